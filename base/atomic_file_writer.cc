@@ -16,14 +16,15 @@
 
 namespace ember {
 
-// base/temporary_files.h declares these functions, in a library of its own:
-// nearly every compilation reads base/atomic_file_writer.h.
+// These functions are declared in base/temporary_files.h, the header of a
+// library of its own, because nearly every compilation reads
+// base/atomic_file_writer.h and few need them.
 void RemoveTemporaryFiles();
 bool IsWrittenInPlace(const std::string& path);
 
 namespace {
 
-// Repeats a system call until no signal interrupts it.
+// Calls a system call again as long as a signal interrupts it (EINTR).
 template <typename Call>
 auto Retry(const Call& call) {
   auto result = call();
@@ -32,8 +33,8 @@ auto Retry(const Call& call) {
 }
 
 // A temporary file that is to be deleted if a signal ends the process. The
-// memory is fixed: a signal handler may read a path while a thread forgets it,
-// and memory that was freed could hold anything.
+// memory is fixed: a signal handler may read a path while another thread
+// removes it from the list, and freed memory could hold anything.
 struct Note {
   std::atomic<bool> is_taken{false};
   std::atomic<bool> is_noted{false};
@@ -41,8 +42,8 @@ struct Note {
 };
 Note notes[16];
 
-// Notes the file; called before the file is created. Does nothing if the path
-// is too long or too many files are noted.
+// Records the path of a temporary file before the file is created. Does nothing
+// if the path is too long or if too many files are recorded.
 void NoteTemporary(const std::string& path) {
   if (path.size() >= sizeof notes[0].path) return;
   for (Note& note : notes) {
@@ -61,16 +62,18 @@ void ForgetTemporary(const std::string& path) {
   }
 }
 
-// Returns the beginning that names of temporary files for `path` share. It has
-// only the first kMaxName characters of the file's name, because a longer name
-// with a suffix might be too long for the system.
+// Returns the prefix with which the names of all temporary files for `path`
+// begin. It has only the first kMaxName bytes of the file's name, because a
+// longer name with a suffix might be too long for the file system.
 std::string PrefixOfTemporaries(std::string_view path) {
   constexpr size_t kMaxName = 100;
-  const size_t name = path.rfind('/') + 1;  // 0 without a folder
+  // The position is 0 if the path has no folder.
+  const size_t name = path.rfind('/') + 1;
   return Concat({path.substr(0, name), path.substr(name, kMaxName), ".tmp."});
 }
 
-// True if `text` is "123.4", which follows the prefix of a temporary file.
+// True if `text` is a process number and a counter, as in "123.4": the part of
+// a temporary file's name behind the prefix.
 bool IsProcessAndNumber(std::string_view text) {
   constexpr std::string_view kDigits = "0123456789";
   const size_t point = text.find('.');
@@ -101,8 +104,7 @@ void DeleteIfAbandoned(int folder, const char* name) {
   ::close(file);
 }
 
-// Deletes the temporary files that writers of the same path have left because
-// they were killed.
+// Deletes the temporary files that killed writers of the same path have left.
 void DeleteAbandoned(const std::string& prefix) {
   const size_t name = prefix.rfind('/') + 1;
   const std::string folder = name == 0 ? "." : prefix.substr(0, name);
@@ -122,7 +124,8 @@ void DeleteAbandoned(const std::string& prefix) {
 // deletes it. Returns -1 and sets errno if that fails.
 int CreateTemporary(const std::string& path, std::string& name) {
   static std::atomic<uint32_t> counter{
-      0};  // names differ between threads of this process
+      0};  // This counter makes the names differ between threads of the
+           // process.
   const std::string prefix = PrefixOfTemporaries(path);
   DeleteAbandoned(prefix);
   constexpr int kMaxAttempts = 100;
@@ -135,8 +138,8 @@ int CreateTemporary(const std::string& path, std::string& name) {
     });
     const int error = errno;
     if (file >= 0) {
-      // Not all systems have locks. Without one, other writers do not delete
-      // the file either.
+      // Not all systems support locks. Where locks fail, other writers cannot
+      // lock this file either and so do not delete it.
       struct stat info;
       if (Retry([&] { return ::flock(file, LOCK_EX); }) != 0 ||
           ::fstat(file, &info) != 0 || info.st_nlink > 0)
@@ -147,8 +150,8 @@ int CreateTemporary(const std::string& path, std::string& name) {
     }
     ForgetTemporary(name);
     errno = error;
-    // A killed process of the same number may have left it, if files cannot be
-    // locked.
+    // The name may exist already if files cannot be locked: a killed process
+    // with the same number has left it. The next name is tried then.
     if (file < 0 && error != EEXIST) break;
   }
   name.clear();
@@ -163,14 +166,16 @@ void RemoveTemporaryFiles() {
   }
 }
 
-// Returns true for devices and pipes: renaming would replace them by a file.
+// Devices and pipes are written in place, because renaming would replace them
+// by a regular file.
 bool IsWrittenInPlace(const std::string& path) {
   struct stat info;
   if (::stat(path.c_str(), &info) != 0) return false;
   if (!S_ISREG(info.st_mode)) return true;
   // /dev/stdout and /dev/fd/1 are links of the system that may lead to a
-  // regular file; that file is written in place. Below other folders of /dev
-  // any user may have files.
+  // regular file; that file is written in place. Links in other folders below
+  // /dev do not count, because any user may create files there, for example in
+  // /dev/shm.
   struct stat link;
   if (::lstat(path.c_str(), &link) != 0 || !S_ISLNK(link.st_mode)) return false;
   constexpr std::string_view kDevices = "/dev/";
@@ -182,11 +187,12 @@ bool IsWrittenInPlace(const std::string& path) {
 StatusOr<AtomicFileWriter> AtomicFileWriter::Create(const std::string& path) {
   AtomicFileWriter writer;
   writer.path_ = path;
-  // The system would use only the part before the zero byte.
+  // A path with a zero byte is refused, because the system would use only the
+  // part before that byte.
   if (path.find('\0') != std::string::npos)
     return writer.Error("create", EINVAL);
   if (IsWrittenInPlace(path)) {
-    // Opening a folder for writing fails.
+    // This call also fails for a folder, which cannot be opened for writing.
     writer.file_ = Retry(
         [&] { return ::open(path.c_str(), O_WRONLY | O_TRUNC | O_CLOEXEC); });
     if (writer.file_ < 0) return writer.Error("write", errno);
@@ -210,7 +216,8 @@ Status AtomicFileWriter::Write(std::string_view bytes) {
   while (!bytes.empty()) {
     const ssize_t written =
         Retry([&] { return ::write(file_, bytes.data(), bytes.size()); });
-    // The system wrote nothing and gave no reason; retrying would never end.
+    // An error is returned if the system wrote nothing and gave no reason,
+    // because retrying would never end.
     if (written == 0) return Error("write", ENOSPC);
     if (written < 0) return Error("write", errno);
     bytes.remove_prefix(static_cast<size_t>(written));
@@ -221,14 +228,16 @@ Status AtomicFileWriter::Write(std::string_view bytes) {
 Status AtomicFileWriter::Commit(Durability durability) {
   if (durability == Durability::kSurvivesPowerLoss) {
     const int synced = Retry([&] { return ::fsync(file_); });
-    // Files of some systems cannot be synchronised.
+    // Some file systems do not support synchronisation; their error codes are
+    // ignored.
     if (synced != 0 && errno != EINVAL && errno != ENOSYS)
       return Error("write", errno);
   }
-  // Keeps the lock until the file has its name. The file is closed before that,
-  // because some systems report a failed write only when a file is closed.
+  // The copied descriptor keeps the lock until the file has its final name. The
+  // file itself is closed before the renaming, because some systems report a
+  // failed write only when a file is closed.
   const int lock = temporary_.empty() ? -1 : ::fcntl(file_, F_DUPFD_CLOEXEC, 0);
-  // The descriptor is closed whatever close() returns, even after EINTR.
+  // The descriptor counts as closed whatever close() returns, even EINTR.
   const int closed = ::close(std::exchange(file_, -1));
   Status status;
   if (closed != 0 && errno != EINTR) {

@@ -8,8 +8,8 @@
 //   EMBER_RETURN_IF_ERROR(writer.Commit(Durability::kSurvivesPowerLoss));
 //
 // A device, pipe or socket (/dev/null, /dev/stdout) is written in place. A
-// symbolic link to anything else is replaced itself; the file that it leads to
-// does not change. A folder is refused.
+// symbolic link to anything else is replaced by the new file; the file to which
+// the link leads does not change. A folder is refused.
 //
 // A writer that is destroyed without a successful Commit removes the temporary
 // file and leaves `path` as it was. Calls that a signal interrupts are
@@ -32,7 +32,7 @@ enum class Durability {
   // zeros.
   kSurvivesWriter,
   // The contents survive a loss of power, too: they are on the disk before the
-  // new name is. Commit takes as long as the disk does.
+  // file gets its final name. Commit waits for the disk.
   kSurvivesPowerLoss,
 };
 
@@ -59,7 +59,7 @@ class AtomicFileWriter {
 
   int file_ = -1;
   std::string path_;
-  // path of the temporary file; empty: there is none to remove
+  // Path of the temporary file. It is empty if there is no file to remove.
   std::string temporary_;
 };
 

@@ -51,7 +51,7 @@ TEST(ShortenedTest, LongTextsAreCut) {
   EXPECT_EQ(Shortened("", 0), "");
   EXPECT_EQ(Shortened("abc", 3), "abc");
   EXPECT_EQ(Shortened("abcd", 3), "abc…");
-  // Shortened cuts between characters of UTF-8, and anywhere among other bytes.
+  // Shortened cuts UTF-8 only between characters, and other bytes anywhere.
   EXPECT_EQ(Shortened("aä€", 2), "a…");
   EXPECT_EQ(Shortened("aä€", 3), "aä…");
   EXPECT_EQ(Shortened("aä€", 5), "aä…");
@@ -75,8 +75,8 @@ TEST(UniqueNamesTest, NumbersThatNobodyHas) {
   EXPECT_EQ(from_one.Take("x"), "x_1");
 }
 
-// This takes no longer than many different names. If each name tried all
-// numbers before its own, it would take hours.
+// Taking one name very many times must be as fast as taking different names. If
+// each call tried all numbers from the first one, the test would take hours.
 TEST(UniqueNamesTest, VeryManyAlike) {
   UniqueNames names;
   std::string last;
@@ -190,8 +190,8 @@ TEST(DTypeTest, EveryHalfSurvivesTheWayToFloatAndBack) {
   }
 }
 
-// A value between two neighbours rounds to the nearer one, in the middle to the
-// even one.
+// A value between two neighbouring representable numbers rounds to the nearer
+// one; a value in the middle rounds to the one with an even mantissa.
 TEST(DTypeTest, HalvesRoundToNearestEven) {
   for (uint16_t bits = 0; bits < 0x7bff; ++bits) {
     const double low = ToFloat(Float16{bits});
@@ -249,8 +249,10 @@ TEST(DTypeTest, FloatsOfEightBitsAreAsTheSpecificationSays) {
   EXPECT_EQ(ToFloat(Float8E5M2{0x01}), 0x1p-16f);
 }
 
-// A value between two neighbours rounds to the nearer one, in the middle to the
-// even one. A value beyond the largest rounds as if one more number followed.
+// A value between two neighbouring representable numbers rounds to the nearer
+// one; a value in the middle rounds to the one with an even mantissa. A value
+// beyond the largest number rounds as if one more number `too_large` followed
+// at the same distance.
 template <typename T>
 void ExpectNearestEven(int largest, int too_large) {
   for (int bits = 0; bits <= largest; ++bits) {

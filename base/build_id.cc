@@ -25,7 +25,8 @@ std::string ToHex(std::span<const unsigned char> bytes) {
   return text;
 }
 
-// Returns the build id, or an empty string if the notes have none.
+// Returns the build id that the ELF notes hold, or an empty string if they hold
+// none.
 std::string FindBuildId(const unsigned char* note, size_t size) {
   const unsigned char* const end = note + size;
   while (note + sizeof(ElfW(Nhdr)) <= end) {

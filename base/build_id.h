@@ -1,5 +1,5 @@
-// The linker's name for a program's or library's contents: it changes whenever
-// the code does.
+// Reads the build id that the linker writes into a program or library: an
+// identifier that changes whenever the code changes.
 //
 //   std::string id = BuildIdAt(&SomeFunction);  // "e05295d07f25…": 40 digits
 //
@@ -12,8 +12,8 @@
 namespace ember {
 
 // Returns the build id, in hexadecimal digits, of the object file that is
-// mapped at the address. Empty if that file was linked without one or no file
-// is mapped there.
+// mapped at the address. Empty if that file was linked without a build id, or
+// if no file is mapped at the address.
 std::string BuildIdAt(const void* address);
 
 }  // namespace ember

@@ -1,5 +1,5 @@
-// Integer arithmetic that reports overflow instead of wrapping: for sizes,
-// offsets and extents that come from files and users.
+// Integer arithmetic that returns nullopt on overflow instead of wrapping. It
+// is for sizes, offsets and extents that come from files and users.
 //
 //   std::optional<int64_t> bytes = CheckedMultiply(elements, element_size);
 //   if (!bytes) return ResourceExhaustedError(...);

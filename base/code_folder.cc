@@ -10,8 +10,8 @@ namespace ember {
 std::string FolderOfCode(const void* code) {
   Dl_info info = {};
   if (dladdr(code, &info) == 0 || info.dli_fname == nullptr) return "";
-  // For a library, the path is the one with which it was loaded, which may be a
-  // link. For a program, it is the name that its caller gave it.
+  // dladdr gives the path with which a library was loaded, which may be a
+  // symbolic link. For a program it gives argv[0].
   std::string path = info.dli_fname;
   if (path.find('/') == std::string::npos) path = "/proc/self/exe";
   char resolved[PATH_MAX];

@@ -1,4 +1,5 @@
-// Finds the folder of the running code, and so the files installed next to it.
+// Finds the folder of the program or library that is running, so that it can
+// load the files that are installed next to it.
 //
 //   const std::string folder = FolderOfCode(reinterpret_cast<const void*>(&F));
 //   if (!folder.empty()) Load(folder + "/ember/libember_jit.so");
@@ -14,7 +15,7 @@ namespace ember {
 
 // Returns the folder, without a slash at its end, of the program or shared
 // library that contains the function at `code`. Symbolic links are followed.
-// Empty if the system does not say.
+// The result is empty if the system does not report the file's path.
 std::string FolderOfCode(const void* code);
 
 }  // namespace ember

@@ -16,8 +16,9 @@
 
 namespace ember {
 
-// One argument of Concat, made implicitly; the text must outlive it. Only the
-// words that a kind needs are set, which keeps the code of each message small.
+// One argument of Concat, a text or an integer. It converts implicitly; a text
+// must outlive it. For each kind only the words of memory that this kind needs
+// are written, which keeps the code of each message small.
 class ConcatPiece {
  public:
   ConcatPiece(const char* text) : text_(text), kind_(kTerminated) {}
@@ -52,7 +53,8 @@ class ConcatPiece {
     const std::string* string_;
     uintptr_t low_;
   };
-  uintptr_t high_;  // size of a text in bytes
+  uintptr_t high_;  // Size of a sized text in bytes, or the upper 32 bits of a
+                    // 64-bit integer on a 32-bit machine.
   Kind kind_;
 };
 

@@ -12,9 +12,9 @@
 
 namespace ember {
 
-// Returns the candidate that differs least from the name. It may differ by at
-// most two characters that are added, left out or replaced, and by fewer than
-// the candidate has.
+// Returns the candidate that differs least from the name. A candidate counts
+// only if at most two characters are added, left out or replaced, and fewer
+// than the candidate's length.
 std::optional<std::string_view> NearestName(
     std::string_view name, std::span<const std::string_view> candidates);
 

@@ -26,10 +26,10 @@ constexpr FloatFormat kBrain = FloatFormatOf(DType::kBF16);
 constexpr FloatFormat kE4M3FN = FloatFormatOf(DType::kF8E4M3FN);
 constexpr FloatFormat kE5M2 = FloatFormatOf(DType::kF8E5M2);
 
-// Amount to add to the exponent of a code that was shifted to the place of a
-// float's exponent and mantissa: the difference of the biases. Twice that
-// amount makes an exponent of all ones. 0 for bf16, which is the upper half of
-// a float.
+// Returns the number to add to the exponent after the bits of a narrow float
+// have been shifted to the position of a float's exponent and mantissa: the
+// difference of the two exponent biases. Twice that number gives an exponent of
+// all ones. It is 0 for bf16, which is the upper half of a float.
 uint32_t ExponentShift(const FloatFormat& format) {
   return static_cast<uint32_t>(127 - format.bias) << 23;
 }
@@ -41,8 +41,8 @@ float Decode(uint32_t code, const FloatFormat& format) {
   const bool is_rebiased = ExponentShift(format) != 0;
   uint32_t bits = (size << (23 - format.mantissa_bits)) + ExponentShift(format);
   if (is_rebiased && size >> format.mantissa_bits == 0) {
-    // Zero and subnormals: add the mantissa to the float 2^n, then subtract
-    // 2^n.
+    // Zeros and subnormals are converted by arithmetic: the mantissa is added
+    // to the bits of the float 2^n, then 2^n is subtracted.
     bits += uint32_t{1} << 23;
     const uint32_t least = ExponentShift(format) + (uint32_t{1} << 23);
     bits = std::bit_cast<uint32_t>(std::bit_cast<float>(bits) -
@@ -64,8 +64,8 @@ uint32_t Encode(float value, const FloatFormat& format) {
            ((size >> shift) & ((uint32_t{1} << format.mantissa_bits) - 1));
   } else if (ExponentShift(format) != 0 &&
              size < ExponentShift(format) + (uint32_t{1} << 23)) {
-    // Zero or subnormal: the addition of a float whose last bit has the same
-    // weight as the format's last bit rounds there.
+    // A result that is zero or subnormal is rounded by adding a float whose
+    // last bit has the weight of the narrow format's last bit.
     const uint32_t unit =
         ExponentShift(format) + (static_cast<uint32_t>(shift + 1) << 23);
     code = std::bit_cast<uint32_t>(std::bit_cast<float>(size) +

@@ -1,10 +1,11 @@
-// Element types of tensors: the one table, and conversions of the narrow float
-// types.
+// The table of the element types of tensors, and conversions of the narrow
+// float types.
 //
 //   DTypeByteSize(DType::kF16) == 2;  DTypeName(DType::kI64) == "i64";
 //
-// The numeric values are stored in module files: append only. Room is kept for
-// 4-bit types, whose rows join this table when they are implemented.
+// The enum's numeric values are stored in module files, so new types are only
+// appended. Room is kept for 4-bit types, whose rows join this table when they
+// are implemented.
 //
 // Source of the types of 8 bits: Open Compute Project, "OCP 8-bit Floating
 // Point Specification (OFP8)", revision 1.0.
@@ -90,20 +91,22 @@ constexpr bool IsNarrowFloat(DType type) {
 }
 std::optional<DType> DTypeFromName(std::string_view name);
 
-// Storage of the narrow float types. Arithmetic is done in float and rounded
-// (to nearest even).
+// The types that store narrow floats. Arithmetic on them is done in float and
+// then rounded (to nearest even).
 struct Float16 {
   uint16_t bits = 0;
 };
 struct BFloat16 {
   uint16_t bits = 0;
 };
-// 4 bits of exponent, 3 of mantissa. Finite values ("F") up to 448 and one NaN
-// ("N") of either sign, no infinity: what rounds to more than 448 becomes NaN.
+// A float of 8 bits with 4 bits of exponent and 3 of mantissa. It has finite
+// values up to 448 (the "F" of the name), one NaN of either sign (the "N") and
+// no infinity: a value that rounds to more than 448 becomes NaN.
 struct Float8E4M3FN {
   uint8_t bits = 0;
 };
-// The upper half of a Float16: 5 bits of exponent, 2 of mantissa, infinities.
+// A float of 8 bits: 5 bits of exponent, 2 of mantissa, with infinities. Its
+// bits are the upper half of a Float16.
 struct Float8E5M2 {
   uint8_t bits = 0;
 };
@@ -117,9 +120,10 @@ float ToFloat(BFloat16 value);
 float ToFloat(Float8E4M3FN value);
 float ToFloat(Float8E5M2 value);
 
-// Converts to a narrow float type. Rounds once, also from double, where
-// rounding through float would round twice. A value that is too large becomes
-// infinity, or NaN if the type has no infinity. A NaN stays a NaN of its sign.
+// Converts a float or a double to a narrow float type. It rounds once: a double
+// is not converted to float first, which would round twice. A value that is too
+// large becomes infinity, or NaN if the type has no infinity. A NaN stays a NaN
+// and keeps its sign.
 //
 //   ToNarrowFloat<Float8E4M3FN>(1.0f).bits == 0x38
 template <NarrowFloat T>

@@ -9,8 +9,8 @@
 namespace ember {
 namespace {
 
-// --- numbers modulo p = 2^255 - 19: 16 digits of 16 bits, which may be larger,
-// or negative, between carries.
+// --- numbers modulo p = 2^255 - 19, as 16 digits of 16 bits; between carries a
+// digit may be larger or negative.
 class Field {
  public:
   Field() = default;
@@ -53,7 +53,7 @@ class Field {
     return result;
   }
 
-  // Returns the number below p, little-endian.
+  // Returns the fully reduced number (below p) as 32 little-endian bytes.
   std::array<uint8_t, 32> Bytes() const {
     Field reduced = *this;
     for (int i = 0; i < 3; ++i) reduced.Carry();
@@ -81,7 +81,7 @@ class Field {
     return a.Bytes() == b.Bytes();
   }
 
-  // Returns the power with exponent 2^bits - 1 - cleared.
+  // Returns this number to the power 2^bits - 1 - cleared.
   Field Power(int bits, uint32_t cleared) const {
     Field result(1);
     for (int bit = bits - 1; bit >= 0; --bit) {
@@ -109,8 +109,8 @@ class Field {
   int64_t digits_[16] = {};
 };
 
-// --- points of -x^2 + y^2 = 1 + d x^2 y^2, as x = X / Z, y = Y / Z, x y = T /
-// Z
+// --- points of the curve -x^2 + y^2 = 1 + d x^2 y^2 in extended coordinates: x
+// = X / Z, y = Y / Z, x y = T / Z
 
 const Field& CurveD() {
   static const Field d = Field(-121665) * Field(121666).Inverse();
@@ -149,7 +149,7 @@ std::array<uint8_t, 32> BytesOf(const Point& point) {
   return bytes;
 }
 
-// Decodes a point (RFC 8032, 5.1.3); nothing if the bytes are no point.
+// Decodes a point (RFC 8032, 5.1.3); nullopt if the bytes encode no point.
 std::optional<Point> PointOf(const std::array<uint8_t, 32>& bytes) {
   const Field y = Field::OfBytes(bytes.data());
   std::array<uint8_t, 32> canonical = y.Bytes();
@@ -187,8 +187,8 @@ bool IsBelowOrder(std::span<const uint8_t, 32> number) {
   return false;
 }
 
-// Returns the digest, as a little-endian number, modulo the order. It reduces
-// bit by bit.
+// Returns the digest, read as a little-endian number, modulo the order of the
+// base point. The reduction goes bit by bit.
 std::array<uint8_t, 32> ModuloOrder(const Sha512Digest& digest) {
   std::array<uint8_t, 32> rest = {};
   for (int bit = 511; bit >= 0; --bit) {
@@ -211,8 +211,8 @@ std::array<uint8_t, 32> ModuloOrder(const Sha512Digest& digest) {
 
 }  // namespace
 
-// The signature is R and S. It is valid if S B = R + k A, with the key A and k
-// the hash of R, A and the message.
+// The signature is R and S. It is valid if S B = R + k A, where B is the base
+// point, A the public key, and k the hash of R, A and the message.
 bool VerifyEd25519(const Ed25519Key& key, std::span<const uint8_t> message,
                    const Ed25519Signature& signature) {
   const std::span<const uint8_t> r = std::span(signature).first<32>();

@@ -73,7 +73,8 @@ TEST(Ed25519Test, AnyOtherBitIsRefused) {
   EXPECT_FALSE(VerifyEd25519({}, {}, {}));
 }
 
-// Both S and S + L are valid by the arithmetic alone; only S is a signature.
+// The scalar S plus the order L of the base point satisfies the signature's
+// equation as well as S. Only S, which is below L, may be accepted.
 TEST(Ed25519Test, LargeNumbersAreRefused) {
   Ed25519Signature signature = Bytes<64>(kVectors[0].signature);
   const auto order = Bytes<32>(

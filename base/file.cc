@@ -37,10 +37,11 @@ StatusOr<uint64_t> RegularFileSize(const FileDescriptor& file,
   return static_cast<uint64_t>(info.st_size);
 }
 
-// Opens for reading; on failure returns -1 and sets errno.
+// Opens a file for reading. Returns -1 and sets errno on failure.
 int OpenForReading(const std::string& path, int flags = 0) {
   int file = -1;
-  // The system would use only the part before the zero byte.
+  // A path with a zero byte is refused, because the system would use only the
+  // part before that byte.
   if (path.find('\0') != std::string::npos) {
     errno = EINVAL;
     return file;
@@ -54,12 +55,13 @@ int OpenForReading(const std::string& path, int flags = 0) {
 }  // namespace
 
 StatusOr<MappedFile> MappedFile::Open(const std::string& path) {
-  // O_NONBLOCK: a pipe is refused instead of waited for.
+  // O_NONBLOCK makes open() return at once for a pipe, which is then refused.
   FileDescriptor file(OpenForReading(path, O_NONBLOCK));
   if (file.get() < 0) return FileError("open", path, errno);
   EMBER_ASSIGN_OR_RETURN(const uint64_t size, RegularFileSize(file, path));
   MappedFile mapped;
-  // returns here because the system refuses an empty mapping
+  // An empty file is returned without a mapping, because the system refuses
+  // mappings of 0 bytes.
   if (size == 0) return mapped;
   if (size > SIZE_MAX / 2) return FileError("map", path, EFBIG);
   void* data = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.get(), 0);
@@ -83,7 +85,8 @@ StatusOr<std::string> ReadFile(const std::string& path) {
   FileDescriptor file(OpenForReading(path));
   if (file.get() < 0) return FileError("open", path, errno);
   std::string contents;
-  // The reported size is not used: files under /proc and pipes report none.
+  // The file is read until its end, because files under /proc and pipes report
+  // no size.
   char buffer[1 << 16];
   while (true) {
     const ssize_t count = ::read(file.get(), buffer, sizeof(buffer));

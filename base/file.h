@@ -18,10 +18,11 @@
 namespace ember {
 
 // A whole file, mapped read-only and private. Move-only; unmapped when
-// destroyed. Page-aligned. A file that another process truncates meanwhile
-// faults on access (SIGBUS), as with every mapping; one that it replaces by
-// renaming does not. Only regular files can be mapped: a pipe is refused, not
-// waited for.
+// destroyed. The mapping begins at a page boundary. If another process
+// truncates the file meanwhile, an access faults (SIGBUS), as with every
+// mapping; if the other process replaces the file by renaming, the mapping
+// stays valid. Only regular files can be mapped: a pipe is refused, not waited
+// for.
 class MappedFile {
  public:
   static StatusOr<MappedFile> Open(const std::string& path);

@@ -16,8 +16,8 @@ namespace ember {
 class FileDescriptor {
  public:
   FileDescriptor() = default;
-  // Takes ownership of the descriptor. A negative number, as a failed call
-  // returns it, means none.
+  // Takes ownership of the descriptor. A negative number, which failed system
+  // calls return, means that the object owns no descriptor.
   explicit FileDescriptor(int descriptor) : descriptor_(descriptor) {}
   FileDescriptor(FileDescriptor&& other) noexcept
       : descriptor_(std::exchange(other.descriptor_, -1)) {}

@@ -33,8 +33,8 @@ TEST(FileTest, WritesReadsAndMaps) {
   MappedFile mapped = *std::move(opened);
   EXPECT_EQ(std::string(mapped.bytes().begin(), mapped.bytes().end()),
             contents);
-  // Replacing the file does not change the mapping, and no temporary file is
-  // left.
+  // The mapping keeps the old contents after the file was replaced, and no
+  // temporary file is left.
   ASSERT_TRUE(WriteFileAtomically(path, "new").ok());
   EXPECT_EQ(std::string(mapped.bytes().begin(), mapped.bytes().end()),
             contents);
@@ -83,7 +83,8 @@ TEST(FileTest, WhatOthersWriteStays) {
   auto other = AtomicFileWriter::Create(path);
   ASSERT_TRUE(other.ok()) << other.status().message();
   ASSERT_TRUE(other->Write("other").ok());
-  // These are names that no writer creates.
+  // The names are similar to those of temporary files, but no writer creates
+  // them, so they must not be deleted.
   const std::vector<std::string> strangers = {
       "file_test_others.tmp.", "file_test_others.tmp.1",
       "file_test_others.tmp.1.x", "file_test_others.tmp.copy"};

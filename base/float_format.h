@@ -18,7 +18,8 @@
 namespace ember {
 
 struct FloatFormat {
-  int bits;  // number of bits: sign, exponent and mantissa together
+  int bits;  // Number of bits of the type: sign, exponent and mantissa
+             // together.
   int mantissa_bits;
   int bias;
   // `past_finite`: the smallest bit pattern that is not finite, without the
@@ -33,7 +34,7 @@ struct FloatFormat {
 
 // Mantissa bits of each type; 0 for types that are no floats.
 inline constexpr uint8_t kMantissaBits[] = {
-    0,  0, 0,  0,  0, 0, 0, 0, 0,  // mantissa bits of bool, i8 ... u64
+    0,  0, 0,  0,  0, 0, 0, 0, 0,  // mantissa bits of bool and all integers
     10, 7, 23, 52,                 // mantissa bits of f16, bf16, f32, f64
     3,  2                          // mantissa bits of f8e4m3fn, f8e5m2
 };
@@ -56,8 +57,9 @@ constexpr bool IsFloat8(DType type) {
   return IsNarrowFloat(type) && DTypeByteSize(type) == 1;
 }
 
-// Converts between a value and the bits of a narrow float type that is known
-// only at run time, like ToFloat and ToNarrowFloat.
+// Converts between a float value and the bits of a narrow float type that is
+// known only at run time. The templates ToFloat and ToNarrowFloat do the same
+// for a type that is known at compile time.
 float DecodeNarrowFloat(uint64_t bits, DType type);
 uint64_t EncodeNarrowFloat(double value, DType type);
 

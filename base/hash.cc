@@ -7,8 +7,8 @@ namespace {
 
 constexpr uint64_t kMultiplier = 0xc6a4a7935bd1e995ULL;
 
-// Returns up to 8 bytes as a number. All target machines are little-endian, so
-// a plain copy gives the same value everywhere.
+// Returns up to 8 bytes as a little-endian number. All target machines are
+// little-endian, so copying the bytes gives the same value on each of them.
 uint64_t LoadWord(const uint8_t* bytes, size_t count) {
   uint64_t word = 0;
   std::memcpy(&word, bytes, count);

@@ -21,7 +21,8 @@ inline uint64_t HashString(std::string_view text, uint64_t seed = 0) {
   return HashBytes(text.data(), text.size(), seed);
 }
 
-// Returns a number that depends on all bits of the value; a bijection.
+// Mixes a number: each bit of the result depends on all bits of the value. The
+// function is a bijection.
 constexpr uint64_t HashMix(uint64_t value) {
   value ^= value >> 33;
   value *= 0xff51afd7ed558ccdULL;

@@ -40,9 +40,9 @@ Status Interrupt::status() const {
     case kLate: {
       const std::string milliseconds =
           std::to_string(static_cast<int64_t>(seconds_ * 1000));
-      return ResourceExhaustedError("run: expected it to end within " +
-                                    milliseconds +
-                                    " ms (--max-seconds), found it going on");
+      return ResourceExhaustedError(
+          "run: expected it to end within " + milliseconds +
+          " ms (--max-seconds), found it still running");
     }
   }
   return OkStatus();

@@ -1,6 +1,6 @@
 // Stops a computation from outside, by a call or by a deadline. The owner of a
-// run keeps one Interrupt; compute code asks it between pieces of work of at
-// most about a millisecond.
+// run keeps one Interrupt; compute code calls ShouldStop() between pieces of
+// work of at most about a millisecond.
 //
 //   interrupt.Start(/*deadline_ns=*/0);       // a run begins
 //   interrupt.Cancel();                       // on any thread
@@ -26,7 +26,7 @@ class Interrupt {
   // nanoseconds of std::chrono's steady clock; 0 means none. The message of a
   // missed deadline names `seconds`.
   void Start(int64_t deadline_ns = 0, double seconds = 0);
-  // Ends the current run. Does nothing if none is running.
+  // Requests that the current run stop. Does nothing if no run is active.
   void Cancel() { Stop(kCancelled); }
 
   bool ShouldStop() const {
@@ -40,7 +40,8 @@ class Interrupt {
  private:
   enum State : uint8_t { kRuns, kCancelled, kLate };
 
-  // Notes the reason for a stop. Only the first reason is kept.
+  // Stores the reason for a stop. If the run was stopped before, the first
+  // reason is kept.
   void Stop(State reason) const;
   bool IsLate() const;
 

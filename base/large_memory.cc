@@ -6,7 +6,8 @@
 namespace ember {
 namespace {
 
-// Calls piece(offset, bytes) for all pieces, or until the interrupt stops it.
+// Calls piece(offset, bytes) for each piece in order, until all are done or the
+// interrupt says to stop.
 template <typename Piece>
 bool InPieces(int64_t bytes, const Interrupt* interrupt, const Piece& piece) {
   constexpr int64_t kAtOnce = int64_t{1} << 20;

@@ -4,8 +4,8 @@
 //   if (!ClearMemory(data, bytes, runner.interrupt()))
 //     return runner.interrupt()->status();
 //
-// The interrupt may be null. It is asked before each piece. A function returns
-// false if it was stopped; the remaining pieces are untouched then.
+// The interrupt may be null. It is read before each piece. A function returns
+// false if the interrupt stopped it; the remaining pieces are then untouched.
 // Thread-safe.
 #ifndef EMBER_BASE_LARGE_MEMORY_H_
 #define EMBER_BASE_LARGE_MEMORY_H_
@@ -21,7 +21,8 @@ bool FillMemory(void* data, uint8_t value, int64_t bytes,
 inline bool ClearMemory(void* data, int64_t bytes, const Interrupt* interrupt) {
   return FillMemory(data, 0, bytes, interrupt);
 }
-// Copies bytes. `from` and `to` must not overlap.
+// Copies bytes in pieces. `from` and `to` must not overlap. Returns false if
+// the interrupt stopped the copy.
 bool CopyMemory(void* to, const void* from, int64_t bytes,
                 const Interrupt* interrupt);
 

@@ -110,8 +110,8 @@ void Lexer::SkipSpace() {
   }
 }
 
-// Returns the end of the number at position_. Letters are included, so that
-// 12ab is one wrong token.
+// Returns the end of the number at position_. Letters behind the digits belong
+// to the token, so that 12ab is one malformed token and not two.
 size_t Lexer::ScanNumber() const {
   const std::string_view rest = text_.substr(position_);
   const bool hex = rest.size() > 1 && rest[0] == '0' && (rest[1] | 0x20) == 'x';

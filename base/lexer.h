@@ -1,4 +1,5 @@
-// The lexer under every text form (graph, dispatch, program, schedule).
+// The lexer that the parsers of all text forms use (graph, dispatch, program,
+// schedule).
 //
 //   Lexer lexer("%y[i] = %x[i] + 1  // comment");
 //   EMBER_ASSIGN_OR_RETURN(Token name,
@@ -42,16 +43,16 @@ struct Token {
   };
   Kind kind = kEnd;
   std::string_view
-      // source text of the token: a string includes its quotes, a sigil its
-      // sign
+      // Source text of the token. The text of a string includes its quotes;
+      // that of a sigil includes its first character, such as '%'.
       text;
   int line = 1;
-  int column = 1;  // column of the token in bytes, from 1
+  int column = 1;  // column of the token's first byte, counted from 1
 
   bool Is(std::string_view expected) const {
     return kind != kString && text == expected;
   }
-  // Returns a sigil's text without its sign.
+  // Returns a sigil's text without its first character: "x" for "%x".
   std::string_view name() const { return text.substr(1); }
 };
 
@@ -63,8 +64,9 @@ class Lexer {
   Token Next();
   bool Accept(std::string_view text);
   Status Expect(std::string_view text);
-  // Reads a token of the kind, or returns an error. `what` describes the
-  // expected token in the error message: "a name".
+  // Reads the next token and returns it. It is an error if the token is of
+  // another kind. `what` describes the expected token in the error message: "a
+  // name".
   StatusOr<Token> Expect(Token::Kind kind, std::string_view what);
   StatusOr<Token> ExpectSigil(char sign, std::string_view what);
   // Reads an integer with an optional minus sign, within 64 bits. `what`
@@ -99,7 +101,8 @@ StatusOr<uint64_t> IntegerValue(const Token& token);
 // Returns the bytes of a string token; an error for an unknown escape or a
 // missing quote.
 StatusOr<std::string> StringValue(const Token& token);
-// Returns the bytes quoted and escaped: the inverse of StringValue.
+// Returns the bytes as a quoted string with escapes. StringValue is its
+// inverse.
 std::string QuoteString(std::string_view bytes);
 
 }  // namespace ember

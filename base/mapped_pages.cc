@@ -10,7 +10,7 @@ namespace ember {
 namespace {
 
 // True if the range is in one mapping of a file, and the process may not write
-// to the mapping. `line` is one of Linux' list of mappings:
+// to the mapping. `line` is a line of /proc/self/maps:
 //
 //   7f3a10000000-7f3a30000000 r--p 00000000 08:01 131 /models/resnet50.vmfb
 bool IsOfFile(const char* line, uintptr_t begin, uintptr_t end) {
@@ -29,7 +29,8 @@ bool IsOfFile(uintptr_t begin, uintptr_t end) {
   if (maps == nullptr) return false;
   bool is_of_file = false;
   char line[512];
-  // `line` is the beginning of a line, not the rest of a long one
+  // True if `line` is the beginning of a line. False if it is the rest of a
+  // line that was too long for the buffer.
   bool is_begin = true;
   while (!is_of_file && std::fgets(line, sizeof line, maps) != nullptr) {
     is_of_file = is_begin && IsOfFile(line, begin, end);

@@ -20,8 +20,8 @@ namespace {
 
 // Returns the number of the range's pages that are in the process's memory.
 size_t ResidentPages(std::span<const uint8_t> bytes) {
-  // Each page has an entry of 8 bytes in this file, of which bit 63 says if the
-  // page is present.
+  // /proc/self/pagemap has an entry of 8 bytes for each page. Bit 63 of it says
+  // if the page is in memory.
   FILE* const map = std::fopen("/proc/self/pagemap", "rb");
   if (map == nullptr) return 0;
   const auto page = static_cast<uintptr_t>(::sysconf(_SC_PAGESIZE));
@@ -59,7 +59,8 @@ TEST(MappedPages, FilesAreReadAgain) {
   EXPECT_EQ(SumOf(bytes), sum);
 }
 
-// The contents of memory that belongs to no file would be lost.
+// Memory that belongs to no file must not be released, because its contents
+// would be lost.
 TEST(MappedPages, OtherMemoryIsLeftAlone) {
   std::vector<uint8_t> memory(1 << 20, 7);
   ReleaseMappedPages(memory);
@@ -74,7 +75,8 @@ TEST(MappedPages, OtherMemoryIsLeftAlone) {
   ::munmap(anonymous, 1 << 20);
 }
 
-// The range is longer than the mapping of the file.
+// The range that is released is longer than the mapping of the file; only the
+// mapped part may be released.
 TEST(MappedPages, OnlyWhatIsMapped) {
   const std::string path = testing::TempDir() + "/mapped_pages_end";
   ASSERT_TRUE(WriteFileAtomically(path, std::string(1 << 16, 'x')).ok());

@@ -14,12 +14,12 @@
 
 namespace ember {
 
-// A limit that operations charge. Thread-safe.
+// A limit on memory that several operations charge together. Thread-safe.
 class MemoryBudget {
  public:
   virtual ~MemoryBudget() = default;
-  // Counts bytes. Returns ResourceExhausted, with one line that names the
-  // limit, if they exceed the limit.
+  // Adds `bytes` to the amount in use. If the sum exceeds the limit, returns
+  // ResourceExhausted with one line that names the limit.
   virtual Status Charge(int64_t bytes) = 0;
   virtual void Discharge(int64_t bytes) = 0;
 };

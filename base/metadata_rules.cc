@@ -14,7 +14,7 @@ bool IsMetadataKey(std::string_view key) {
          IsMetadataText(key);
 }
 
-// Checks an entry. All rules share one message to keep the runtime small.
+// All rules share one error message, which keeps the runtime small.
 Status MetadataRules::Check(std::string_view key, std::string_view value) {
   const char* expected = nullptr;
   bytes_ += key.size() + value.size();

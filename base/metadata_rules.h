@@ -5,9 +5,9 @@
 //   for (const auto& [key, value] : entries)
 //     EMBER_RETURN_IF_ERROR(rules.Check(key, value));
 //
-// Keys must ascend by their bytes, so each occurs once. Keys and values are
-// UTF-8 without zero bytes. Their number and sizes are limited; a file with
-// more is refused.
+// Keys must be in ascending order of their bytes, so each key occurs once. Keys
+// and values are UTF-8 without zero bytes. Their number and sizes are limited;
+// a file with more is refused.
 //
 // Errors: InvalidArgument, one line with the key. Not thread-safe.
 #ifndef EMBER_BASE_METADATA_RULES_H_
@@ -27,15 +27,16 @@ inline constexpr size_t kMaxMetadataValueBytes = size_t{1} << 20;
 // Largest number of bytes of all keys and values together.
 inline constexpr size_t kMaxMetadataBytes = size_t{1} << 24;
 
-// True if the text can be a key: it is not empty, not too long, and a metadata
-// text.
+// True if the text can be a metadata key: it is not empty, not too long, and
+// IsMetadataText accepts it.
 bool IsMetadataKey(std::string_view key);
 // True if the text is UTF-8 without a zero byte.
 bool IsMetadataText(std::string_view text);
 
 class MetadataRules {
  public:
-  // Checks the next entry. The key must stay valid until the next call.
+  // Checks the next entry of the metadata. `key` must stay valid until the next
+  // call, which compares its key with this one.
   Status Check(std::string_view key, std::string_view value);
 
  private:

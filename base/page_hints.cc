@@ -13,8 +13,9 @@ namespace ember {
 
 namespace {
 
-// Numbers of hints to madvise. The hints exist since Linux 5.14; headers of
-// older systems do not name them.
+// Numbers of the hints MADV_POPULATE_READ and MADV_POPULATE_WRITE of madvise.
+// Linux has them since version 5.14; headers of older systems do not define
+// them.
 constexpr int kPopulateRead = 22, kPopulateWrite = 23;
 
 uintptr_t PageBytes() { return static_cast<uintptr_t>(sysconf(_SC_PAGESIZE)); }
@@ -35,7 +36,8 @@ void TouchPages(void* memory, size_t bytes) {
   if (bytes < kLeast || bytes > kMax) return;
   const uintptr_t page = PageBytes();
   const auto address = reinterpret_cast<uintptr_t>(memory);
-  // Only whole pages are touched: the others hold other owners' memory too.
+  // Only pages that are completely inside the range are touched: a page at its
+  // edge holds other owners' memory too.
   const uintptr_t begin = RoundUp(address, page);
   const uintptr_t end = (address + bytes) / page * page;
   if (begin >= end) return;

@@ -1,12 +1,13 @@
-// Asks the system to bring in pages of memory that will be used soon all at
-// once. One fault for each page takes several times as long, and delays the
-// thread that touches the page first.
+// Asks the system to bring in pages of memory that will be used soon, all at
+// once. Without the hint the first access to each page causes a page fault,
+// which in total takes several times as long and delays the thread that makes
+// the access.
 //
 //   ReadAhead(weights);                  // of a mapped file
 //   TouchPages(arena, bytes);            // about to be written
 //
-// These are hints: where the system does not support them (before Linux 5.14,
-// or another system) pages come when they are used. Contents do not change.
+// These are hints: a system that does not support them (Linux before 5.14, or
+// another system) loads each page at the first access. Contents do not change.
 // Thread-safe.
 #ifndef EMBER_BASE_PAGE_HINTS_H_
 #define EMBER_BASE_PAGE_HINTS_H_
@@ -19,9 +20,9 @@ namespace ember {
 
 void ReadAhead(std::span<const uint8_t> bytes);
 
-// Brings in the pages of memory that is about to be written. It touches at most
-// 64 MiB, as a caller that asks for more may never use all of it, and does
-// nothing below 64 KiB, which is not worth a system call.
+// Brings in the pages of memory that is about to be written. At most the first
+// 64 MiB are brought in, because a caller that passes more may never use all of
+// it. Nothing is done for less than 64 KiB, which is not worth a system call.
 void TouchPages(void* memory, size_t bytes);
 
 }  // namespace ember

@@ -30,8 +30,8 @@ TEST(PageHintsTest, TouchedPagesAreThereAndUnchanged) {
   ASSERT_EQ(ResidentPages(memory, kBytes), 0u);
   auto* const bytes = static_cast<uint8_t*>(memory);
   bytes[5] = 7;
-  // Neither end of the range is at a page boundary: pages that are only partly
-  // in it are left alone.
+  // Neither end of the range is at a page boundary. The pages that are only
+  // partly in the range must not be touched.
   TouchPages(bytes + 100, kBytes - 200);
   const size_t pages = kBytes / static_cast<size_t>(sysconf(_SC_PAGESIZE));
   // On a system without the hint only the page that was written is resident.

@@ -13,8 +13,8 @@
 
 namespace ember {
 
-// A reference to a callable, valid during the call it is passed to. No
-// allocation.
+// A reference to a callable object, without a copy or an allocation. It is
+// valid during the call to which it is passed.
 class ChunkFunction {
  public:
   template <typename Callable>
@@ -45,7 +45,8 @@ class ParallelRunner {
   // several threads are allowed (they may be serialised).
   virtual void Run(int64_t chunk_count, ChunkFunction function) = 0;
   // Returns the interrupt that may stop calls of this runner, or null. Code
-  // that works for long between chunks, or without any, asks it.
+  // that works for long within one chunk, or that does not use chunks, calls
+  // its ShouldStop().
   virtual const Interrupt* interrupt() const { return nullptr; }
 };
 
@@ -63,8 +64,8 @@ class SerialRunner final : public ParallelRunner {
   const Interrupt* const interrupt_;
 };
 
-// Wraps another runner so that calls can be stopped: chunks that have not begun
-// are then left out.
+// Wraps another runner so that its calls can be stopped: after the interrupt,
+// chunks that have not begun are skipped.
 class InterruptibleRunner final : public ParallelRunner {
  public:
   // Makes a runner that calls `runner`. Both arguments must outlive this

@@ -16,10 +16,11 @@
 
 namespace ember {
 
-// Appends texts and integers; two spaces per level at the start of each line.
+// Appends texts and integers. Each line begins with two spaces for each level
+// of indentation.
 class Printer {
  public:
-  // Indents the lines that are printed while the object lives.
+  // Indents the lines that are printed while this object exists.
   class Indent {
    public:
     explicit Indent(Printer& printer) : printer_(printer) { ++printer_.level_; }

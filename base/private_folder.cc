@@ -33,7 +33,7 @@ class Descriptor {
   int number_;
 };
 
-// Calls openat again after a signal.
+// Calls openat, and calls it again when a signal interrupted it.
 int OpenAt(int folder, const char* name, int flags, mode_t mode = 0) {
   int file = -1;
   do {
@@ -58,8 +58,8 @@ std::string WhyOthersMayChange(const struct stat& info) {
   return "";
 }
 
-// Makes the folder and those around it. Errors are ignored here: they show when
-// the folder is opened.
+// Creates the folder and its missing parent folders. Errors are ignored here,
+// because opening the folder then fails and reports them.
 void MakeFolders(const std::string& path) {
   for (size_t end = path.find('/', 1); end != std::string::npos;
        end = path.find('/', end + 1))
@@ -116,7 +116,8 @@ int OpenTrusted(int folder, const std::string& name, int64_t max_bytes,
 
 StatusOr<std::string> RandomBytes(size_t count) {
   std::string bytes(count, '\0');
-  // getrandom returns up to 256 bytes at once.
+  // A request for more than 256 bytes is refused, because getrandom is only
+  // guaranteed to return up to 256 bytes at once.
   if (count > 256 ||
       ::getrandom(bytes.data(), count, 0) != static_cast<ssize_t>(count))
     return InternalError("the system gave no random bytes");
@@ -124,7 +125,8 @@ StatusOr<std::string> RandomBytes(size_t count) {
 }
 
 StatusOr<PrivateFolder> PrivateFolder::Open(const std::string& path) {
-  // The system would use only the part before the zero byte.
+  // A path with a zero byte is refused, because the system would use only the
+  // part before that byte.
   if (path.find('\0') != std::string::npos) {
     return InvalidArgumentError(
         Concat({"folder '", path.c_str(), "': found a name with a zero byte"}));
@@ -166,7 +168,7 @@ std::optional<std::string> PrivateFolder::Use(const std::string& name,
   const Descriptor file(
       OpenTrusted(descriptor_, name, max_bytes, /*is_secret=*/false, &size));
   if (file.get() < 0) return std::nullopt;
-  // This fails on a read-only disk, which does no harm.
+  // Setting the file's time fails on a read-only disk, which does no harm.
   static_cast<void>(::futimens(file.get(), nullptr));
   return ReadAll(file.get(), static_cast<size_t>(size));
 }
@@ -226,13 +228,13 @@ void PrivateFolder::Remove(const std::string& name) const {
 
 std::vector<PrivateFolder::File> PrivateFolder::List() const {
   std::vector<File> files;
-  // The list needs a descriptor of its own: the read position belongs to the
-  // descriptor.
+  // The folder is opened a second time for listing, because the read position
+  // belongs to the descriptor and threads may list at once.
   Descriptor descriptor(OpenAt(descriptor_, ".", O_RDONLY | O_DIRECTORY));
   if (descriptor.get() < 0) return files;
   DIR* const list = ::fdopendir(descriptor.get());
   if (list == nullptr) return files;
-  descriptor.Release();  // the descriptor is closed with the list
+  descriptor.Release();  // closedir of the list also closes the descriptor.
   while (const dirent* entry = ::readdir(list)) {
     struct stat info;
     if (::fstatat(descriptor_, entry->d_name, &info, AT_SYMLINK_NOFOLLOW) !=

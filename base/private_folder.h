@@ -28,8 +28,9 @@ namespace ember {
 
 class PrivateFolder {
  public:
-  // Makes the folder, and those around it, with mode 0700. Fails if it belongs
-  // to another user or others may write to it.
+  // Opens the folder. Creates it and its missing parent folders with mode 0700.
+  // Fails if the folder belongs to another user or if other users may write to
+  // it.
   static StatusOr<PrivateFolder> Open(const std::string& path);
 
   PrivateFolder(PrivateFolder&& other) noexcept { *this = std::move(other); }
@@ -40,15 +41,15 @@ class PrivateFolder {
   }
   ~PrivateFolder();
 
-  // Reads a file. Returns nothing if there is no such file, if it has more than
-  // max_bytes, if other users may have written it (is_secret: or may read it),
-  // or if it cannot be read.
+  // Reads a file. Returns nullopt if there is no such file, if it has more than
+  // max_bytes, if it cannot be read, or if other users may have written it. If
+  // is_secret, it also returns nullopt if other users may have read the file.
   std::optional<std::string> Read(const std::string& name, int64_t max_bytes,
                                   bool is_secret = false) const;
-  // Reads the file like Read, and marks it as used now.
+  // Reads the file like Read, and sets its time of last use to now.
   std::optional<std::string> Use(const std::string& name,
                                  int64_t max_bytes) const;
-  // Writes a file with mode 0600 in place of an existing one.
+  // Writes a file with mode 0600. An existing file of this name is replaced.
   Status Replace(const std::string& name, std::string_view contents,
                  Durability durability = Durability::kSurvivesWriter) const;
   // Writes a file only if it does not exist; an existing file is no error. The
@@ -59,11 +60,11 @@ class PrivateFolder {
   struct File {
     std::string name;
     int64_t bytes = 0;
-    int64_t used_ns = 0;  // time of the last write or use in nanoseconds
-    // True for a temporary file of a writer that is active or was killed.
+    int64_t used_ns = 0;  // time of the last write or use, in nanoseconds
+    // True for a temporary file whose writer is still active or was killed.
     bool is_unfinished = false;
   };
-  // Returns the files that Replace and Create made, in no order.
+  // Returns the files that Replace and Create made, in unspecified order.
   std::vector<File> List() const;
 
  private:
@@ -77,7 +78,7 @@ class PrivateFolder {
   std::string path_;  // path of the folder, for messages
 };
 
-// Returns that many unpredictable bytes from the system.
+// Returns `count` unpredictable bytes from the system's random generator.
 StatusOr<std::string> RandomBytes(size_t count);
 
 }  // namespace ember

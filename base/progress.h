@@ -14,7 +14,7 @@
 // The owner's Progress must outlive the work. The thread that does the work
 // calls Report before each step (an operator of a model, a pass of the
 // compiler, a kernel), so a stop takes effect at the next step. Work that was
-// stopped leaves nothing behind.
+// stopped leaves no output behind.
 #ifndef EMBER_BASE_PROGRESS_H_
 #define EMBER_BASE_PROGRESS_H_
 
@@ -26,13 +26,13 @@
 namespace ember {
 
 struct ProgressEvent {
-  // Name of the work: "import", "compile" or "kernels".
+  // Name of the kind of work: "import", "compile" or "kernels".
   std::string_view stage;
-  // Name of the operator, pass or dispatch that begins now. Valid during the
-  // call.
+  // Name of the operator, pass or dispatch whose work begins now. The text is
+  // valid during the call of Report.
   std::string_view item;
-  // `done`: finished steps of the stage. `total`: number of steps as far as is
-  // known, which may grow; 0 if unknown.
+  // `done`: number of finished steps of this kind of work. `total`: number of
+  // all its steps as far as is known, which may grow; 0 if it is unknown.
   int64_t done = 0;
   int64_t total = 0;
 };
@@ -40,7 +40,7 @@ struct ProgressEvent {
 class Progress {
  public:
   virtual ~Progress() = default;
-  // Receives an event before a step begins. Returns false to stop the work.
+  // Receives an event before each step. Returns false to stop the work.
   virtual bool Report(const ProgressEvent& event) = 0;
 };
 

@@ -8,7 +8,7 @@ namespace ember {
 namespace {
 
 // The first 64 bits of the fractional parts of the cube roots of the first 80
-// primes; shorter words are their upper halves.
+// primes; the constants of SHA-256 are the upper halves of the first ones.
 constexpr uint64_t kConstants[80] = {
     0x428a2f98d728ae22, 0x7137449123ef65cd, 0xb5c0fbcfec4d3b2f,
     0xe9b5dba58189dbbc, 0x3956c25bf348b538, 0x59f111f1b605d019,
@@ -154,8 +154,9 @@ void Sha2<Word>::Add(std::span<const uint8_t> bytes) {
 
 template <typename Word>
 typename Sha2<Word>::Digest Sha2<Word>::Finish() {
-  // The padding: a one, zeros, and the number of bits in two words. The last 8
-  // bytes suffice for 2^61 bytes.
+  // Adds the padding: a one bit, zeros, and the message's length in bits in two
+  // words. The length is written into the last 8 bytes only, which suffices for
+  // messages of up to 2^61 bytes.
   constexpr size_t kSize = 2 * sizeof(Word);
   const uint64_t size = size_;
   uint8_t end[2 * kBlock] = {0x80};

@@ -33,7 +33,8 @@ class Sha2 {
   void AddBlock(const uint8_t* block);
 
   Word state_[8];
-  uint8_t rest_[kBlock];  // bytes of the last block, as far as it is filled
+  uint8_t rest_[kBlock];  // The bytes of the last, incomplete block that have
+                          // arrived so far.
   size_t rest_size_ = 0;
   uint64_t size_ = 0;
 };

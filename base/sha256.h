@@ -22,9 +22,9 @@ Sha256Digest Sha256(std::initializer_list<std::string_view> parts);
 Sha256Digest HmacSha256(std::string_view secret,
                         std::initializer_list<std::string_view> parts);
 
-// True if the digests are equal. The comparison takes a time that does not
-// depend on where the digests differ, so that an attacker cannot guess a code
-// byte by byte.
+// True if the digests are equal. The time of the comparison does not depend on
+// the position of the first difference, so that an attacker cannot guess an
+// authentication code byte by byte.
 bool IsSameSecret(const Sha256Digest& a, const Sha256Digest& b);
 
 inline std::string_view BytesOf(const Sha256Digest& digest) {

@@ -22,12 +22,13 @@ TEST(Sha256Test, PublishedExamples) {
             "a33ce45964ff2167f6ecedd419db06c1");
 }
 
-// This includes lengths whose last block has no room for the length.
+// The messages' lengths include those for which the last block has no room for
+// the message's length, so that one more block follows.
 TEST(Sha256Test, EveryLengthOfTheLastBlock) {
   std::string digests;
   for (size_t length = 0; length < 130; ++length)
     digests += ToHex(Sha256({std::string(length, 'x')}));
-  // `sha256sum` computed this digest of all those digests.
+  // The program `sha256sum` computed this digest of the concatenated digests.
   EXPECT_EQ(ToHex(Sha256({digests})),
             "199af942eba7fa5d1e16d475169eb240"
             "18b14e69339c93d26a9ea6d873b4ace6");
@@ -40,7 +41,7 @@ TEST(HmacSha256Test, PublishedExamples) {
   EXPECT_EQ(ToHex(HmacSha256("Jefe", {"what do ya want for nothing?"})),
             "5bdcc146bf60754e6a042426089575c7"
             "5a003f089d2739839dec58b964ec3843");
-  // The secret is longer than a block.
+  // The secret of this test vector is longer than a block of the hash.
   EXPECT_EQ(ToHex(HmacSha256(
                 std::string(131, '\xaa'),
                 {"Test Using Larger Than Block-Size Key - Hash Key First"})),

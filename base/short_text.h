@@ -1,12 +1,14 @@
 // A short constant text that is stored in the object itself, for rows of
-// constant tables. A std::string_view there is a pointer, a size and, in
-// position-independent code, a relocation: three times as much as most names.
+// constant tables. In such a table a std::string_view needs a pointer, a size
+// and, in position-independent code, a relocation, which is three times the
+// size of most names.
 //
 //   struct Row { ShortText<15> name; int rank; };
 //   constexpr Row kRows[] = {{"add", 2}};
 //   std::string_view name = kRows[0].name;
 //
-// A text that is too long does not compile. Views live as long as the object.
+// A text that is too long does not compile. A view of the text is valid as long
+// as the object exists.
 #ifndef EMBER_BASE_SHORT_TEXT_H_
 #define EMBER_BASE_SHORT_TEXT_H_
 

@@ -5,9 +5,9 @@
 //   return InvalidArgumentError("input 'x': expected shape 1x3, found 1x4");
 //
 // A message is one line that names the object, what was expected and what was
-// found. An OK status is a null pointer; only errors allocate. Code on the path
-// without errors is inlined: it is a comparison with null, or nothing where the
-// compiler knows the status. The rest is out of line. Thread-compatible.
+// found. An OK status is a null pointer; only errors allocate. The code for an
+// OK status is inlined: it compares with null, or disappears where the compiler
+// knows the status. The code for errors is not inlined. Thread-compatible.
 #ifndef EMBER_BASE_STATUS_H_
 #define EMBER_BASE_STATUS_H_
 
@@ -22,15 +22,17 @@ namespace ember {
 
 enum class StatusCode : uint8_t {
   kOk,
-  kInvalidArgument,    // the caller's input is wrong
-  kNotFound,           // a file, symbol or entry does not exist
-  kUnimplemented,      // valid, but not supported (yet); the message says what
-  kDataLoss,           // a file is truncated or corrupt
-  kResourceExhausted,  // a limit was exceeded, or memory ran out
+  kInvalidArgument,    // The caller passed a wrong input.
+  kNotFound,           // A file, symbol or entry does not exist.
+  kUnimplemented,      // The input is valid but not supported (yet); the
+                       // message names the unsupported thing.
+  kDataLoss,           // A file is truncated or corrupt.
+  kResourceExhausted,  // A limit was exceeded, or memory ran out.
   kFailedPrecondition,
-  // a bug of Ember, reported as a status because the process must stay alive
+  // A bug in Ember was found. It is reported as a status instead of a failed
+  // check because the process must stay alive.
   kInternal,
-  kCancelled,  // the caller requested the end of the work
+  kCancelled,  // The caller requested that the work end.
 };
 
 std::string_view StatusCodeName(StatusCode code);
@@ -60,7 +62,8 @@ class [[nodiscard]] Status {
   }
   // Returns a text such as "INVALID_ARGUMENT: message", or "OK".
   std::string ToString() const;
-  // Returns the same error with "prefix: " before its message; OK stays OK.
+  // Returns an error with "prefix: " before its message and the same code. An
+  // OK status stays OK.
   Status WithContext(std::string_view prefix) const;
 
  private:
@@ -83,7 +86,9 @@ Status InternalError(std::string message);
 Status CancelledError(std::string message);
 
 namespace internal {
-// The failed checks of StatusOr, shared by all its types.
+// Abort with a message when StatusOr is used wrongly: made from an OK status,
+// or read without a value. They are outside the template so that all value
+// types share their code.
 [[noreturn]] void FailWithoutError();
 [[noreturn]] void FailWithoutValue(const Status& status);
 }  // namespace internal

@@ -24,11 +24,12 @@ class TargetText {
   explicit TargetText(std::string_view text) : text_(text) {}
 
   std::string_view name() const { return text_.substr(0, text_.find('+')); }
-  // True if there is a feature "name", or "name=" with a value.
+  // True if the text has the feature `feature`, either the name alone or
+  // "name=" with a value.
   bool Has(std::string_view feature) const;
   // Returns the value of a feature: 8 for "cores=8" and "subgroup8", 32768 for
-  // "l1=32K", 0 for "dot". Nothing if there is no such feature, or its value is
-  // no number.
+  // "l1=32K", 0 for "dot". Returns nullopt if there is no such feature or if
+  // its value is not a number.
   std::optional<int64_t> Number(std::string_view feature) const;
 
   // Calls visit(feature) for each feature, as written in the text.

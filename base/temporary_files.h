@@ -4,7 +4,7 @@
 //   void OnSignal(int signal) { RemoveTemporaryFiles(); … }
 //
 // A library leaves signals to its host, so only programs install such a handler
-// (tools/lib/end_by_signal.h). Thread-safe.
+// (tools/lib/cli/end_by_signal.h). Thread-safe.
 #ifndef EMBER_BASE_TEMPORARY_FILES_H_
 #define EMBER_BASE_TEMPORARY_FILES_H_
 
@@ -13,8 +13,8 @@
 namespace ember {
 
 // Deletes the temporary files that writers of this process have not renamed
-// yet. A signal handler may call it. The process must end after it: a writer
-// finds its file gone.
+// yet. A signal handler may call it. The process must end afterwards, because
+// active writers have lost their files.
 void RemoveTemporaryFiles();
 
 // True if AtomicFileWriter writes directly to `path`, because `path` is a

@@ -17,11 +17,11 @@ namespace ember {
 
 class UniqueNames {
  public:
-  // Makes an object without taken names. `first` is the first number that is
-  // added to a name.
+  // Makes an object in which no name is taken. `first` is the number that is
+  // added to the second use of a name: 2 makes "x_2".
   explicit UniqueNames(int first = 2) : before_first_(first - 1) {}
 
-  // Marks a name as taken; it may be taken already.
+  // Marks a name as taken. The name may have been taken before.
   void Reserve(const std::string& name) { taken_.insert(name); }
   // Returns the name if it is free, else the name with the next number that is
   // free, and marks it as taken.
@@ -29,7 +29,8 @@ class UniqueNames {
     if (taken_.insert(name).second) return name;
     return TakeNumbered(name);
   }
-  // Returns the name with a number, even if the name alone is free.
+  // Returns the name with the next free number behind it, even if the name
+  // alone is free, and marks the result as taken.
   std::string TakeNumbered(const std::string& name) {
     int& last = last_.try_emplace(name, before_first_).first->second;
     while (true) {
@@ -41,7 +42,8 @@ class UniqueNames {
  private:
   int before_first_;
   std::set<std::string> taken_;
-  std::map<std::string, int> last_;  // last number added to each name
+  std::map<std::string, int> last_;  // For each name, the last number that was
+                                     // added to it.
 };
 
 }  // namespace ember

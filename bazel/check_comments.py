@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks that comments and pages are plain English and that what they name exists.
+"""Checks that comments, pages and messages are plain English and that what they name exists.
 
     git ls-files -z | python3 bazel/check_comments.py            # lint: prints findings, exits 1
     git ls-files -z | python3 bazel/check_comments.py --share    # how many comments begin as fragments, by folder
@@ -11,6 +11,8 @@ File names come on stdin, NUL between. The rules (docs/style.md gives reasons an
   with a word of FIRST, which in practice begins a clause without its sentence.
 - WORDS have a plainer word, which the finding names.
 - A path, a Name::name and a FunctionName() in a comment or a page exist in this repository.
+- Texts for users (message_strings.py) keep WORDS, too, and no sentence of them begins with a word of
+  FIRST_OF_MESSAGE. Tests and the generators beside them are free to say anything.
 """
 
 import argparse
@@ -20,14 +22,19 @@ import re
 import sys
 
 from comment_blocks import comment_blocks, has_comments, without_comments
+from message_strings import message_strings
 
 FIRST = re.compile(
     r"(of|what|whether|which|where|who|whose|whom|how|those|that|as|by|with|else|this is what|there is what)\b", re.I)
 
+# A sentence of a message may begin with "With --flag: ...". Text in the middle of a message is often a literal of
+# its own, so only capital letters show where a sentence begins.
+FIRST_OF_MESSAGE = re.compile(r"(?:^|[.:!?] )((?:Of|What|Whether|Which|Where|Who|Whose|Whom|How|Those|That|As|By(?! default)|Else)\b)")
+
 # --share counts only comments with at least so many words.
 WORDS_OF_A_SENTENCE = 4
 
-# A word without one plain meaning, and what to say instead.
+# Words without one plain meaning, each with a text that says which word to use instead.
 WORDS = [
     (re.compile(r"\b(nobody|somebody|whoever)\b", re.I), "name who acts: no caller, another thread, the user"),
     (re.compile(r"\b(goes|go|going|went) on\b(?! (to|a|an|the|top|one|two|another)\b)", re.I), "continues, resumes"),
@@ -37,7 +44,7 @@ WORDS = [
     (re.compile(r"(?<!\bin )\bturns?\b(?! (into|on|off|out|to|it|a|an|the|them|red|green)\b)(?! \S+ (on|off|into)\b)(?!-)", re.I), "iteration, round"),
 ]
 
-# Scopes of other libraries: names in them are not looked up.
+# Namespaces and libraries of others. Names with such a scope are not looked up in this repository.
 FOREIGN = re.compile(r"(std|absl|llvm|vk|cu|nv|spv|spirv|flatbuffers|google|testing|torch|tf|tflite|onnx|numpy|np|ONNX|aten|ATen|prim|c10|gemmlowp|ruy|xnnpack|isl|H5)")
 PATH = re.compile(
     r"(?<![\w./{}<>*-])((?:base|tensor|hal|vm|compiler|frontends|jit|tools|tests|samples|docs|packaging|third_party|bazel|toolchains|visibility)"
@@ -46,7 +53,8 @@ MEMBER = re.compile(r"(?<![\w:])([A-Za-z]\w+)::([A-Za-z]\w+)\b(?!::)")
 CALL = re.compile(r"(?<![\w:.>%@])([A-Z][a-z0-9]+(?:[A-Z]\w*)+)\(")
 FOREIGN_NAMES = {"LoadLibrary", "MultiplyByQuantizedMultiplier", "GetProcAddress", "PyObject", "BitCast"}
 
-# Recipes (docs/adding) name files that their reader is about to write.
+# Placeholders in names of files. Recipes (docs/adding) name files that their reader is about to
+# write, which do not exist.
 PLACEHOLDER = re.compile(r"NAME|vm_name|my_|^My")
 
 IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
@@ -73,7 +81,8 @@ class Names:
         for path in PATH.findall(text):
             if PLACEHOLDER.search(path):
                 continue
-            # A generated header is named by its schema.
+            # A header that is generated from a schema is not in the repository, but its .fbs file
+            # is.
             if path not in self.paths and path.replace("_generated.h", ".fbs") not in self.paths \
                     and not path.endswith((".pb.h", ".pb.cc")):
                 yield "no file " + path
@@ -94,12 +103,26 @@ def read(path):
 
 
 def problems_of_words(text):
-    # Quoted code keeps the names that it has.
+    # Code in backquotes is not checked, because it keeps the names that it has.
     text = re.sub(r"`[^`\n]*`", "code", text)
     for pattern, instead in WORDS:
         match = pattern.search(text)
         if match:
             yield '"%s": %s' % (match.group(), instead)
+
+
+def problems_of_message(text):
+    """Yields the problems of a text for users; `text` may be a part of one."""
+    words = " ".join(text.split())
+    match = FIRST_OF_MESSAGE.search(words)
+    if match:
+        yield "a sentence begins with " + match.group(1)
+    # Names of flags and files stay as they are.
+    yield from problems_of_words(re.sub(r"--[\w-]+|\S*/\S*", "name", words))
+
+
+def has_messages(path):
+    return path.endswith((".cc", ".h")) and not path.endswith("_test.cc") and "/testing/" not in path
 
 
 def is_fragment(text):
@@ -148,6 +171,10 @@ def findings(path, names):
             yield block.line, problem
         for problem in names.stale(block.text):
             yield block.line, problem
+    if has_messages(path):
+        for literal in message_strings(text):
+            for problem in problems_of_message(literal.text):
+                yield literal.line, "%s: %s" % (problem, " ".join(literal.text.split())[:60])
 
 
 def blocks_of(paths):
@@ -181,7 +208,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--share", action="store_true", help="print the share of comments that begin as fragments")
     parser.add_argument("--sample", type=int, metavar="N", help="print N comments drawn at random")
-    parser.add_argument("--seed", type=int, default=1, help="of --sample (1)")
+    parser.add_argument("--seed", type=int, default=1, help="seeds --sample (default: 1)")
     options = parser.parse_args()
     paths = [p for p in sys.stdin.read().split("\0") if p]
     ours = [p for p in paths if not p.startswith(FROZEN) and (not p.startswith("third_party/") or p.endswith(("BUILD", ".bzl", ".md")))]

@@ -23,7 +23,8 @@ def definitions(text):
     """Yields the qualified names of classes, structs, unions and enums that a file defines at namespace scope."""
     text = re.sub(r"^[ \t]*#(?:[^\n\\]|\\.|\\\n)*", "", text, flags=re.MULTILINE)
     tokens = [m.group() for m in TOKEN.finditer(text)]
-    # Each entry is a namespace name, "" for an unnamed one, None for any other brace.
+    # One entry for each open brace: the name of a namespace, "" for an unnamed namespace, None for
+    # any other brace.
     scopes = []
     i, statement = 0, []
     while i < len(tokens):
@@ -34,7 +35,8 @@ def definitions(text):
                 name = "".join(t for t in statement[statement.index("namespace") + 1:] if t not in ("inline",))
                 scopes.append(name)
             else:
-                # A function has parentheses before its brace; a class has none outside of its attributes.
+                # The brace begins a function if the statement before it has parentheses; a class
+                # has none, except in attributes.
                 is_type = kind is not None and "(" not in statement and "=" not in statement
                 if is_type and None not in scopes and "" not in scopes and "template" not in statement:
                     rest = [t for t in statement[statement.index(kind) + 1:] if t not in ("class", "struct", "final")]

@@ -7,8 +7,8 @@ Bazel cannot: system libraries in /usr/include compile without being a dependenc
 import re
 import sys
 
-# Folder -> folders that it may include; the longest prefix decides. Every folder may include
-# itself.
+# For each folder, the folders whose headers it may include. The longest prefix of a file's path
+# decides. Every folder may include its own headers.
 ALLOWED = {
     "base": [],
     "tensor": ["base"],

@@ -24,8 +24,8 @@ def _command_line(ctx, context):
         include_directories = context.includes,
         quote_include_directories = context.quote_includes,
         system_include_directories = context.system_includes,
-        # The defines of the rule itself are in no provider. BUILD files write them as a shell reads
-        # them.
+        # No provider has the rule's own local_defines, so they are read from its attribute. BUILD
+        # files write them as for a shell, with escaped quotes.
         preprocessor_defines = depset(
             [d.replace('\\"', '"') for d in getattr(ctx.rule.attr, "local_defines", [])],
             transitive = [context.defines],
@@ -37,11 +37,12 @@ def _command_line(ctx, context):
         variables = variables,
     )
 
-    # The file .clang-tidy decides which warnings are errors.
+    # -Werror is dropped: the file .clang-tidy decides which warnings are errors.
     return [flag for flag in command if flag != "-Werror"], toolchain
 
 def _clang_tidy_impl(target, ctx):
-    # Libraries have CcInfo. Programs and tests have none in Bazel 4.2, but only they have `malloc`.
+    # Libraries provide CcInfo. In Bazel 4.2 programs and tests do not, but only they have the
+    # attribute `malloc`.
     if target.label.workspace_root or CcInfo not in target and not hasattr(ctx.rule.attr, "malloc"):
         return []
     sources = [f for attribute in getattr(ctx.rule.attr, "srcs", []) for f in attribute.files.to_list()]
@@ -65,7 +66,8 @@ def _clang_tidy_impl(target, ctx):
             progress_message = "clang-tidy " + source.short_path,
             inputs = inputs,
             outputs = [result],
-            # clang-tidy prints the number of hidden warnings even if it prints nothing else.
+            # clang-tidy prints the number of suppressed warnings even if it has nothing else to
+            # print. The filter removes that line.
             command = "result=$1; shift; " +
                       "clang-tidy-19 --quiet \"$@\" 2>&1 | sed '/^[0-9]* warnings\\? .*generated/d'; " +
                       "[[ ${PIPESTATUS[0]} == 0 ]] && touch \"$result\"",

@@ -16,13 +16,13 @@ class Block:
     """One comment."""
 
     path: str
-    line: int  # First line, counted from 1.
+    line: int  # number of the block's first line, counted from 1
     last: int  # Last line.
-    text: str  # The words, without markers, lines joined by newlines.
-    trailing: bool  # True if code comes before it on its first line.
+    text: str  # text of the comment without its markers; lines are joined by newlines
+    trailing: bool  # True if code comes before the comment on its first line.
 
 
-# Strings, raw strings, characters and comments of C++, whichever begins first.
+# Matches a string, a raw string, a character or a comment of C++, whichever begins first.
 _CC = re.compile(
     r'R"(?P<tag>[^()\\\s]{0,16})\(.*?\)(?P=tag)"'
     r'|"(?:\\.|[^"\\\n])*"'
@@ -32,7 +32,7 @@ _CC = re.compile(
     re.DOTALL,
 )
 
-# Strings and comments of Python, Starlark, BUILD files and shell scripts.
+# Matches a string or a comment of Python, Starlark, BUILD files and shell scripts.
 _HASH = re.compile(
     r'"""(?:\\.|.)*?"""'
     r"|'''(?:\\.|.)*?'''"

@@ -10,7 +10,8 @@ def bazel(*args):
     return subprocess.run(["bazel", *args], check=True, stdout=subprocess.PIPE).stdout.decode()
 
 
-# Flags of gcc that clang's tools refuse or ignore; errors are for clang-tidy to choose.
+# Flags of gcc that clang's tools do not know, and -Werror: clang-tidy decides itself which warnings
+# are errors.
 DROP = {"-fno-canonical-system-headers", "-Wno-free-nonheap-object", "-Wunused-but-set-parameter", "-Werror"}
 
 
@@ -29,13 +30,14 @@ def main():
             continue
         source = args[args.index("-c") + 1]
         path = os.path.join(root, source)
-        # First wins: the same file is also compiled for other platforms.
+        # The first command of a file is kept. Later ones compile the same file for other platforms.
         if source in seen or not os.path.exists(path):
             continue
         seen.add(source)
         args[args.index("-c") + 1] = path
-        # external/ of the execroot holds what the last build used: name the real folder.
-        # Our own sources keep their real paths, so that editors open the right file.
+        # The folder external/ below the execution root holds only what the last build used, so its
+        # real path is written. The repository's own sources keep their paths in the repository, so
+        # that editors open the right file.
         args = [os.path.join(base, a) if a.startswith("external/") else a for a in args if a not in DROP]
         for i, arg in enumerate(args):
             if arg == "-iquote" and args[i + 1] == ".":

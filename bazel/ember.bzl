@@ -3,6 +3,7 @@
 On top of the plain rules:
   - No RTTI anywhere, so that a class of the runtime can be subclassed in any folder.
   - runtime = True (base, tensor, hal, vm, jit) also turns exceptions off.
+  - Test support, testonly = True, is in folders FOLDER/testing and nothing else is.
   - A target is visible to the folders that may depend on its folder, see //visibility;
     visibility = [...] narrows that.
 """
@@ -14,7 +15,8 @@ load("@rules_cc//cc:cc_test.bzl", "cc_test")
 _COPTS = ["-fno-rtti"]
 _RUNTIME_COPTS = ["-fno-exceptions"]
 
-# The longest matching prefix decides.
+# For each folder, the package group of the targets that may depend on it. The longest prefix of a
+# target's package decides.
 _USERS = {
     "base": "users_of_base",
     "compiler": "users_of_compiler",
@@ -43,55 +45,97 @@ def _default_visibility():
 def _copts(runtime, copts):
     return _COPTS + (_RUNTIME_COPTS if runtime else []) + (copts or [])
 
-def ember_cc_library(name, runtime = False, copts = [], visibility = None, **kwargs):
+def _check_testonly(name, testonly):
+    """Test support is in FOLDER/testing, apart from product code; all of it is testonly."""
+    package = native.package_name()
+    is_testing = package.endswith("/testing")
+    if is_testing and not testonly:
+        fail("//%s:%s is in a folder of test support: expected testonly = True" % (package, name))
+    if testonly and not is_testing and not package.startswith(("bazel", "hal/conformance", "tests/")):
+        fail("//%s:%s is test support: expected it in //%s/testing" % (package, name, package))
+
+# The flags and the dependency by which a target uses a precompiled header of //bazel/pch.
+def _pch_copts(header):
+    return select({
+        "//bazel/pch:is_used": ["-include", "$(BINDIR)/bazel/pch/%s.h" % header],
+        "//conditions:default": [],
+    })
+
+def _pch_deps(header):
+    return select({
+        "//bazel/pch:is_used": ["//bazel/pch:" + header],
+        "//conditions:default": [],
+    })
+
+def _has_cc(srcs):
+    return [s for s in srcs if s.endswith(".cc")] and not [s for s in srcs if s.endswith(".c")]
+
+def ember_cc_library(name, runtime = False, srcs = [], deps = [], copts = [], visibility = None, **kwargs):
     """cc_library.
 
     Args:
       name: as in cc_library.
       runtime: build without exceptions.
+      srcs: as in cc_library; C++ uses a precompiled header, see //bazel/pch.
+      deps: as in cc_library.
+      copts: come after the flags of the macro.
+      visibility: default: the folders that may depend on this one.
+      **kwargs: as in cc_library.
+    """
+    _check_testonly(name, kwargs.get("testonly"))
+    header = "runtime" if runtime else "library"
+    is_precompiled = _has_cc(srcs)
+    cc_library(
+        name = name,
+        srcs = srcs,
+        copts = _copts(runtime, copts) + (_pch_copts(header) if is_precompiled else []),
+        visibility = visibility or _default_visibility(),
+        deps = deps + (_pch_deps(header) if is_precompiled else []),
+        **kwargs
+    )
+
+def ember_cc_test(name, size = "small", srcs = [], deps = [], copts = [], main = True, **kwargs):
+    """cc_test with GoogleTest (and GoogleMock).
+
+    Args:
+      name: as in cc_test.
+      size: small = 1 minute.
+      srcs: as in cc_test; files *_test.cc use a precompiled header, see //bazel/pch.
+      deps: as in cc_test; gtest is added.
+      copts: come after the flags of the macro.
+      main: link gtest_main. False: the test has its own main().
+      **kwargs: as in cc_test.
+    """
+
+    # Other files are compiled with other flags (.bazelrc), so that they could not use it.
+    is_precompiled = srcs and not [s for s in srcs if not s.endswith("_test.cc") and not s.endswith(".h")]
+    cc_test(
+        name = name,
+        size = size,
+        srcs = srcs,
+        copts = _copts(False, copts) + (_pch_copts("test") if is_precompiled else []),
+        deps = deps + ["@googletest//:gtest_main" if main else "@googletest//:gtest"] +
+               (_pch_deps("test") if is_precompiled else []),
+        **kwargs
+    )
+
+def ember_cc_test_library(name, deps = [], copts = [], visibility = None, **kwargs):
+    """Tests that several targets run, with other arguments or parts: a dependency of ember_cc_test, compiled once.
+
+    Args:
+      name: as in cc_library.
+      deps: as in cc_library; gtest is added.
       copts: come after the flags of the macro.
       visibility: default: the folders that may depend on this one.
       **kwargs: as in cc_library.
     """
     cc_library(
         name = name,
-        copts = _copts(runtime, copts),
-        visibility = visibility or _default_visibility(),
-        **kwargs
-    )
-
-def ember_cc_test(name, size = "small", deps = [], copts = [], main = True, **kwargs):
-    """cc_test with GoogleTest (and GoogleMock).
-
-    Args:
-      name: as in cc_test.
-      size: small = 1 minute.
-      deps: as in cc_test; gtest is added.
-      copts: come after the flags of the macro.
-      main: link gtest_main. False: the test has its own main().
-      **kwargs: as in cc_test.
-    """
-    cc_test(
-        name = name,
-        size = size,
-        copts = _copts(False, copts),
-        deps = deps + ["@googletest//:gtest_main" if main else "@googletest//:gtest"],
-        **kwargs
-    )
-
-def ember_cc_test_library(name, deps = [], **kwargs):
-    """Tests that several targets run, with other arguments or parts: a dependency of ember_cc_test, compiled once.
-
-    Args:
-      name: as in cc_library.
-      deps: as in cc_library; gtest is added.
-      **kwargs: as in ember_cc_library.
-    """
-    ember_cc_library(
-        name = name,
         testonly = True,
+        copts = _copts(False, copts),
+        visibility = visibility or _default_visibility(),
         deps = deps + ["@googletest//:gtest"],
-        # No other code refers to tests by name.
+        # The linker must keep the library, because no other code refers to tests by name.
         alwayslink = True,
         **kwargs
     )
@@ -117,7 +161,8 @@ def ember_cc_fuzz_test(name, srcs, corpus = [], runs = 20000, size = "small", de
         name = name,
         size = size,
         srcs = srcs,
-        # libFuzzer takes a folder; ./dev fuzz fills it with these.
+        # libFuzzer itself gets no files here: ./dev fuzz gives it a folder that it has filled with
+        # the corpus.
         args = select({
             "//bazel:libfuzzer": [],
             "//conditions:default": ["-runs=%d" % runs] + ["$(locations %s)" % c for c in corpus],
@@ -136,19 +181,25 @@ def ember_cc_fuzz_test(name, srcs, corpus = [], runs = 20000, size = "small", de
         **kwargs
     )
 
-def ember_cc_binary(name, runtime = False, copts = [], visibility = None, **kwargs):
+def ember_cc_binary(name, runtime = False, srcs = [], deps = [], copts = [], visibility = None, **kwargs):
     """cc_binary.
 
     Args:
       name: as in cc_binary.
       runtime: build without exceptions.
+      srcs: as in cc_binary; C++ uses a precompiled header, see //bazel/pch.
+      deps: as in cc_binary.
       copts: come after the flags of the macro.
       visibility: default: the folders that may depend on this one.
       **kwargs: as in cc_binary.
     """
+    header = "runtime" if runtime else "library"
+    is_precompiled = _has_cc(srcs)
     cc_binary(
         name = name,
-        copts = _copts(runtime, copts),
+        srcs = srcs,
+        copts = _copts(runtime, copts) + (_pch_copts(header) if is_precompiled else []),
         visibility = visibility or _default_visibility(),
+        deps = deps + (_pch_deps(header) if is_precompiled else []),
         **kwargs
     )

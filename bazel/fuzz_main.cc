@@ -67,7 +67,8 @@ void OnSignal(int number) {
   std::raise(number);
 }
 
-// A sanitizer handles the signals that it reports.
+// Makes the process print how to replay the input when it dies. If a sanitizer
+// handles a signal already, its handler is kept.
 void SayReplayOnFailure() {
   if (__sanitizer_set_death_callback != nullptr)
     __sanitizer_set_death_callback(SayReplay);
@@ -78,7 +79,8 @@ void SayReplayOnFailure() {
 }
 
 void Run(const Input& input) {
-  // A fresh allocation of the exact size lets ASan see every overread.
+  // Each input gets a new allocation of its exact size, so that ASan detects a
+  // read beyond its end.
   State().current = Input(input.begin(), input.end());
   State().current.shrink_to_fit();
   LLVMFuzzerTestOneInput(State().current.data(), State().current.size());
@@ -101,7 +103,9 @@ void Mutate(const std::vector<Input>& corpus, std::mt19937_64& random,
       case 1:  // Overwrite a byte.
         (*input)[at] = random();
         break;
-      case 2: {  // Overwrite a word with a value at some edge.
+      // This mutation overwrites a word with a value at the edge of a type's
+      // range.
+      case 2: {
         static constexpr uint64_t kEdges[] = {
             0, 1, 0x7f, 0xff, 0x7fff, 0xffff, 0x7fffffff, 0xffffffff, ~0ull};
         const uint64_t value = kEdges[below(std::size(kEdges))];
@@ -180,7 +184,8 @@ int main(int argc, char** argv) {
       first = std::strtoull(argv[i] + 6, nullptr, 10);
       runs = 1;
     } else if (arg[0] == '-') {
-      continue;  // An option of libFuzzer.
+      // Other arguments with a '-' are options of libFuzzer, which are ignored.
+      continue;
     } else if (std::filesystem::is_directory(arg)) {
       for (const auto& entry : std::filesystem::directory_iterator(arg)) {
         if (entry.is_regular_file()) paths.push_back(entry.path());

@@ -5,7 +5,7 @@ def _generate_impl(ctx):
     ctx.actions.run_shell(
         command = "set -eu; " + ctx.attr.command,
         env = {
-            # A command may call a compiler, which calls other programs.
+            # The command may call a compiler, which finds other programs by PATH.
             "PATH": "/usr/bin:/bin",
             "OUTS": " ".join([out.path for out in ctx.outputs.outs]),
             "SRCS": " ".join([src.path for src in ctx.files.srcs]),
@@ -20,9 +20,9 @@ def _generate_impl(ctx):
     return [DefaultInfo(files = depset(ctx.outputs.outs))]
 
 # A genrule builds its tools for the host, separately from the same code in tests and programs, so
-# the compiler and everything below it would be built twice. This rule uses the tool of the target
-# configuration. Therefore it cannot be used in a cross build (toolchains/cross.bzl passes such
-# files on as data instead).
+# the compiler and everything below it would be built twice. This rule runs the tool as it is built
+# for the target configuration, so nothing is built twice. Therefore the rule cannot be used in a
+# cross build (toolchains/cross.bzl passes generated files on as data instead).
 generate = rule(
     implementation = _generate_impl,
     doc = """Runs a tool that writes `outs`.

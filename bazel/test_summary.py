@@ -44,7 +44,7 @@ def count(events, bazel_status):
         for line in open(events, encoding="utf-8"):
             try:
                 event = json.loads(line)
-            except ValueError:  # Bazel was killed while it wrote.
+            except ValueError:  # Bazel was killed while it wrote this line.
                 continue
             ident = event.get("id", {})
             if "targetConfigured" in ident:
@@ -56,7 +56,8 @@ def count(events, bazel_status):
                 if event.get("aborted", {}).get("reason") == "SKIPPED":
                     skipped.add(ident["targetCompleted"]["label"])
             elif "testResult" in ident and "testResult" in event:
-                # A later attempt of a shard replaces the one before it.
+                # If a shard was run again, the result of the later attempt replaces the earlier
+                # one.
                 key = ident["testResult"]
                 shard = (key.get("run", 1), key.get("shard", 1))
                 results.setdefault(key["label"], {})[shard] = event["testResult"]

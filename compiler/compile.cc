@@ -62,7 +62,7 @@ std::string PrintPipeline() {
                   static_cast<int>(name.size()), name.data());
     text += prefix + std::string(doc) + '\n';
   };
-  line(0, kImport, "what the frontend made of the model");
+  line(0, kImport, "the graph that the frontend made of the model");
   size_t number = 1;
   for (const Stage& stage : Pipeline()) line(number++, stage.name, stage.doc);
   return text;

@@ -14,18 +14,19 @@
 #include "base/status.h"
 #include "compiler/compile_options.h"
 #include "compiler/graph/graph.h"
-#include "vm/format/module_definition.h"
+#include "vm/isa/module_definition.h"
 
 namespace ember::compiler {
 
 StatusOr<vm::ModuleDefinition> Compile(graph::Graph graph,
                                        const CompileOptions& options);
 
-// Returns the stages in order, one line each: "number  name  what it does".
+// Returns the names of the compiler's stages in order, one line each: "number
+// name what the stage does".
 std::string PrintPipeline();
 
-// True if there is a text to dump after this stage: after a stage of the
-// pipeline, or after "import", the graph that Compile was given.
+// True if CompileOptions::dump_after may name this stage: it is a stage of the
+// pipeline, or "import", whose result is the graph that Compile was given.
 bool HasDump(std::string_view stage);
 
 }  // namespace ember::compiler

@@ -15,22 +15,26 @@
 namespace ember::compiler {
 
 struct CompileOptions {
-  // Extents of symbols that are pinned, by the symbol's name.
+  // Extents to which symbols (open dims) of the graph are pinned, by the
+  // symbol's name.
   std::map<std::string, int64_t> symbols;
-  // Names of stages to leave out (see PrintPipeline). A stage behind the passes
-  // cannot be left out; its optimisations are switched off instead. Unknown
-  // names are an error.
+  // Names of stages to leave out (see PrintPipeline). A stage after the graph
+  // passes cannot be left out; naming it switches its optimisations off
+  // instead. Unknown names are an error.
   std::set<std::string> disabled_passes;
-  // The stage after which `dump` is called (see HasDump), with the stage's
-  // name, its number and its result as text: the graph, after "form-dispatches"
-  // the dispatches, after "emit" the module. "all" calls it after each stage,
-  // with "(unchanged)" if a pass changed nothing; "" never.
+  // The name of the stage after which `dump` is called. `dump` receives the
+  // stage's name, its number and its result as text: the graph, after
+  // "form-dispatches" the dispatches, after "emit" the module. "all" means
+  // after each stage, with the text "(unchanged)" if a pass changed nothing; ""
+  // means never.
   std::string dump_after;
   std::function<void(std::string_view pass, int number, std::string_view text)>
       dump;
-  // Called after each pass with the milliseconds that the pass took.
+  // This function is called after each pass, with the milliseconds that the
+  // pass took.
   std::function<void(std::string_view pass, double milliseconds)> timing;
-  // Receives an event before each pass, with the stage "compile"; may be null.
+  // This object receives an event with the stage "compile" before each pass.
+  // Null means that no events are sent.
   Progress* progress = nullptr;
   std::string producer = "ember";
 };

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "base/progress.h"
-#include "compiler/graph/text.h"
+#include "compiler/graph/text/text.h"
 #include "compiler/graph/verifier.h"
 #include "compiler/lowering/emit.h"
 #include "compiler/lowering/fusion.h"
@@ -33,7 +33,7 @@
 namespace ember::compiler {
 namespace {
 
-// --- behind the graph passes ---
+// --- the stages after the graph passes ---
 
 template <bool kJoins>
 Status Form(Compilation& compilation) {
@@ -68,57 +68,64 @@ constexpr Lowering kEmit = {
 // --- the list ---
 
 constexpr Stage kPipeline[] = {
-    // This pass is first, so that the set of rounded values follows from the
-    // model alone.
-    {"widen-chains", "chains of f16 and bf16 are computed in f32", WidenChains},
+    // widen-chains is the first pass, so that the set of values that are
+    // rounded follows from the model alone and not from other passes.
+    {"widen-chains", "computes chains of f16 and bf16 in f32", WidenChains},
     {"simplify", "drops operations that compute nothing", Simplify},
-    // This pass comes before folding, while weights are still bytes.
-    {"dequantize-late", "quantizers' float operators compute with integers",
+    // dequantize-late runs before fold-constants, while weights are still
+    // bytes.
+    {"dequantize-late", "computes float operators of quantizers with integers",
      DequantizeLate},
-    {"hoist-scales",
-     "factors of 8-bit floats are multiplied as they are, scales after them",
+    {"hoist-scales", "multiplies factors of 8-bit floats before their scales",
      HoistScales},
     {"fold-constants",
      "computes operations on constants by running their definition",
      FoldConstants, nullptr, /*is_of_all_regions=*/true},
-    // Weights may be computed outside of regions; from here on regions fold
-    // them.
-    {"capture-constants", "constants that regions use become theirs",
+    // The first fold-constants may have computed weights outside of regions.
+    // capture-constants copies them into the regions, so that later passes fold
+    // operations there.
+    {"capture-constants", "moves constants into the regions that use them",
      CaptureConstants},
-    // This pass comes before transposes move, so that equal transposes of one
-    // value are merged.
+    // This pass runs before sink-transposes, so that equal transposes of one
+    // value are merged first.
     {"eliminate-common-subexpressions", "merges equal operations",
      EliminateCommonSubexpressions},
     {"sink-transposes",
      "moves transposes down until they cancel: channels-last throughout",
      SinkTransposes},
-    {"simplify", "what the moved transposes left", Simplify},
-    // This pass folds the weights' own transposes; fold-scales looks for
-    // constant weights.
-    {"fold-constants", "constants that were transposed", FoldConstants, nullptr,
+    {"simplify", "simplifies the graph after moving transposes", Simplify},
+    // This fold-constants computes transposes of weights, because fold-scales
+    // applies only to weights that are constants.
+    {"fold-constants", "computes transposes of constants", FoldConstants,
+     nullptr,
      /*is_of_all_regions=*/true},
-    {"fold-pads", "zero pads become the padding of convolutions and windows",
+    {"fold-pads", "makes zero pads the padding of convolutions and windows",
      FoldPads},
-    {"fold-scales", "batch-norm scales become part of the weights", FoldScales},
-    // From here on transposes and constants keep their places.
-    {"narrow-products", "products of quantized tensors read bytes",
+    {"fold-scales", "multiplies batch-norm scales into the weights",
+     FoldScales},
+    // The passes from here on neither move transposes nor change the layout of
+    // constants.
+    {"narrow-products", "lets products of quantized tensors read bytes",
      NarrowProducts},
-    {"fold-constants", "scaled weights, biases, sums of weights", FoldConstants,
-     nullptr, /*is_of_all_regions=*/true},
-    // This pass comes after all passes that would fold its casts again.
-    {"narrow-weights", "weights that narrow floats hold are stored so",
+    {"fold-constants", "computes scaled weights, biases and sums of weights",
+     FoldConstants, nullptr, /*is_of_all_regions=*/true},
+    // narrow-weights runs after all passes that fold constants, because they
+    // would fold its casts again.
+    {"narrow-weights", "stores weights as narrow floats that hold them exactly",
      NarrowWeights},
-    {"index-comparisons", "masks compare indices, not constants that count",
+    {"index-comparisons",
+     "lets masks compare indices, not constants that count",
      UseIndicesInComparisons},
-    // This pass comes behind those that would fold the indices to constants.
-    {"split-searches", "arg searches along rows become two reductions",
+    // split-searches runs after all passes that fold constants, because they
+    // would replace its indices by constants.
+    {"split-searches", "replaces arg searches along rows by two reductions",
      SplitSearches},
-    {"simplify", "what folding left", Simplify},
+    {"simplify", "simplifies the graph after folding", Simplify},
     {"eliminate-common-subexpressions", "merges equal operations",
      EliminateCommonSubexpressions},
     {"eliminate-dead-code", "drops operations without use", EliminateDeadCode},
-    // This pass comes behind those that drop operations: only divisions that
-    // are left count.
+    // check-divisors runs after the passes that drop operations: only divisions
+    // that remain are checked.
     {"check-divisors",
      "refuses integers divided by a constant 0; disabled: they give 0",
      CheckDivisors, nullptr, /*is_of_all_regions=*/true},
@@ -129,7 +136,7 @@ constexpr Stage kPipeline[] = {
     {"emit", "plans memory and writes the program", nullptr, &kEmit},
 };
 
-// --- the runner ---
+// --- the functions that run the stages ---
 
 // Returns the text of a graph for a dump. Dumps are for reading: large
 // constants are printed as their hash.
@@ -163,8 +170,8 @@ std::span<const Stage> GraphPipeline() {
   return {std::begin(kPipeline), end};
 }
 
-// Runs a pass on inner regions first: values that they no longer use are then
-// unused outside, too.
+// Runs a pass on inner regions first. If the pass makes a captured value unused
+// inside a region, the pass on the graph around the region sees that.
 Status RunPass(const Stage& pass, graph::Graph& graph) {
   if (pass.is_of_all_regions) return pass.pass(graph);
   for (graph::Operation* operation : graph.Operations()) {

@@ -22,7 +22,8 @@
 
 namespace ember::compiler {
 
-// Name in dumps of the imported graph, with which the stages start.
+// The name of the imported graph in dumps; the first stage begins with this
+// graph.
 inline constexpr std::string_view kImport = "import";
 
 // Returns the stages in execution order. A pass may be in the list several

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "compiler/compile.h"
-#include "compiler/graph/text.h"
+#include "compiler/graph/text/text.h"
 #include "compiler/lowering/fusion.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"

@@ -1,12 +1,12 @@
-// Checks the reports of Compile to a Progress, and that it can be stopped at
-// each step.
+// Checks the events that Compile reports to a Progress object, and that the
+// Progress object can stop the compilation at each event.
 #include "base/progress.h"
 
 #include <string>
 #include <vector>
 
 #include "compiler/compile.h"
-#include "compiler/graph/text.h"
+#include "compiler/graph/text/text.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 

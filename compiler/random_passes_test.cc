@@ -1,5 +1,5 @@
-// Compares random graphs before and after each pass of the pipeline, and after
-// all of them: they compute the same, bit for bit.
+// Checks that random graphs compute the same results, bit for bit, before and
+// after each pass of the pipeline, and after all passes together.
 //
 //   export EMBER_SEEDS=10000 EMBER_FIRST_SEED=1000000
 //   bazel run //compiler:random_passes_test
@@ -7,14 +7,14 @@
 #include <string>
 #include <vector>
 
-#include "base/test_seeds.h"
-#include "compiler/graph/evaluate.h"
-#include "compiler/graph/text.h"
+#include "base/testing/seeds.h"
+#include "compiler/graph/testing/evaluate.h"
+#include "compiler/graph/text/text.h"
 #include "compiler/graph/verifier.h"
 #include "compiler/pipeline.h"
-#include "compiler/random_movements.h"
+#include "compiler/testing/random_movements.h"
 #include "gtest/gtest.h"
-#include "tensor/random_values.h"
+#include "tensor/testing/random_values.h"
 
 namespace ember::compiler {
 namespace {

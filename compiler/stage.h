@@ -17,7 +17,7 @@
 #include "base/status.h"
 #include "compiler/graph/graph.h"
 #include "compiler/lowering/fusion_plan.h"
-#include "vm/format/module_definition.h"
+#include "vm/isa/module_definition.h"
 
 namespace ember::compiler {
 
@@ -30,7 +30,8 @@ struct Compilation {
   Compilation& operator=(const Compilation&) = delete;
 
   graph::Graph graph;
-  std::string producer;  // maker of the module, which the module names
+  // Name of the compiler, which the module records as its producer.
+  std::string producer;
   FusionPlan plan;
   vm::ModuleDefinition module;
 };
@@ -38,21 +39,22 @@ struct Compilation {
 // Functions that run, check and dump a stage whose result is no graph.
 struct Lowering {
   Status (*run)(Compilation& compilation);
-  // Function that is called in place of `run` if the stage is disabled; null if
-  // it cannot be disabled.
+  // This function is called instead of `run` if the stage is disabled. Null if
+  // the stage cannot be disabled.
   Status (*run_disabled)(Compilation& compilation);
   Status (*verify)(const Compilation& compilation);
   std::string (*print)(const Compilation& compilation);
 };
 
-// A line of the pipeline. It has either a pass or a lowering.
+// A line of the pipeline. Exactly one of `pass` and `lowering` is set.
 struct Stage {
   std::string_view name;
   std::string_view doc;
   Status (*pass)(graph::Graph& graph) = nullptr;
   const Lowering* lowering = nullptr;
-  // True: the pass is called once, for the outermost graph, and visits the
-  // regions itself. Its limits hold for all regions together.
+  // True if the pass is called once, for the outermost graph, and visits the
+  // regions itself; its limits then hold for all regions together. If false,
+  // the pass is called for each region and for the graph.
   bool is_of_all_regions = false;
 
   bool may_be_disabled() const {

@@ -11,7 +11,7 @@
 //
 // To write the expectations anew (then read them!):
 //   bazel run //compiler:text_test -- --bless=$PWD/compiler/testdata
-#include "compiler/graph/text.h"
+#include "compiler/graph/text/text.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -35,7 +35,8 @@ std::string& BlessFolder() {
 }
 
 struct Case {
-  std::string head;  // comments and the line that begins with "run:"
+  // the case's comment lines and the line that begins with "run:"
+  std::string head;
   std::vector<std::string> passes;
   std::string input;
   std::string expected;
@@ -106,8 +107,8 @@ TEST(CompilerTextTest, AllFiles) {
     ++count;
     Case test = ReadCase(entry.path());
     const StatusOr<std::string> actual = RunCase(test);
-    // The actual text is the result or the error, because an expectation may be
-    // an error.
+    // The expected text may be a result or an error message, so the actual text
+    // is whichever the passes gave.
     const std::string text =
         actual.ok() ? *actual : actual.status().ToString() + "\n";
     if (!BlessFolder().empty()) {

@@ -1,14 +1,16 @@
-// The interface of a model format: a row of data and functions. A frontend's
-// folder defines one and adds its line to frontends/formats.cc; tools never
-// name a format.
+// The interface of a model format: a struct of data and function pointers. A
+// frontend's folder defines one and adds its line to
+// frontends/registry/formats.cc; tools never name a format.
 //
-//   const Format* format = FindFormat(contents, "model.tflite");  // formats.h
-//   EMBER_ASSIGN_OR_RETURN(graph::Graph graph,
-//                          format->import("model.tflite", {}));
+//   ModelFile file("model.tflite");
+//   EMBER_ASSIGN_OR_RETURN(const graph::ConstantData contents, file.Map());
+//   const Format* format = FindFormat(AsText(contents.bytes));  // formats.h
+//   EMBER_ASSIGN_OR_RETURN(graph::Graph graph, format->import(file, {}));
 //
 // Errors are one line that names the object, what was expected and what was
 // found. All operators that a frontend does not support are listed in one
-// error. Functions are thread-safe. Rows are constants of the program.
+// error. Functions are thread-safe for different files. Rows are constants of
+// the program.
 #ifndef EMBER_FRONTENDS_FRONTEND_H_
 #define EMBER_FRONTENDS_FRONTEND_H_
 
@@ -25,8 +27,9 @@
 #include "base/dtype.h"
 #include "base/progress.h"
 #include "base/status.h"
-#include "compiler/graph/builder.h"
+#include "compiler/graph/builder/builder.h"
 #include "compiler/graph/graph.h"
+#include "frontends/model_file.h"
 
 namespace ember::frontends {
 
@@ -37,24 +40,25 @@ struct KnownTensor {
   // Row-major, little-endian bytes; `owner` keeps them alive.
   std::shared_ptr<const void> owner;
   std::span<const uint8_t> bytes;
-  // The strings of a tensor of strings, one per element; then there are no
-  // bytes.
+  // Set only for a tensor of strings: the strings, one per element. `bytes` is
+  // then empty.
   std::optional<std::vector<std::string>> strings;
 };
 
 struct ImportOptions {
-  // Pins of input dims: one entry per axis, nullopt leaves the axis as the
-  // model says. A dim that occurs elsewhere is pinned there, too. An input for
-  // which the model has a value is an input of the graph if it is named here.
+  // Extents that the user fixes ("pins"), by the input's name: one entry per
+  // axis; nullopt leaves the axis as the model says. If other inputs have a dim
+  // of the same name, that dim is pinned, too. An input for which the model has
+  // a value is an input of the graph only if this map names it.
   std::map<std::string, std::vector<std::optional<int64_t>>> input_shapes;
-  // Element types of inputs for which the model gives none. They have no effect
-  // on other inputs.
+  // Element types of inputs for which the model gives none. An entry for an
+  // input whose type the model gives has no effect.
   std::map<std::string, DType> input_types;
   // Inputs that become constants, so that the graph no longer has them as
   // inputs.
   std::map<std::string, KnownTensor> input_values;
-  // Open dims of inputs that the model gives one name need not be equal: each
-  // is a dim of its own.
+  // If true, two open dims of inputs need not be equal although the model gives
+  // them one name: each becomes a symbol of its own.
   bool separate_dims = false;
   // Name of the function to import, if the model has several (TensorFlow Lite's
   // signatures). If empty, it is the model's main function.
@@ -74,13 +78,13 @@ struct ImportOptions {
 struct InputInfo {
   std::string name;
   // False if the model does not even state the number of dims, so that
-  // ImportOptions::input_shapes must.
+  // ImportOptions::input_shapes must state it.
   bool has_rank = true;
   // True if the model has a value for the input. The value is used, and the
   // graph has no such input, unless the options name it.
   bool has_value = false;
   // False if the model does not give the element type;
-  // ImportOptions::input_types may.
+  // ImportOptions::input_types may then give it.
   bool has_type = true;
   // True if the model also runs without the input. The graph has the input if
   // ImportOptions::input_shapes has it.
@@ -100,11 +104,12 @@ struct Format {
   // True if a file with these contents (all of it) is of the format. For a
   // whole, undamaged model only one format returns true.
   bool (*sniff)(std::string_view contents);
-  // `path` is a path of the operating system.
-  StatusOr<graph::Graph> (*import)(const std::string& path,
+  // Files beside the model's own, such as its weights, are found by its path.
+  StatusOr<graph::Graph> (*import)(ModelFile& file,
                                    const ImportOptions& options);
-  // Also works for a model that cannot be imported.
-  StatusOr<std::vector<InputInfo>> (*inputs)(const std::string& path,
+  // Returns the inputs of the model file `path`. It also works for a model that
+  // cannot be imported.
+  StatusOr<std::vector<InputInfo>> (*inputs)(ModelFile& file,
                                              const ImportOptions& options);
 };
 

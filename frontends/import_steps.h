@@ -25,16 +25,17 @@ namespace ember::frontends {
 
 class ImportSteps {
  public:
-  // `progress`: may be null.
+  // Makes the steps of one import. `progress` may be null; nothing is then
+  // reported.
   explicit ImportSteps(Progress* progress) : progress_(progress) {}
 
-  // Adds operators to the expected number.
+  // Adds to the number of operators that are expected to be imported.
   void Expect(size_t operators) {
     expected_ += static_cast<int64_t>(operators);
   }
 
-  // The import starts again: expected operators that have not begun no longer
-  // count.
+  // Call this when an import starts again: operators that were expected but
+  // have not begun no longer count.
   void StartOver() { expected_ = begun_; }
 
   Status Begin(std::string_view name) {

@@ -32,7 +32,8 @@ Status CheckNames(const std::vector<ModelInput>& inputs,
   return OkStatus();
 }
 
-// Returns the extents that the options pin; nullopt for the others.
+// Returns the extents that the user fixes for the dims of an input; nullopt for
+// all other dims.
 StatusOr<std::vector<std::optional<int64_t>>> PinsOf(
     const ModelInput& input, const ImportOptions& options) {
   const std::string what = "input '" + OnOneLine(input.name) + "'";
@@ -129,7 +130,8 @@ StatusOr<std::vector<graph::Value*>> AddInputs(
     graph::GraphBuilder& builder) {
   EMBER_RETURN_IF_ERROR(CheckNames(inputs, options));
   std::vector<std::vector<std::optional<int64_t>>> pins;
-  // A pin of a named dim applies wherever the name occurs.
+  // The extents that the user fixed, by the name of the dim. Such an extent
+  // applies to every dim with this name.
   std::map<std::string, int64_t> extents;
   for (const ModelInput& input : inputs) {
     EMBER_ASSIGN_OR_RETURN(pins.emplace_back(), PinsOf(input, options));

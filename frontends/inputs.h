@@ -18,7 +18,7 @@
 
 #include "base/dtype.h"
 #include "base/status.h"
-#include "compiler/graph/builder.h"
+#include "compiler/graph/builder/builder.h"
 #include "frontends/frontend.h"
 
 namespace ember::frontends {
@@ -28,8 +28,8 @@ struct ModelDim {
   // If not empty, the dim is open and has this name. Dims with the same name,
   // of other inputs too, are equal.
   std::string symbol = "";
-  // True if the extent is only the one with which the model was saved: a pin
-  // may change it.
+  // True if the extent is only the one with which the model was saved. The user
+  // may then fix another one (ImportOptions::input_shapes).
   bool may_differ = false;
   // Set if the dim is an expression of symbols that name other dims ("2*N +
   // 1"). If pins determine its value, it has that value; otherwise it is open,
@@ -38,21 +38,22 @@ struct ModelDim {
   std::optional<graph::Dim> expression = std::nullopt;
 };
 
-// Returns an open dim of an input that has no name in the model: INPUT_AXIS.
+// Returns an open dim for an input's axis to which the model gives no name. The
+// dim's name is INPUT_AXIS, such as x_0.
 ModelDim OpenDim(std::string_view input, size_t axis);
 
 struct ModelInput {
   std::string name;
   DType dtype = DType::kF32;
-  // Nullopt if the model does not state the number of dims; then the options
-  // must.
+  // The input's dims. Nullopt if the model does not state their number;
+  // ImportOptions::input_shapes must then state it.
   std::optional<std::vector<ModelDim>> dims;
   std::string logical_type = "";
 };
 
 // Returns a value for each input, in their order. Errors: names that no input
 // has, pins that contradict the model or each other, given values of another
-// type.
+// type than the input.
 StatusOr<std::vector<graph::Value*>> AddInputs(
     const std::vector<ModelInput>& inputs, const ImportOptions& options,
     graph::GraphBuilder& builder);

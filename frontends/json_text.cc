@@ -6,7 +6,8 @@
 namespace ember::frontends {
 namespace {
 
-// Replaces the words; inside strings they are kept.
+// Replaces Infinity, -Infinity and NaN by JSON. Inside strings these words are
+// kept.
 std::string WithoutWords(std::string_view text, const JsonWords& words) {
   const std::pair<std::string_view, std::string_view> replaced[] = {
       {"Infinity", words.infinity},

@@ -24,7 +24,8 @@ namespace ember::frontends {
 // has, and far less than a computer's memory.
 inline constexpr size_t kMaxJsonText = size_t{256} << 20;
 
-// The JSON that replaces each word.
+// The JSON text that replaces each word (Infinity, -Infinity, NaN) that is not
+// JSON.
 struct JsonWords {
   std::string_view infinity, negative_infinity, nan;
 };

@@ -12,10 +12,11 @@ namespace {
 
 // Largest number of bytes of the lines about values that were left out.
 constexpr size_t kMaxLeftOut = size_t{1} << 16;
-// Largest number of bytes of a value that is no text; longer ones are for
-// programs.
+// Largest number of bytes of a value that is no text. A longer value is meant
+// for programs, not for readers, and is left out.
 constexpr size_t kMaxHexBytes = 4096;
-// Number of bytes that an entry counts in addition to its own.
+// Number of bytes that each entry counts in addition to its name and value, so
+// that very many small entries reach the limit, too.
 constexpr size_t kBytesPerEntry = 256;
 constexpr std::string_view kTooMuch = "expected less of it in all, found more";
 

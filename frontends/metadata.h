@@ -33,14 +33,16 @@ class MetadataCollector {
   // `format`: frontends::Format::name.
   explicit MetadataCollector(std::string_view format);
 
-  // `name`: the key without the format; it may contain anything.
+  // Adds an entry. `name`: the key without the format's name; it may contain
+  // any bytes.
   void Add(std::string_view name, std::string_view value);
   void AddNumber(std::string_view name, float value);
   void AddInteger(std::string_view name, int64_t value);
   // Adds a file next to the model or in its archive. It is left out if it is no
   // text.
   void AddFile(std::string_view name, std::string_view contents);
-  // True if the limit is reached, so that no further values are taken.
+  // True if the limit on the bytes of all metadata is reached, so that no
+  // further value is added.
   bool full() const;
   // Records a part that cannot be read. `why`: "expected …, found …".
   void LeaveOut(std::string_view name, std::string_view why);
@@ -48,13 +50,16 @@ class MetadataCollector {
   graph::Metadata Take() &&;
 
  private:
-  // Counts the value; false if it exceeds the limit.
+  // Counts the bytes of the entry. Returns false if all entries seen so far
+  // exceed the limit.
   bool See(std::string_view name, std::string_view value);
 
   std::string prefix_;
   graph::Metadata entries_;
   size_t bytes_ = 0;
-  size_t seen_ = 0;  // given bytes, and kBytesPerEntry more for each entry
+  // Bytes of all names and values that callers passed, and kBytesPerEntry more
+  // for each.
+  size_t seen_ = 0;
   std::string left_out_;
 };
 

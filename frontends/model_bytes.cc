@@ -2,16 +2,7 @@
 
 #include <utility>
 
-#include "base/file.h"
-
 namespace ember::frontends {
-
-StatusOr<graph::ConstantData> MapModelFile(const std::string& path) {
-  EMBER_ASSIGN_OR_RETURN(MappedFile file, MappedFile::Open(path));
-  auto owner = std::make_shared<const MappedFile>(std::move(file));
-  const std::span<const uint8_t> bytes = owner->bytes();
-  return graph::ConstantData{.owner = std::move(owner), .bytes = bytes};
-}
 
 graph::ConstantData KeptBytes(std::span<const uint8_t> bytes,
                               std::shared_ptr<const void> owner) {

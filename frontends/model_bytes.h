@@ -1,7 +1,7 @@
 // The bytes of a model's file with their owner, so that weights need not be
 // copied where that can be avoided.
 //
-//   EMBER_ASSIGN_OR_RETURN(const graph::ConstantData file, MapModelFile(path));
+//   EMBER_ASSIGN_OR_RETURN(const graph::ConstantData file, model_file.Map());
 //   builder.Constant(DType::kF32, dims,
 //                    AlignedData(file.bytes.subspan(at, size), 4, file.owner));
 //
@@ -13,15 +13,10 @@
 #include <cstdint>
 #include <memory>
 #include <span>
-#include <string>
 
-#include "base/status.h"
 #include "compiler/graph/graph.h"
 
 namespace ember::frontends {
-
-// Maps the whole file.
-StatusOr<graph::ConstantData> MapModelFile(const std::string& path);
 
 // Returns the bytes in place if `owner` keeps them. Without an owner it returns
 // a copy that is aligned like a mapped file.

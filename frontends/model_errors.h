@@ -21,14 +21,16 @@
 
 namespace ember::frontends {
 
-// Prefixes the message with the model: "model 'NAME': …".
+// Returns the status with a message that begins with the model: "model 'NAME':
+// …".
 Status OfModel(const Status& status, std::string_view name);
 
 // Fails if the options name an entry. `why`: "a symbol has one function".
 Status CheckNoEntry(const ImportOptions& options, std::string_view why);
 
-// Says that the model has no such function. `what`: "signatures"; `entry` is
-// empty if the user asked for none.
+// Returns the error that the model has no function `entry`. `what`: what the
+// format calls its functions, for example "signatures". `entry` is empty if the
+// user named no function.
 Status NoSuchEntry(std::string_view what, std::span<const std::string> names,
                    std::string_view entry);
 
@@ -36,11 +38,13 @@ Status NoSuchEntry(std::string_view what, std::span<const std::string> names,
 // that has it, how often it occurs, and the reason.
 class UnsupportedParts {
  public:
-  // `kind`: for example "operators"; `place`: for example "node".
+  // Makes an empty list. `kind`: what is unsupported, for example "operators";
+  // `place`: where it occurs, for example "node".
   UnsupportedParts(std::string kind, std::string place)
       : kind_(std::move(kind)), place_(std::move(place)) {}
 
-  // `reason` may be empty. The first place and reason of a name count.
+  // Adds an unsupported part. `reason` may be empty. If a name is added several
+  // times, the first place and reason are kept.
   void Add(const std::string& name, std::string_view place,
            std::string_view reason);
 

@@ -25,17 +25,18 @@ struct ProtobufField {
   uint64_t number = 0;  // at least 1
   WireType type = WireType::kVarint;
   uint64_t value = 0;  // Value of a varint or of a number of fixed width.
-  // Contents of a string, message or packed numbers.
+  // Contents of a string, of a message, or of packed numbers.
   std::span<const uint8_t> bytes;
-  std::span<const uint8_t> encoding;  // the whole field with its tag
+  // Encoded bytes of the whole field, with its tag.
+  std::span<const uint8_t> encoding;
 };
 
 class ProtobufFields {
  public:
   explicit ProtobufFields(std::span<const uint8_t> message) : rest_(message) {}
 
-  // Reads the next field. False at the end, and if the following bytes are no
-  // field.
+  // Reads the next field. Returns false at the end of the message, and if the
+  // following bytes are no field.
   bool Next(ProtobufField& field);
   bool damaged() const { return damaged_; }
 

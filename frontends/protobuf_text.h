@@ -21,7 +21,7 @@
 
 namespace ember::frontends {
 
-// Largest size in bytes.
+// Largest size in bytes of a text that ReadProtobufText accepts.
 inline constexpr size_t kMaxProtobufText = size_t{1} << 30;
 
 // A field of the text that the message's type does not have.
@@ -42,10 +42,10 @@ class ProtobufWords {
  public:
   explicit ProtobufWords(std::string_view text);
 
-  // Returns the next word; empty at the end. If the contents are no text, the
-  // words match nothing.
+  // Returns the next word; empty at the end. If the contents are not text, the
+  // returned pieces equal no word of a real text.
   std::string_view Next();
-  // Depth of brackets after the last word.
+  // Returns the nesting depth of brackets after the last returned word.
   int64_t depth() const { return depth_; }
 
  private:

@@ -34,7 +34,8 @@ class ProtobufView {
   std::span<const uint8_t> bytes() const { return bytes_; }
   bool empty() const { return bytes_.empty(); }
   bool Has(uint64_t number) const;
-  // Returns the numbers of all fields, in their order.
+  // Returns the numbers of all fields of the message, in the order in which
+  // they occur.
   std::vector<uint64_t> Numbers() const;
 
   int64_t Integer(uint64_t number, int64_t otherwise = 0) const;
@@ -52,7 +53,7 @@ class ProtobufView {
   std::vector<ProtobufView> Messages(uint64_t number) const;
 
  private:
-  // Calls use(field) for each field of this number.
+  // Calls use(field) for each field that has this number.
   template <typename Use>
   void ForEach(uint64_t number, const Use& use) const;
   void SetDamaged() const {

@@ -1,5 +1,5 @@
-// Memory of a device. Each driver makes it in its own way; host code reaches it
-// through host_data() if the memory is visible to the host.
+// Memory of a device. Each driver makes it in its own way; host code accesses
+// it through host_data() if the memory is visible to the host.
 //
 // Ownership: freed when destroyed; no running command list may use it then.
 // Thread-safety: as for plain memory.
@@ -10,11 +10,12 @@
 
 namespace ember::hal {
 
-// The kind of memory that a caller asks for. A driver may give a better kind,
-// never a worse one.
+// The kind of memory that a caller requests. A driver may return memory with
+// more capabilities, never with fewer.
 enum class MemoryKind : uint8_t {
-  kHostVisible,  // memory that the host sees: host_data() is not null
-  // memory that is fastest for the device; the host reaches it by copies
+  kHostVisible,  // Memory that the host can access: host_data() is not null.
+  // Memory that is fastest for the device. The host accesses its contents by
+  // copies to or from host-visible memory.
   kDeviceLocal,
 };
 
@@ -26,8 +27,8 @@ class Buffer {
 
   // Returns the size in bytes, which is never negative.
   int64_t size() const { return size_; }
-  // Returns the address of the memory for the host, 64-byte aligned. Null if
-  // the host cannot see the memory.
+  // Returns the address of the memory for the host, 64-byte aligned. Returns
+  // null if the host cannot access the memory.
   void* host_data() const { return host_data_; }
 
  protected:
@@ -38,7 +39,7 @@ class Buffer {
   void* host_data_;
 };
 
-// A part of a buffer, as commands name it.
+// A range of bytes of a buffer, which a command reads or writes.
 struct BufferRange {
   Buffer* buffer = nullptr;
   int64_t offset = 0;

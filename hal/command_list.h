@@ -7,12 +7,13 @@
 //   EMBER_ASSIGN_OR_RETURN(auto fence, device->Submit(*list));
 //   EMBER_RETURN_IF_ERROR(fence->Wait());
 //
-// Commands between two barriers may run in any order and at once. Recording
-// checks its arguments (ranges inside their buffers, counts, alignment) and
-// refuses wrong ones with InvalidArgument, and those over a limit of the device
-// with ResourceExhausted. A refused command is not in the list. A list may be
-// submitted again while it runs. After a submission more commands may be
-// recorded; they follow the old ones. Buffers and executables must outlive the
+// Commands between two barriers may run in any order and at once. Recording a
+// command checks its arguments (ranges inside their buffers, counts,
+// alignment). It returns InvalidArgument for wrong arguments and
+// ResourceExhausted for arguments above a limit of the device. A command that
+// is refused is not added to the list. A list may be submitted again while it
+// runs. After a submission more commands may be recorded; they run after the
+// ones that are in the list already. Buffers and executables must outlive the
 // list. Thread-safety: one thread records; a list must not be changed while it
 // runs.
 #ifndef EMBER_HAL_COMMAND_LIST_H_
@@ -31,12 +32,13 @@
 namespace ember::hal {
 
 struct DispatchArguments {
-  // Number of chunks of a host function (the product), or workgroups of a GPU.
+  // Number of chunks along x, y and z: for a host function their product
+  // counts, for a GPU they are the numbers of workgroups.
   std::array<int64_t, 3> chunks = {1, 1, 1};
   std::span<const BufferRange> bindings;
   std::span<const int64_t> parameters;
-  // Extents of the tensors of all of the executable's maps, one tensor after
-  // another, each from its outermost dim on.
+  // Extents of the tensors of all tensor maps of the executable, in the order
+  // of the maps; the extents of each tensor begin with the outermost dim.
   std::span<const int64_t> map_extents;
 };
 
@@ -44,13 +46,13 @@ class CommandList {
  public:
   virtual ~CommandList() = default;
 
-  // Records a copy. The ranges must not overlap.
+  // Records a copy from `source` to `target`. The ranges must not overlap.
   virtual Status Copy(const BufferRange& source, const BufferRange& target) = 0;
   virtual Status Fill(const BufferRange& target, uint8_t value) = 0;
   virtual Status Dispatch(const Executable& executable,
                           const DispatchArguments& arguments) = 0;
-  // Records a barrier: it finishes all earlier commands and makes their writes
-  // visible before later commands start.
+  // Records a barrier: all commands before it finish, and their writes become
+  // visible, before commands behind it start.
   virtual Status Barrier() = 0;
 };
 
@@ -58,20 +60,21 @@ class CommandList {
 class Fence {
  public:
   virtual ~Fence() = default;
-  // Waits for the submission, then returns its error, if any. May be called
-  // again.
+  // Waits until the submission is complete, then returns its error, if any. It
+  // may be called again.
   virtual Status Wait() = 0;
-  // True if the submission is complete, or if nothing can run any more.
+  // True if the submission is complete, or if the device is lost so that it
+  // will never complete.
   virtual bool done() const = 0;
   // Waits for the submission, then returns the milliseconds that the device
-  // took. Unimplemented if the driver does not know the time, and without
-  // DeviceOptions::timestamps.
+  // took. Returns Unimplemented if the driver cannot measure the time or if the
+  // device was made without DeviceOptions::timestamps.
   virtual StatusOr<double> DeviceMilliseconds() {
     return UnimplementedError("expected a device that takes times, found none");
   }
 };
 
-// The functions below are checks of arguments that drivers share.
+// The functions below check arguments of commands. Several drivers use them.
 Status CheckRange(std::string_view what, const BufferRange& range);
 Status CheckCopy(const BufferRange& source, const BufferRange& target);
 Status CheckDispatch(const Executable& executable,

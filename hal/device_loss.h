@@ -1,5 +1,6 @@
-// Keeps the error that lost a device. The first call that finds the loss notes
-// the reason, and from then on every call on the device returns it.
+// Stores the error with which a device was lost. The first call that finds the
+// loss records the reason, and from then on every call on the device returns
+// this error.
 //
 //   Status Context::Check(std::string_view call, Result result) {
 //     if (result == kSuccess) return OkStatus();
@@ -22,8 +23,9 @@ namespace ember::hal {
 
 class DeviceLoss {
  public:
-  // Notes the error of the call that found the loss. Returns the value of
-  // status() from now on.
+  // Records that the device is lost, with the error of the call that found it.
+  // Only the first error is kept. Returns the status that every call returns
+  // from now on.
   Status Note(const Status& error) {
     const std::lock_guard<std::mutex> lock(mutex_);
     if (!is_lost_.load(std::memory_order_relaxed)) {
@@ -34,7 +36,7 @@ class DeviceLoss {
     return error_;
   }
 
-  // Returns OK, or the error of a lost device.
+  // Returns OK, or the stored error if the device is lost.
   Status status() const {
     if (!is_lost_.load(std::memory_order_acquire)) return OkStatus();
     const std::lock_guard<std::mutex> lock(mutex_);

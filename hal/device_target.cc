@@ -10,8 +10,8 @@ namespace {
 
 constexpr std::string_view kEmulated = "emulated";
 
-// A value: a number after a feature's name, and the rule by which it is
-// compared.
+// A feature with a number behind its name, and the rule by which the numbers of
+// code and device are compared.
 struct Value {
   std::string_view name;
   enum class Kind : uint8_t { kAtLeast, kEqual, kLimit, kDescription } kind;
@@ -21,18 +21,19 @@ constexpr Value kValues[] = {
     {"invocations", Value::Kind::kAtLeast},
     {"texels", Value::Kind::kAtLeast},
     {"subgroup", Value::Kind::kEqual},
-    // "iterations": the driver ends loops after this number of iterations, so
-    // code with fewer iterations runs.
+    // The driver ends loops after this number of iterations, so only code with
+    // fewer iterations runs.
     {"iterations", Value::Kind::kLimit},
     {"processors", Value::Kind::kDescription},
 };
 
-// Feature of code that may multiply f32 as tf32. It is a permission that the
-// code was compiled with; no device reports it.
+// The feature of code that is permitted to multiply f32 as tf32. No device
+// reports it, and it is ignored in the comparison.
 constexpr std::string_view kPermission = "tf32";
 
-// A family name and its version. "vulkan1.3" is "vulkan" and 1.3; "sm_90a" is
-// "sm_" and 90 with the suffix "a".
+// A family of devices with its version: "vulkan1.3" is the family "vulkan" with
+// the version 1.3, "sm_90a" the family "sm_" with the version 90 and the suffix
+// "a".
 struct Family {
   explicit Family(std::string_view name)
       : text(name.substr(0, name.find_first_of("0123456789"))) {
@@ -95,7 +96,8 @@ std::string MissingOnDevice(std::string_view wanted, std::string_view device) {
   code.ForEachFeature([&](std::string_view feature) {
     if (!HasFeature(target, feature)) add(feature);
   });
-  // The device limits the iterations of loops, and the code has no such limit.
+  // The device limits the number of loop iterations, but the code was compiled
+  // without such a limit.
   if (target.Number("iterations") && !code.Number("iterations"))
     add("loops of any length");
   if (target.Has(kEmulated) && !code.Has(kEmulated)) add("a real device");

@@ -1,5 +1,5 @@
-// Decides if code for one device runs on another, from the texts of their
-// targets (base/target_text.h).
+// Decides if code that was compiled for one device runs on another, from the
+// texts of the two targets (base/target_text.h).
 //
 //   MissingOnDevice("vulkan1.3+subgroup32+shared16384",
 //                   "vulkan1.3+f16+subgroup32+shared49152");   // ""
@@ -14,13 +14,15 @@
 
 namespace ember::hal {
 
-// Returns, for people, the features that code for `wanted` may use and `device`
-// lacks; empty if the code runs there. Values of a device are limits that code
-// must keep (shared, invocations, texels, iterations), but the size of a
-// subgroup must be equal. A newer version of a family runs code for an older
-// one. An architecture with a letter at its end (sm_90a) runs only its own
-// code. Code that may multiply f32 as tf32 (JitOptions::allow_tf32) runs where
-// other code does. Features that this function does not know must be equal.
+// Returns a text that lists the features that code for `wanted` may use and
+// `device` lacks. It is empty if the code runs on the device. Values of a
+// device (shared, invocations, texels, iterations) are limits which the code's
+// values must not exceed, but the size of a subgroup must be equal. A newer
+// version of a family of devices runs code for an older one. An architecture
+// with a letter at its end (sm_90a) runs only code for this architecture. Code
+// that may multiply f32 as tf32 (JitOptions::allow_tf32) runs wherever the same
+// code without this permission does. Features that this function does not know
+// must be equal.
 std::string MissingOnDevice(std::string_view wanted, std::string_view device);
 
 }  // namespace ember::hal

@@ -29,9 +29,9 @@
 namespace ember::hal {
 
 // Runs one chunk of a dispatch on the host. `parameters` are the dispatch's
-// scalar parameters; `buffers` has one pointer per binding; `chunk` is in [0,
-// chunk count of the dispatch command); `worker` is a number below the runner's
-// worker_count, for scratch memory.
+// scalar parameters; `buffers` has one pointer per binding; `chunk` is the
+// chunk's number, below the chunk count of the command; `worker` is a number
+// below the runner's worker_count(), which selects scratch memory.
 using HostFunction = void (*)(const int64_t* parameters, void* const* buffers,
                               int64_t chunk, int32_t worker);
 
@@ -41,34 +41,38 @@ using HostFunction = void (*)(const int64_t* parameters, void* const* buffers,
 struct BoxMap {
   static constexpr int kMaxDims = 5;
   int binding = 0;
-  int element_bytes = 1;  // bytes of an element: 1, 2, 4 or 8
+  int element_bytes = 1;  // number of bytes of an element: 1, 2, 4 or 8
   int dims = 1;
-  // Number of elements along each dim, the outermost first; 1 to 256. A row,
-  // which is the innermost dim, has a multiple of 16 bytes.
+  // Number of elements of the box along each dim, the outermost first; each
+  // number is 1 to 256. The size in bytes of a row (the innermost dim) must be
+  // a multiple of 16.
   std::array<uint32_t, kMaxDims> box = {};
-  // The tensor's dims in the order of the box in the workgroup's memory, the
-  // outermost first; the innermost is the tensor's.
+  // The numbers of the tensor's dims in the order in which the box has them in
+  // the workgroup's memory, the outermost first. The innermost dim of the box
+  // is the tensor's innermost dim.
   std::array<uint32_t, kMaxDims> order = {0, 1, 2, 3, 4};
-  // True if pieces of 16 bytes of a row, which then has at most 128 bytes, are
-  // swizzled: piece p of row r is stored at p ^ (r % 8).
+  // True if the box is swizzled: a row has at most 128 bytes, and its piece p
+  // of 16 bytes is stored at piece p ^ (r % 8), where r is the row's number.
   bool is_swizzled = false;
 };
 
 struct ExecutableDefinition {
-  std::string name;    // name for messages and traces
-  std::string format;  // one of the formats that are listed above
+  std::string name;    // name of the executable for messages and traces
+  std::string format;  // One of the formats that the comment at the top of this
+                       // file lists.
   std::span<const uint8_t> code;
-  std::string entry_point;  // name of the function in `code`
-  // function of the format "host-function"; null for others
+  std::string entry_point;  // name of the entry point, a function in `code`
+  // Function of the format "host-function"; null for other formats.
   HostFunction function = nullptr;
   int binding_count = 0;  // number of buffers
   int parameter_count = 0;
-  // For formats whose code does not contain it ("ptx" and similar): the number
-  // of invocations of a workgroup along x, y and z. Also the bytes of a
-  // workgroup's memory in addition to those that the code declares.
+  // Only for formats whose code does not contain these numbers ("ptx" and
+  // similar). workgroup: the number of invocations of a workgroup along x, y
+  // and z. shared_bytes: the bytes of a workgroup's memory in addition to those
+  // that the code declares.
   std::array<int64_t, 3> workgroup = {1, 1, 1};
   int64_t shared_bytes = 0;
-  // Tensor maps of the code, at most DeviceLimits::map_count.
+  // Tensor maps that the code uses, at most DeviceLimits::map_count.
   std::span<const BoxMap> maps;
 };
 
@@ -81,7 +85,7 @@ class Executable {
   const std::string& name() const { return name_; }
   int binding_count() const { return binding_count_; }
   int parameter_count() const { return parameter_count_; }
-  // Returns the number of dims of all maps together.
+  // Returns the sum of the numbers of dims of all tensor maps.
   int map_dim_count() const { return map_dim_count_; }
 
  protected:

@@ -15,7 +15,7 @@ namespace ember::hal {
 
 // Checks the counts of a definition. Returns InvalidArgument for negative
 // counts of bindings or parameters, ResourceExhausted for more than the device
-// takes, Unimplemented for tensor maps if the device has none.
+// supports, Unimplemented for tensor maps if the device has none.
 Status CheckCounts(const DeviceLimits& limits,
                    const ExecutableDefinition& definition);
 

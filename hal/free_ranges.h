@@ -1,10 +1,11 @@
-// Keeps the free ranges of a block of memory. Drivers share it.
+// Manages the free ranges of a block of memory. Several drivers use this class.
 //
 //   FreeRanges free(1 << 20);
 //   std::optional<uint64_t> offset = free.Take(1000, 64);
 //   free.Give(*offset, 1000);
 //
-// Take uses the smallest range that fits, at its lower end. Thread-compatible.
+// Take cuts its range from the lower end of the smallest free range that fits.
+// Thread-compatible.
 #ifndef EMBER_HAL_FREE_RANGES_H_
 #define EMBER_HAL_FREE_RANGES_H_
 
@@ -18,10 +19,11 @@ class FreeRanges {
  public:
   explicit FreeRanges(uint64_t bytes);
 
-  // Takes a range and returns its offset; none if no free range is large
-  // enough. `alignment` is a power of two; bytes > 0.
+  // Takes a range of `bytes` bytes and returns its offset. Returns nullopt if
+  // no free range is large enough. `alignment` is a power of two; bytes > 0.
   std::optional<uint64_t> Take(uint64_t bytes, uint64_t alignment);
-  // Gives back a range that Take returned, with the same size.
+  // Makes a range free again. `offset` is a result of Take, and `bytes` is the
+  // number that was passed to it.
   void Give(uint64_t offset, uint64_t bytes);
 
   bool is_all_free() const { return free_ == bytes_; }
@@ -31,7 +33,8 @@ class FreeRanges {
   const uint64_t bytes_;
   uint64_t free_;
   std::map<uint64_t, uint64_t>
-      size_at_;  // size of each free range, by its offset; no two are adjacent
+      size_at_;  // The size of each free range, by its offset. No two free
+                 // ranges are adjacent.
 };
 
 }  // namespace ember::hal

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "base/test_seeds.h"
+#include "base/testing/seeds.h"
 #include "gtest/gtest.h"
 
 namespace ember::hal {
@@ -15,15 +15,19 @@ TEST(FreeRangesTest, TakesTheSmallestThatFits) {
   EXPECT_EQ(free.Take(100, 1), 0u);
   EXPECT_EQ(free.Take(300, 1), 100u);
   EXPECT_EQ(free.Take(100, 1), 400u);
-  free.Give(100, 300);  // 300 bytes are free here, 500 at the end
-  EXPECT_EQ(free.Take(200, 1), 100u);   // the smaller free range is used
-  EXPECT_EQ(free.Take(200, 64), 512u);  // 100 bytes are left there
+  free.Give(100, 300);  // now there are free ranges of 300 and 500 bytes
+  EXPECT_EQ(free.Take(200, 1), 100u);   // This range is taken from the smaller
+                                        // free range.
+  EXPECT_EQ(free.Take(200, 64), 512u);  // 100 free bytes remain in the smaller
+                                        // range
   EXPECT_EQ(free.Take(600, 1), std::nullopt);
-  free.Give(400, 100);  // joins the bytes that are left to one range of 200
+  free.Give(400, 100);  // joins the free bytes next to it to a range of 200
+                        // bytes
   EXPECT_EQ(free.Take(200, 1), 300u);
 }
 
-// Compares random calls with an array that has an owner for each byte.
+// Makes random calls and compares their results with an array that stores the
+// owner of each byte.
 TEST(FreeRangesTest, NoByteHasTwoOwners) {
   const auto seed = static_cast<uint32_t>(TestSeeds(1).begin);
   SCOPED_TRACE("replay: EMBER_SEED=" + std::to_string(seed) +
@@ -50,7 +54,7 @@ TEST(FreeRangesTest, NoByteHasTwoOwners) {
       const auto offset = free.Take(bytes, alignment);
       if (!offset.has_value()) {
         ++refused;
-        // A request was refused, so no range of that size may be free.
+        // The request was refused, so there must be no free range of this size.
         for (uint64_t at = 0; at + bytes <= kBytes; at += alignment) {
           bool has_room = true;
           for (uint64_t i = at; i < at + bytes && has_room; ++i)
@@ -75,7 +79,8 @@ TEST(FreeRangesTest, NoByteHasTwoOwners) {
   EXPECT_GT(refused, 0);
   for (const Piece& piece : pieces) free.Give(piece.offset, piece.bytes);
   EXPECT_TRUE(free.is_all_free());
-  EXPECT_EQ(free.Take(kBytes, 1), 0u);  // all bytes are one range again
+  EXPECT_EQ(free.Take(kBytes, 1), 0u);  // All bytes must be one free range
+                                        // again.
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Counts the bytes of a device's buffers and keeps them below its limit.
-// Drivers share it.
+// Counts the bytes of a device's buffers and refuses buffers that would exceed
+// the device's limit. Several drivers use this class.
 //
 //   EMBER_RETURN_IF_ERROR(counter.Take(bytes));   // before allocating
 //   counter.Give(bytes);                          // when freed
@@ -19,12 +19,12 @@ namespace ember::hal {
 
 class MemoryCounter {
  public:
-  // Makes a counter at 0. `limit` is in bytes; 0 means none.
+  // Makes a counter with the value 0. `limit` is in bytes; 0 means no limit.
   explicit MemoryCounter(int64_t limit)
       : limit_(limit > 0 ? limit : INT64_MAX) {}
 
-  // Counts bytes, or returns an error if they exceed the limit. `is_hidden` is
-  // true if the host cannot see the memory.
+  // Adds bytes to the counter. If the sum exceeds the limit, returns an error
+  // and adds nothing. `is_hidden` is true if the host cannot access the memory.
   Status Take(int64_t bytes, bool is_hidden = false) {
     if (bytes < 0) {
       return InvalidArgumentError(

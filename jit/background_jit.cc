@@ -13,7 +13,7 @@
 #include "jit/late_compiler.h"
 #include "jit/schedule_folder.h"
 #include "jit/target/matrix_instructions.h"
-#include "vm/runtime/tiering.h"
+#include "vm/runtime/dispatch/tiering.h"
 
 namespace ember::jit {
 namespace {
@@ -59,7 +59,8 @@ class BackgroundJit final : public Jit {
   mutable std::mutex mutex_;  // guards the next two members
   JitTotals totals_;
   std::string schedule_problem_;
-  CompileQueue queue_;  // last: its threads use the members above
+  // The last member, because its threads use the members above.
+  CompileQueue queue_;
 };
 
 BackgroundJit::BackgroundJit(JitOptions options,

@@ -8,13 +8,13 @@
 #include <vector>
 
 #include "gtest/gtest.h"
-#include "hal/cpu/cpu_device.h"
-#include "hal/drivers.h"
+#include "hal/cpu/device.h"
+#include "hal/registry/drivers.h"
 #include "jit/jit.h"
-#include "tensor/text.h"
+#include "tensor/text/text.h"
 #include "vm/isa/testing/sample_modules.h"
+#include "vm/runtime/dispatch/tiering.h"
 #include "vm/runtime/session.h"
-#include "vm/runtime/tiering.h"
 
 namespace ember::jit {
 namespace {
@@ -79,8 +79,8 @@ TEST_P(BackgroundJitTest, SessionsRunWhileKernelsAreSwappedIn) {
       }
     });
   }
-  // Waits until there is a kernel for all shapes and one for each of the three
-  // shapes.
+  // Waits until the slot has four kernels: one for all shapes, and one for each
+  // of the three shapes.
   const auto& slot = tiering->slot(0);
   for (const vm::KernelSlot::Kernels* kernels = nullptr;
        kernels == nullptr || kernels->list.size() < 4;
@@ -98,7 +98,9 @@ TEST_P(BackgroundJitTest, SessionsRunWhileKernelsAreSwappedIn) {
   EXPECT_EQ(slot->kernels()->list.size(), 4u);
   EXPECT_EQ((*jit)->totals().kernels, 4);
   EXPECT_FALSE(HasWritableCode());
-  if (GetParam()) return;  // the machine decides which kernels remain
+  // If sessions measure kernels, it depends on the machine which kernels
+  // remain, so nothing further is tested.
+  if (GetParam()) return;
   const auto session = NewSession(module, tiering);
   RunLoop(*session, 2);
   EXPECT_EQ(session->Profile()[0].tier, 2);
@@ -149,8 +151,8 @@ TEST(BackgroundJit, CancelEndsRunsThatWaitForTheirKernel) {
   const Status status = session->Run({&x, 1}, &results);
   canceller.join();
   EXPECT_EQ(status.code(), StatusCode::kCancelled) << status.ToString();
-  // The session continues without the kernel, and uses the kernel once it is
-  // made.
+  // A session continues without the kernel, and uses the kernel as soon as it
+  // is made.
   const std::vector<float> expected = RunLoop(*NewSession(module, nullptr), 2);
   EXPECT_EQ(RunLoop(*session, 2), expected);
   EXPECT_EQ(session->Profile()[0].tier, 0);
@@ -184,7 +186,8 @@ TEST(BackgroundJit, ClosingDropsWhatWaits) {
   });
   jit->reset();
   tiering.reset();
-  session.reset();  // the session held the last reference to both
+  // The session held the last reference to the JIT and to the tiering.
+  session.reset();
   releaser.join();
   const auto* kernels = slot->kernels();
   EXPECT_LE(kernels == nullptr ? 0 : kernels->list.size(), 2u);

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "base/thread_name.h"
-#include "jit/background_thread.h"
+#include "jit/worker/background_thread.h"
 
 namespace ember::jit {
 namespace {
@@ -72,8 +72,8 @@ bool CompileQueue::is_busy() const {
 }
 
 CompileQueue::Entry CompileQueue::TakeHottest() {
-  // max_element returns the first of equal entries, so that these are served in
-  // order.
+  // max_element returns the first of several equal entries, so equally hot jobs
+  // are served in the order in which they were added.
   const auto hottest = std::ranges::max_element(
       waiting_, {}, [](const Entry& entry) { return Heat(entry.job); });
   Entry entry = std::move(*hottest);
@@ -92,7 +92,7 @@ void CompileQueue::Work() {
     ++busy_;
     lock.unlock();
     work_(entry.job);
-    entry.job = {};  // may release the module
+    entry.job = {};  // clearing the job may release its module
     lock.lock();
     --busy_;
     if (entry.is_done != nullptr) *entry.is_done = true;

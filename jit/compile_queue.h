@@ -1,5 +1,5 @@
 // A queue of jobs to compile, and the threads that do it. The hottest dispatch
-// comes first, and running sessions should hardly notice.
+// comes first, and compiling should hardly slow down running sessions.
 //
 //   CompileQueue queue({.threads = 1}, [&](const CompileQueue::Job& job) {
 //     job.slot->Install(Compile(job.request));
@@ -8,11 +8,12 @@
 //
 // The next job is the one whose slot has taken the most time when a thread
 // becomes free, not when it was added. So sites that a program reaches late may
-// still come first. Knows nothing about compiling: there is no LLVM here.
+// still come first. The queue knows nothing about compiling: there is no LLVM
+// here.
 //
 // A thread starts when a job finds none free, and runs with a low priority
-// unless the options say otherwise. Where others take all cores it gets the
-// share that the system gives it, and kernels come late.
+// unless the options say otherwise. Where other threads take all cores, it only
+// gets the share that the system gives to this priority, and kernels come late.
 //
 // Thread-safe. The destructor drops jobs that have not begun and waits for
 // those that have. A program that ends while is_busy() and should not wait
@@ -29,9 +30,9 @@
 #include <vector>
 
 #include "base/interrupt.h"
-#include "jit/background_thread.h"
+#include "jit/worker/background_thread.h"
+#include "vm/runtime/dispatch/tiering.h"
 #include "vm/runtime/kernel_provider.h"
-#include "vm/runtime/tiering.h"
 
 namespace ember::jit {
 
@@ -81,7 +82,7 @@ class CompileQueue {
 
   const Options options_;
   const std::function<void(const Job&)> work_;
-  mutable std::mutex mutex_;  // guards the members below
+  mutable std::mutex mutex_;  // This mutex guards the members below it.
   std::condition_variable changed_;
   std::vector<Entry> waiting_;
   int busy_ = 0;

@@ -66,7 +66,8 @@ TEST(CompileQueue, HottestFirstAsOfNow) {
   queue.Add(JobOf("c", 300));
   queue.Add(JobOf("d", 200));
   queue.Add(late);
-  late.slot->Count(1000);  // the job's site ran while the job waited
+  // The job's site runs while the job waits, so the job becomes the hottest.
+  late.slot->Count(1000);
   recorder.Release();
   queue.Wait();
   EXPECT_EQ(recorder.order(), "aecbd");
@@ -95,7 +96,8 @@ TEST(CompileQueue, WaitsForAJobOrAnInterrupt) {
   queue.AddAndWait(JobOf("slow", 1), interrupt);
   canceller.join();
   EXPECT_TRUE(queue.is_busy());
-  // A job that does not begin does not hold up its caller either.
+  // If the interrupt says stop, AddAndWait also returns if its job has not
+  // begun.
   queue.AddAndWait(JobOf("late", 1), interrupt);
   is_released = true;
   is_released.notify_all();

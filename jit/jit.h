@@ -4,8 +4,8 @@
 //   auto tiering = std::make_shared<vm::Tiering>(module, jit,
 //                                                vm::Tiering::Options{});
 //
-// This is an interface, so that programs can load the implementation as a
-// library (tools/lib/load_jit.h). The compile worker or LLVM's library is
+// Jit is an interface, so that programs can load the implementation as a
+// library (tools/lib/cli/load_jit.h). The compile worker or LLVM's library is
 // started or loaded when a first kernel needs it, in a thread that compiles.
 // Thread-safe.
 #ifndef EMBER_JIT_JIT_H_
@@ -18,9 +18,9 @@
 #include <string>
 
 #include "base/status.h"
-#include "jit/background_thread.h"
-#include "jit/cache/cache_options.h"
+#include "jit/cache/options.h"
 #include "jit/oracle/oracle.h"
+#include "jit/worker/background_thread.h"
 #include "vm/runtime/kernel_library.h"
 #include "vm/runtime/kernel_provider.h"
 
@@ -55,8 +55,8 @@ constexpr int NicenessOf(vm::CompilePlace place) {
 struct JitOptions {
   // Number of threads that compile in the background (compile_queue.h). 0:
   // RequestKernel returns when the kernel is there, or when the request's
-  // interrupt says stop. Such requests have threads, too, which complete the
-  // kernel after an interrupt.
+  // interrupt says stop. These requests, too, are handled by threads, which
+  // complete the kernel after an interrupt.
   int threads = 1;
   vm::CompilePlace place = vm::CompilePlace::kThread;
   // The folder that gets schedule, nest, LLVM IR and assembly of each kernel
@@ -72,9 +72,10 @@ struct JitOptions {
   // (jit/schedule/primitives/winograd_matrices.h).
   bool exact_schedules = false;
   // True if kernels of CUDA's devices may multiply factors of f32 as tf32,
-  // whose mantissas have 10 bits (jit/loops/matrix_operation.h). Their target
-  // then has the feature, so that kernels with and without it are not confused.
-  // exact_schedules overrides this. Other kernels do not change.
+  // whose mantissas have 10 bits (jit/loops/analysis/matrix_operation.h). The
+  // kernels' target then has the feature tf32, so that kernels with and without
+  // it are not confused. exact_schedules overrides this option. Kernels for
+  // other devices do not change.
   bool allow_tf32 = false;
   // The cache of kernels on disk; without a folder there is none. A folder that
   // cannot be used is no error: Jit::cache_problem gives the reason, and
@@ -110,7 +111,7 @@ class Jit : public vm::KernelProvider {
   virtual void Wait() = 0;
   // True if a request is waiting or being compiled. The destructor drops
   // waiting requests, and waits for those being compiled: tens of milliseconds,
-  // or seconds where others take all cores.
+  // or seconds where other threads take all cores.
   virtual bool is_busy() const = 0;
   // Declines current and later requests to the compile worker, so that no
   // thread waits for them.
@@ -127,8 +128,8 @@ class Jit : public vm::KernelProvider {
                                 bool has_others) const {
     return OkStatus();
   }
-  // Returns why a schedule of that folder has not become a kernel so far; empty
-  // if each schedule that was needed has.
+  // Returns the reason why a schedule of JitOptions::schedule_folder has not
+  // become a kernel so far; empty if each schedule that was needed has.
   virtual std::string schedule_problem() const { return ""; }
 };
 

@@ -5,8 +5,8 @@
 #include "base/concat.h"
 #include "jit/cache/disk_cache.h"
 #include "jit/llvm/library/llvm_library.h"
+#include "jit/worker/client.h"
 #include "jit/worker/find_worker.h"
-#include "jit/worker/worker_client.h"
 
 namespace ember::jit {
 namespace {
@@ -18,12 +18,12 @@ Status NoWorker() {
 }
 
 StatusOr<std::unique_ptr<ObjectCompiler>> CompilerAt(vm::CompilePlace place) {
-  if (place == vm::CompilePlace::kThread) return LoadLlvmCompiler();
+  if (place == vm::CompilePlace::kThread) return llvm_ir::LoadLlvmCompiler();
   StatusOr<std::unique_ptr<ObjectCompiler>> worker = NoWorker();
   const std::string program = FindWorkerProgram();
   if (!program.empty()) worker = NewRemoteCompiler({.program = program});
   if (worker.ok() || place == vm::CompilePlace::kWorker) return worker;
-  return LoadLlvmCompiler();
+  return llvm_ir::LoadLlvmCompiler();
 }
 
 }  // namespace
@@ -39,8 +39,9 @@ Status LateCompiler::Check() const {
   const bool has_worker =
       place_ != vm::CompilePlace::kThread && !FindWorkerProgram().empty();
   if (has_worker) return OkStatus();
-  return place_ == vm::CompilePlace::kWorker ? NoWorker()
-                                             : FindLlvmLibrary().status();
+  return place_ == vm::CompilePlace::kWorker
+             ? NoWorker()
+             : llvm_ir::FindLlvmLibrary().status();
 }
 
 void LateCompiler::SetCacheProblem(std::string_view problem) {

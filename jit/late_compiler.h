@@ -21,9 +21,9 @@
 
 #include "base/status.h"
 #include "jit/backend/object_compiler.h"
-#include "jit/cache/cache_options.h"
 #include "jit/cache/caching_compiler.h"
 #include "jit/cache/disk_cache.h"
+#include "jit/cache/options.h"
 #include "vm/runtime/kernel_library.h"
 
 namespace ember::jit {
@@ -66,13 +66,14 @@ class LateCompiler final : public Compiler {
   const vm::CompilePlace place_;
   const CacheOptions cache_;
   const std::function<void(const std::string&)> on_cache_problem_;
-  // Held while the compiler is made. Guards disk_. Must be locked before
-  // mutex_.
+  // This mutex is held while the compiler is made, and guards disk_. It must be
+  // locked before mutex_.
   std::mutex making_;
   bool is_cache_open_ = false;
-  // null after the compiler is made, which then has it
+  // The cache on disk. Null after the compiler is made, because the compiler
+  // then owns the cache.
   std::unique_ptr<DiskCache> disk_;
-  mutable std::mutex mutex_;  // guards the members below
+  mutable std::mutex mutex_;  // This mutex guards the members below it.
   // The compiler; null until it is made. It never changes after that.
   StatusOr<std::unique_ptr<CachingCompiler>> compiler_ =
       std::unique_ptr<CachingCompiler>();

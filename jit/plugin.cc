@@ -3,7 +3,7 @@
 #include <string>
 #include <utility>
 
-#include "jit/cache/cache_options.h"
+#include "jit/cache/options.h"
 #include "jit/jit.h"
 #include "vm/runtime/kernel_library.h"
 

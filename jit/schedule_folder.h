@@ -5,8 +5,8 @@
 //   EMBER_RETURN_IF_ERROR(folder.Check(names_of_dispatches));
 //   const GivenSchedule given = folder.Find("d0_conv", /*tier=*/2);
 //
-// It holds text files (jit/schedule/primitives/replay.h): NAME.schedule for
-// all kernels of a dispatch, NAME.tier2.schedule for those of a tier. Other
+// The folder holds text files (jit/schedule/primitives/replay.h): NAME.schedule
+// for all kernels of a dispatch, NAME.tier2.schedule for those of a tier. Other
 // files are ignored. Thread-safe.
 #ifndef EMBER_JIT_SCHEDULE_FOLDER_H_
 #define EMBER_JIT_SCHEDULE_FOLDER_H_
@@ -21,7 +21,7 @@ namespace ember::jit {
 
 struct GivenSchedule {
   std::string file;  // the file's path
-  std::string text;  // empty if there is no schedule
+  std::string text;  // text of the schedule; empty if there is no schedule
 };
 
 class ScheduleFolder {

@@ -12,12 +12,13 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 
-# Repository of third_party/system/repos.bzl -> Debian packages whose code the linker copies into a
-# binary. The list is empty if nothing is copied.
+# For each external repository of third_party/system/repos.bzl: the Debian packages whose code the
+# linker copies into a binary. The list is empty if no code is copied.
 LIBRARIES = {
     "abseil": ["libabsl-dev"],
     "flatbuffers": ["libflatbuffers-dev"],
-    "llvm": [],  # linked as a shared library, on which the package depends
+    # LLVM is linked as a shared library, on which the package depends, so no code is copied.
+    "llvm": [],
     "nlohmann_json": ["nlohmann-json3-dev"],
     "protobuf": ["libprotobuf-dev"],
     "re2": ["libre2-dev"],
@@ -27,7 +28,8 @@ LIBRARIES = {
     "zlib": ["zlib1g-dev"],
 }
 
-# Debian names the copyright file of some source packages after another binary package.
+# The Debian package whose copyright file covers libstdc++: Debian names the copyright file of some
+# source packages after another binary package.
 RUNTIME_OF_CROSS_BUILDS = "libstdc++-12-dev"
 
 

@@ -41,9 +41,10 @@ TRIPLES = {
     "armhf": "arm-linux-gnueabihf",
     "riscv64": "riscv64-linux-gnu",
 }
-# Debian's name of a machine -> the name in toolchains/BUILD.
+# For each of Debian's names of machines: the machine's name in toolchains/BUILD.
 BAZEL_NAMES = {"arm64": "aarch64", "armhf": "armhf", "riscv64": "riscv64"}
-# Package -> the Bazel targets of its binaries, whose notices name the libraries in them.
+# For each package: the Bazel targets of its binaries. The package's notices name the libraries that
+# these binaries contain.
 LINKED = {
     "libember": ["//vm/api:libember.so", "//vm/api:libember_strings.so"],
     "libember-dev": ["//packaging:libember.a"],
@@ -52,7 +53,7 @@ LINKED = {
 }
 MAINTAINER = "Ember <ember@localhost>"
 
-# name -> (section, what it is in a line, more about it)
+# For each package: (section, one-line description, longer description).
 PACKAGES = {
     "libember": ("libs", "runs compiled models: the runtime", """\
  Loads a module (model.vmfb), verifies it and runs it by interpretation,
@@ -116,7 +117,7 @@ class Builder:
         """Puts the files of a package below root; lib: where libraries go, from there."""
         ups = {
             "VERSION": self.version,
-            # The ways up to the prefix from lib/pkgconfig, and from lib itself.
+            # Relative paths to the installation prefix: from lib/pkgconfig, and from lib itself.
             "UP": "/".join([".."] * (len(Path(lib).parts) + 1)),
             "UP_FROM_LIB": "/".join([".."] * len(Path(lib).parts)),
         }
@@ -132,8 +133,8 @@ class Builder:
             for header in ["ember.h", "ember.hpp"]:
                 install(ROOT / "vm/api" / header, root / "include/ember" / header)
             link("libember.so.0", libraries / "libember.so")
-            # The objects of other machines are gcc's intermediate form (-flto), which only the same
-            # gcc can read.
+            # Object files for other machines are in gcc's intermediate form (-flto), which only the
+            # same version of gcc can read. So the static archive is packaged for this machine only.
             if self.native:
                 install(self.bin / "packaging/libember.a", libraries / "libember.a")
                 run(self.strip, "--strip-debug", str(libraries / "libember.a"))
@@ -155,7 +156,7 @@ class Builder:
         """Writes the licences of what the package contains."""
         target = root / "share/doc" / package / "copyright"
         target.parent.mkdir(parents=True, exist_ok=True)
-        # Only cross builds link libstdc++ statically.
+        # Cross builds link libstdc++ statically, so only their notices mention it.
         target.write_text(notices(LINKED[package], with_libstdcxx=not self.native))
 
     def shared_library_depends(self, package, files):
@@ -163,15 +164,16 @@ class Builder:
         if not files:
             return ""
         if self.native:
-            # dpkg-shlibdeps needs the source package's control file in the current folder.
+            # dpkg-shlibdeps reads the control file of the source package from the current folder.
             control = self.work / "debian/control"
             control.parent.mkdir(exist_ok=True)
             control.write_text("Source: ember\nPackage: %s\nArchitecture: any\n" % package)
-            # dpkg-shlibdeps warns of every file that is not in debian/PACKAGE.
+            # The output of dpkg-shlibdeps on stderr is dropped: it warns of every file that is not
+            # below debian/PACKAGE.
             text = run("dpkg-shlibdeps", "-O", *["-e" + str(f) for f in files], cwd=self.work, stderr=subprocess.PIPE)
             return text.split("=", 1)[1].strip()
-        # Cross builds contain libstdc++, so they depend on libc alone, in the version of its newest
-        # symbol.
+        # Cross builds contain libstdc++, so they depend on libc alone. The version is that of the
+        # newest libc symbol that they use.
         versions = set()
         for file in files:
             versions.update(re.findall(r"Name: GLIBC_(\d+)\.(\d+)", run(self.binutils + "readelf", "-V", str(file))))
@@ -182,7 +184,7 @@ class Builder:
         exact = "(= %s)" % self.version
         files = [p for p in sorted(root.rglob("*")) if p.is_file() and not p.is_symlink() and
                  (".so" in p.name or os.access(p, os.X_OK))]
-        # Few models use strings; the others run without libre2.
+        # libre2 is only recommended, because few models use strings and all others run without it.
         optional = [p for p in files if p.name == "libember_strings.so"]
         fields = {"Depends": self.shared_library_depends(package, [p for p in files if p not in optional])}
         if optional:
@@ -214,7 +216,8 @@ class Builder:
         (root / "DEBIAN").mkdir()
         (root / "DEBIAN/control").write_text(control)
         if package == "libember":
-            # Debian's ldconfig runs when a package with libraries asks for it.
+            # This trigger makes Debian run ldconfig when the package is installed, as for every
+            # package with libraries.
             (root / "DEBIAN/triggers").write_text("activate-noawait ldconfig\n")
             (root / "DEBIAN/shlibs").write_text("libember 0 libember (>= %s)\n" % self.version)
         for path in [root, *root.rglob("*")]:
@@ -230,7 +233,8 @@ class Builder:
             self.stage(package, self.work / name, "lib")
         target = self.out / (name + ".tar.gz")
 
-        def plain(info):  # makes the archive the same on every machine and day
+        # Clears owners and times, so that the archive is the same on every machine and day.
+        def plain(info):
             info.uid = info.gid = info.mtime = 0
             info.uname = info.gname = "root"
             return info

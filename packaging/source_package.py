@@ -22,7 +22,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
-# CMake's name of each library, and Bazel's.
+# For each library: its name in the CMake project, and its Bazel target.
 LIBRARIES = {"ember_static": "//vm/api:ember", "ember_smallest": "//vm/api:ember_smallest"}
 
 CMAKE = """\
@@ -121,14 +121,15 @@ def cmake_lists(version):
     number = 0
     for (defines, options, libraries), sources in sorted(groups.items()):
         number += 1
-        # Some files use vector instructions of x86; other processors only have the baseline
-        # versions.
+        # Files with vector instructions of x86 are compiled only for x86. Other processors use the
+        # baseline versions.
         vectors = any(o.startswith("-m") for o in options)
         block = objects(number, libraries, sources, defines, options)
         if vectors:
             block = "if(EMBER_X86)\n" + block + "endif()\n"
         elif any("X86" in d for d in defines):
-            # This file chooses among the versions.
+            # This group of files chooses among the versions when it runs. For other processors it
+            # is compiled without the defines for x86.
             rest = objects(number, libraries, sources, [d for d in defines if "X86" not in d], options)
             block = "if(EMBER_X86)\n" + block + "else()\n" + rest + "endif()\n"
         text += block + "\n"

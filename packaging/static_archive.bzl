@@ -26,7 +26,8 @@ def _static_archive_impl(ctx):
         ),
     )
     ctx.actions.run_shell(
-        # -D: no times and owners in it; s: the index of symbols.
+        # -D writes no times and owners into the archive, so that it is reproducible; s adds the
+        # index of symbols.
         command = '"$1" -M < "$2" && "$1" -Ds "$3"',
         arguments = [toolchain.ar_executable, script.path, out.path],
         inputs = depset(archives + objects + [script], transitive = [toolchain.all_files]),

@@ -1,11 +1,12 @@
 #!/bin/bash
-# test_install.sh DIR: installs the Debian packages in DIR and uses them like a user who does not
-# know this repository's build: CMake, pkg-config, the archive, C++, the tools, the tar.gz.
+# test_install.sh DIR: installs the Debian packages in DIR and tests them as a user who does not
+# know this repository's build: with CMake, with pkg-config, with the static archive, from C++, with
+# the tools, and from the tar.gz.
 #
 # It installs packages, so it runs in a chroot: ./dev package --test.
 set -euo pipefail
 packages="$(realpath "$1")"
-# The folder may also hold packages for other machines.
+# Only packages for this machine are installed; the folder may hold others.
 arch="$(dpkg --print-architecture)"
 repo="$(cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/.." && pwd)"
 module="$repo/vm/api/testdata/digits.vmfb"
@@ -15,7 +16,7 @@ trap 'rm -rf "$work"' EXIT
 cd "$work"
 
 step() { printf '\n--- %s\n' "$*"; }
-# Runs a program and expects the C sample's results.
+# Runs a program and checks that it prints the results that the C sample prints.
 expect_digits() {
   "$@" "$module" | tee output.txt
   grep -qE '^result probabilities:( [0-9.e-]+){10}$' output.txt
@@ -121,9 +122,9 @@ apt-get -qq install -y --no-install-recommends "$packages"/libember-jit_*_"$arch
 dpkg -s libember-jit ember-tools | grep -E '^(Package|Version|Depends|Installed-Size):'
 for tool in $(dpkg -L ember-tools | grep '^/usr/bin/'); do "$tool" --help >/dev/null || { echo "FAILED: $tool --help" && exit 1; }; done
 vm-run "$module" --tier=0
-# Tier 2 needs the JIT, which is looked for from /usr/bin.
+# Tier 2 needs the JIT's library, which vm-run in /usr/bin must find in the installed folders.
 vm-run "$module" --tier=2 | tee output.txt
-# --jit=worker fails without the process of its own.
+# --jit=worker compiles in another process, the program of which must be installed, too.
 vm-run "$module" --tier=2 --jit=worker --explain | tee worker.txt
 grep -qE '^5 kernels of .*; 0 declined\.$' worker.txt
 if [[ -f "$packages/digits.onnx" ]]; then

@@ -9,7 +9,7 @@ work="$(mktemp -d)"
 trap 'rm -rf "$work"' EXIT
 tar -xzf "$packages"/ember-runtime-*.tar.gz -C "$work"
 java="$(dirname "$(dirname "$(readlink -f "$(command -v javac)")")")"
-# -O0: the test only checks that all files exist and compile.
+# -O0 makes the build fast: the test only checks that all files exist and compile.
 CC=clang-19 CXX=clang++-19 cmake -S "$repo/samples/android/app/src/main/cpp" -B "$work/build" \
   -DEMBER_SOURCES="$work/ember-runtime" -DCMAKE_BUILD_TYPE=None -DCMAKE_CXX_FLAGS=-O0 \
   -DCMAKE_C_FLAGS="-I$java/include -I$java/include/linux"

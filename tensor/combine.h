@@ -1,4 +1,5 @@
-// Maps a combiner to the arithmetic instruction of one reduction step.
+// Maps a combiner (sum, product, minimum, maximum) to the instruction that adds
+// one more term to a reduction.
 //
 //   EvaluateScalar(OpcodeOf(stage.combiner), type, type, {so_far, term, 0})
 #ifndef EMBER_TENSOR_COMBINE_H_
@@ -8,8 +9,8 @@
 
 namespace ember::tensor {
 
-// Returns the opcode of one reduction step. The combiner must not be kNone or
-// kFold, which have no such instruction.
+// Returns the opcode that combines one more term with the accumulator. The
+// combiner must not be kNone or kFold, which have no such instruction.
 constexpr Opcode OpcodeOf(Combiner combiner) {
   switch (combiner) {
     case Combiner::kProduct:

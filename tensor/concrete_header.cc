@@ -37,8 +37,8 @@ bool NeedsCheck(const Instruction& instruction) {
           instruction.opcode == Opcode::kNegate);
 }
 
-// Returns the product of the extents and `unit`, with zeros counted as ones;
-// nullopt if it is above kMaxSize.
+// Returns the product of the extents and `unit`, where zeros count as ones.
+// Returns nullopt if the product is above kMaxSize.
 std::optional<int64_t> Size(std::span<const int64_t> extents, int64_t unit) {
   int64_t size = unit;
   for (int64_t extent : extents) {

@@ -1,7 +1,7 @@
-// The header of a dispatch once the parameters are numbers. All code that runs
-// a dispatch, plans it or estimates its cost gets extents from here. Evaluate
-// limits their sizes, so later code need not check that products of extents
-// fit.
+// The values of a dispatch's header for given values of the parameters. All
+// code that runs a dispatch, plans its execution or estimates its cost gets the
+// extents from this class. Evaluate limits their sizes, so later code need not
+// check that products of extents fit.
 //
 //   EMBER_ASSIGN_OR_RETURN(ConcreteHeader header,
 //                          ConcreteHeader::Evaluate(dispatch, parameters));
@@ -21,7 +21,8 @@
 
 namespace ember::tensor {
 
-// Largest number of bytes of all buffers together, and of points of a stage.
+// Largest number of bytes of all buffers of a dispatch together, and largest
+// number of points of one stage.
 inline constexpr int64_t kMaxSize = int64_t{1} << 62;
 
 // The values of the header's registers for given parameters.
@@ -31,8 +32,8 @@ class ConcreteHeader {
   // number of parameters; i64 sums, differences and products that overflow; an
   // extent of a buffer or axis below 0 or above kMaxExtent
   // (tensor/range_rules.h); buffers of more than kMaxSize bytes in all or a
-  // stage of more than kMaxSize points (zero extents counted as 1, so that
-  // strides fit too).
+  // stage of more than kMaxSize points. Extents of 0 count as 1 in these
+  // products, so that strides do not overflow either.
   static StatusOr<ConcreteHeader> Evaluate(const Dispatch& dispatch,
                                            std::span<const int64_t> parameters);
 

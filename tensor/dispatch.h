@@ -1,6 +1,6 @@
-// The dispatch: one fused tensor computation, written as tensor expressions. It
-// is the unit that is interpreted, counted, compiled and swapped, and the form
-// that is stored in a module.
+// The dispatch: one fused tensor computation, written as tensor expressions. A
+// dispatch is the unit that is interpreted, counted, compiled and replaced by a
+// kernel. Modules store dispatches in this form.
 //
 //   dispatch @scale_rows<N>(%x: f32[N, 64], %s: f32[N]) -> (%y: f32[N, 64]) {
 //     %y[i, j] = %x[i, j] * %s[i]
@@ -8,23 +8,23 @@
 //
 // A dispatch has scalar parameters (i64; extents and the like), buffers
 // (inputs, outputs and temporaries, row-major and contiguous, extents in
-// elements), and stages that run in order. A stage sees all that earlier stages
-// wrote. Every computation is one flat list of fixed-size SSA instructions:
-// instruction number i defines register i. The list starts with the header,
-// which is computed once per call. The header gives the extents, and any other
-// value that depends on parameters and constants only. Then come the stages,
-// each a contiguous range. A stage may use registers of the header and of its
-// own range only. In the header, i64 sums, differences and products that
-// overflow are an error of the call; elsewhere they wrap. Extents are 0..2^40
-// (kMaxExtent of tensor/range_rules.h), all buffers and each stage at most
-// 2^62 in size; ConcreteHeader::Evaluate (tensor/concrete_header.h) refuses
-// larger ones.
+// elements), and stages that run in order. A stage may read everything that
+// earlier stages stored. Every computation is one flat list of fixed-size SSA
+// instructions: instruction number i defines register i. The list starts with
+// the header, which is computed once per call. The header gives the extents,
+// and any other value that depends on parameters and constants only. Then come
+// the stages, each a contiguous range. A stage may use registers of the header
+// and of its own range only. If an i64 sum, difference or product overflows in
+// the header, the call fails; in stages it wraps. Extents are 0..2^40
+// (kMaxExtent of tensor/range_rules.h). All buffers together have at most 2^62
+// bytes, and each stage at most 2^62 points; ConcreteHeader::Evaluate
+// (tensor/concrete_header.h) refuses larger ones.
 //
 // Portable: no target, tile size or vector width appears here.
 //
 // Ownership: plain values, copyable. Thread-safety: immutable after building;
-// share freely. Invariants are what tensor/verifier.h checks; everything else
-// may assume them.
+// share freely. tensor/verifier/verifier.h checks the invariants of a dispatch;
+// all other code may assume them.
 #ifndef EMBER_TENSOR_DISPATCH_H_
 #define EMBER_TENSOR_DISPATCH_H_
 
@@ -37,22 +37,23 @@
 
 namespace ember::tensor {
 
-// The number of an instruction in Dispatch::instructions, and so of the value
-// that it defines.
+// Number of an instruction in Dispatch::instructions. It also names the value
+// that the instruction defines.
 using Register = uint32_t;
 
 struct Instruction {
   Opcode opcode = Opcode::kConstant;
   DType type = DType::kI64;  // type of the instruction's result
-  // Register operands. For Load and Pad: a = buffer number, b = first position
-  // in Dispatch::operands of as many index registers (i64) as the buffer has
-  // dims, c = Pad's default.
+  // Operands of the instruction, as registers. A Load or Pad has instead: a =
+  // number of the buffer; b = position in Dispatch::operands of its first index
+  // register (i64; there is one for each dim of the buffer); c = register of a
+  // Pad's default value.
   uint32_t a = 0;
   uint32_t b = 0;
   uint32_t c = 0;
-  // For a Constant: the value's bits, low bytes first, upper bytes zero (signed
-  // types are NOT sign-extended). For Parameter, Axis, Accumulator and Element:
-  // the number of the parameter, axis and so on.
+  // A Constant has here the bits of its value, low bytes first, upper bytes
+  // zero (signed types are NOT sign-extended). A Parameter, Axis, Accumulator
+  // or Element has its number.
   uint64_t immediate = 0;
 
   bool operator==(const Instruction&) const = default;
@@ -61,104 +62,120 @@ struct Instruction {
 enum class BufferKind : uint8_t { kInput, kOutput, kTemporary };
 
 struct Buffer {
-  std::string name;  // name without '%'; unique in the dispatch
+  std::string name;  // name of the buffer without '%'; unique in the dispatch
   DType type = DType::kF32;
   BufferKind kind = BufferKind::kInput;
-  std::vector<Register> extents;  // registers of the header, of type i64
+  std::vector<Register> extents;  // registers of the header (of type i64) that
+                                  // hold the extents
 
   bool operator==(const Buffer&) const = default;
 };
 
 enum class Combiner : uint8_t {
-  kNone,  // there are no reduction axes: the value is stored unchanged
+  kNone,  // The stage has no reduction axes: the value is stored unchanged.
   kSum,
   kProduct,
   kMinimum,
   kMaximum,
-  kFold,  // a general fold over a tuple of values (Stage::fold)
+  kFold,  // A general fold over a tuple of values, which Stage::fold describes.
 };
 
-// Says how a stage's result is combined with the element that it is stored to.
+// Specifies how a stage's result is combined with the earlier value of the
+// element to which it is stored.
 enum class Update : uint8_t { kAssign, kAdd, kMultiply, kMinimum, kMaximum };
 
 struct Axis {
-  std::string name;  // name, unique in the stage; for the text form
-  // register of the header, of type i64; its value is not negative
+  std::string name;  // Name of the axis in the text form. It is unique in its
+                     // stage.
+  // register of the header that holds the extent; its type is i64 and its value
+  // is not negative
   Register extent = 0;
 
   bool operator==(const Axis&) const = default;
 };
 
 // One result of a stage, stored once per point of the spatial axes. If several
-// points assign to one element, it is unspecified which value remains. Updates
-// (+= and so on) of all points count.
+// points assign to one element, it is unspecified which value remains. With an
+// update (+= and so on) every point's value is combined into the element.
 struct Store {
-  uint32_t buffer = 0;  // number of an output or temporary
+  uint32_t buffer = 0;  // number of the output or temporary that receives the
+                        // result
   std::vector<Register>
-      // one i64 register per dim of the buffer, computed from spatial axes
+      // indices of the element: one i64 register per dim of the buffer,
+      // computed from spatial axes
       indices;
   Update update = Update::kAssign;
 
   bool operator==(const Store&) const = default;
 };
 
-// The fold of a kFold stage. Accumulators start at `initial`. For each
-// reduction point, in order, the fold body computes the next accumulators;
-// Accumulator and Element instructions refer to the tuple. The body is pure: it
-// uses fold values, constants, header values and arithmetic. Axes and loads
-// enter as elements. Example, argmax: values = (x[i,k], k), initial = (-inf,
-// 0),
+// The fold of a kFold stage. The accumulators start with the values `initial`.
+// For each reduction point, in order, the fold body (`results`) computes the
+// next accumulators from the accumulators (Accumulator instructions) and the
+// stage's values at the point (Element instructions). The body uses only these,
+// constants, header values and arithmetic. Axes and loaded elements must be
+// among the stage's values. Example, argmax: values = (x[i,k], k), initial =
+// (-inf, 0),
 //   results = (select(a0 < e0, e0, a0), select(a0 < e0, e1, a1)).
 struct Fold {
   std::vector<Register>
-      // for each value a register of the header or of a constant of the stage
+      // Initial value of each accumulator: a register of the header, or of a
+      // constant of the stage.
       initial;
-  std::vector<Register> results;  // for each value a register of the stage
+  std::vector<Register> results;  // next value of each accumulator, as a
+                                  // register of the stage
 
   bool operator==(const Fold&) const = default;
 };
 
 // A stage combines `values` over all points of the reduction axes (last axis
 // fastest) for every point of the spatial axes, then stores the result. Sums of
-// f16, bf16 and f32 accumulate in f32, of f64 in f64, of integers in their own
-// type, wrapping. The order of accumulation is unspecified for kSum and
-// kProduct, but float sums of any length keep the error bound of
-// tensor/sum_error.h; kFold uses the order of the axes. An empty reduction
-// gives 0, 1, +inf/largest, -inf/smallest, or `initial`.
+// f16, bf16 and f32 accumulate in f32, sums of f64 in f64, sums of integers in
+// their own type, where they wrap. The order of accumulation is unspecified for
+// kSum and kProduct, but float sums of any length keep the error bound of
+// tensor/sum_error.h; kFold uses the order of the axes. A reduction over no
+// points gives 0 (sum), 1 (product), infinity or the largest value (minimum),
+// -infinity or the smallest value (maximum), or `initial` (fold).
 struct Stage {
   std::vector<Axis> spatial;
-  // reduction axes; empty exactly when combiner is kNone
+  // The reduction axes. The list is empty exactly if the combiner is kNone.
   std::vector<Axis> reduction;
   Combiner combiner = Combiner::kNone;
-  // Range of the stage's instructions in the dispatch: [begin, end). Axis
-  // immediates count spatial axes first.
+  // Range [begin, end) of the stage's instructions in the dispatch. The
+  // immediate of an Axis instruction numbers the spatial axes first, then the
+  // reduction axes.
   uint32_t begin = 0;
   uint32_t end = 0;
-  // Registers of the stage's values. More than one only for kNone and kFold. A
-  // fold may have more values than stores: the trailing ones are carried but
-  // not stored.
+  // Registers of the stage's values. There is more than one only if the
+  // combiner is kNone or kFold. A fold may have more values than stores: the
+  // accumulators of the last values are then not stored.
   std::vector<Register> values;
   Fold fold;
-  std::vector<Store> stores;  // stores[i] receives the result of values[i]
+  std::vector<Store> stores;  // The stores of the stage: stores[i] stores the
+                              // result of values[i].
 
   bool operator==(const Stage&) const = default;
 };
 
 struct Dispatch {
   std::string name;                     // name without '@'
-  std::vector<std::string> parameters;  // names of the i64 scalar parameters
-  std::vector<Buffer> buffers;  // inputs, then outputs, then temporaries
+  std::vector<std::string> parameters;  // names of the dispatch's scalar
+                                        // parameters, which have type i64
+  std::vector<Buffer> buffers;  // all buffers: inputs, then outputs, then
+                                // temporaries
   std::vector<Instruction> instructions;
-  std::vector<Register> operands;  // index registers of Load and Pad
-  uint32_t header_end = 0;  // instructions [0, header_end) are the header
+  std::vector<Register> operands;  // index registers of all Load and Pad
+                                   // instructions
+  uint32_t header_end = 0;  // number of the header's instructions, which are
+                            // the first ones in the list
   std::vector<Stage> stages;
 
   bool operator==(const Dispatch&) const = default;
 
   uint32_t input_count() const { return CountBuffers(BufferKind::kInput); }
   uint32_t output_count() const { return CountBuffers(BufferKind::kOutput); }
-  // Calls visit(register) for every register operand of an instruction, index
-  // registers included.
+  // Calls visit(register) for every register operand of an instruction,
+  // including the index registers of a Load or Pad.
   template <typename Visitor>
   void ForEachOperand(const Instruction& instruction, Visitor&& visit) const {
     const int count = RegisterOperandCount(instruction.opcode);

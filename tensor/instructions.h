@@ -1,7 +1,6 @@
-// The instruction table of the dispatch IR. Everything that knows an
-// instruction is driven from these rows: verifier, text form, scalar evaluator,
-// interpreter and each JIT back end expand them, so a row that one of them does
-// not handle is a compile error.
+// The instruction table of the dispatch IR. All code that handles instructions
+// expands these rows: verifier, text form, scalar evaluator, interpreter and
+// each JIT back end. A row that one of them does not handle is a compile error.
 //
 //   text(a, b)   : prefix form, e.g. exp(%x[i])
 //   a text b     : infix form where the row says Infix, e.g. %x[i] + %y[i]
@@ -20,7 +19,8 @@
 
 namespace ember::tensor {
 
-// Structural rows: (name, text, doc).
+// Structural instructions (constants, axes, loads and so on). Columns: (name,
+// text, doc).
 // clang-format off
 #define EMBER_FOR_EACH_STRUCTURAL_INSTRUCTION(row) \
   row(Constant, "constant", "A constant of any type; the bits are the immediate.") \
@@ -36,8 +36,8 @@ namespace ember::tensor {
   row(Bitcast, "bitcast", "The bits of a as another type of the same width.")
 // clang-format on
 
-// Unary arithmetic, result type = operand type: (name, text, operand kinds,
-// doc).
+// Unary arithmetic; the result has the operand's type. Columns: (name, text,
+// operand kinds, doc).
 // clang-format off
 #define EMBER_FOR_EACH_UNARY_INSTRUCTION(row) \
   row(Negate, "neg", kNumeric, "-a, wrapping for integers.") \
@@ -68,14 +68,15 @@ namespace ember::tensor {
   row(Erf, "erf", kFloatOnly, "Gauss error function.")
 // clang-format on
 
-// Float classification, result bool: (name, text, operand kinds, doc).
+// Float classification (such as isnan); the result is a bool. Columns: (name,
+// text, operand kinds, doc).
 // clang-format off
 #define EMBER_FOR_EACH_CLASSIFY_INSTRUCTION(row) \
   row(IsNan, "is_nan", kFloatOnly, "True for NaN.") \
   row(IsInfinite, "is_inf", kFloatOnly, "True for +inf and -inf.")
 // clang-format on
 
-// Binary arithmetic, both operands and result of one type:
+// Binary arithmetic; both operands and the result have one type. Columns:
 // (name, text, Infix or Prefix, operand kinds, doc).
 // clang-format off
 #define EMBER_FOR_EACH_BINARY_INSTRUCTION(row) \
@@ -100,8 +101,9 @@ namespace ember::tensor {
       "0..bits-1 gives 0 (or -1 for negative a).")
 // clang-format on
 
-// Comparisons, operands of one type, result bool, false if either is NaN (true
-// for !=): (name, text, Infix, operand kinds, doc).
+// Comparisons of two operands of one type; the result is a bool. If an operand
+// is NaN, != gives true and the others give false. Columns: (name, text, Infix,
+// operand kinds, doc).
 // clang-format off
 #define EMBER_FOR_EACH_COMPARE_INSTRUCTION(row) \
   row(Equal, "==", Infix, kAny, "a equals b.") \
@@ -128,7 +130,7 @@ enum class InstructionGroup : uint8_t {
   kCompare
 };
 
-// The operand types that an instruction takes.
+// The kinds of types that an instruction accepts as operands.
 enum class OperandKinds : uint8_t {
   kAny,
   kNumeric,
@@ -146,7 +148,7 @@ struct InstructionInfo {
   OperandKinds kinds;
 };
 
-// One row of the table, as InstructionInfo stores it.
+// One row of the instruction table.
 struct InstructionRow {
   ShortText<13> text;
   InstructionGroup group;
@@ -154,7 +156,8 @@ struct InstructionRow {
   OperandKinds kinds;
 };
 
-// The docs are for readers; an embedded runtime may leave them out.
+// The table has the doc texts only for readers of it; a build for an embedded
+// runtime may leave them out.
 inline constexpr InstructionRow kInstructionTable[] = {
 #define EMBER_ROW(name, text, doc) \
   {text, InstructionGroup::kStructural, Notation::Prefix, OperandKinds::kAny},
@@ -186,8 +189,8 @@ constexpr InstructionInfo InfoOf(Opcode opcode) {
   return {row.text, row.group, row.notation, row.kinds};
 }
 
-// Number of register operands among Instruction::{a,b,c}. Load and Pad keep
-// their index registers in the dispatch's operand list instead
+// Returns how many of Instruction::a, b and c are register operands. Load and
+// Pad keep their index registers in the dispatch's operand list instead
 // (tensor/dispatch.h).
 constexpr int RegisterOperandCount(Opcode opcode) {
   switch (InfoOf(opcode).group) {

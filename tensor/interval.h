@@ -1,9 +1,10 @@
-// Ranges of 64-bit integers, for proving index expressions in bounds.
+// Ranges of 64-bit integers. They prove that index expressions are within
+// bounds.
 //
 //   Interval i{0, 7};
 //   i * Interval::Of(4) + Interval{0, 3}  // {0, 31}
 //
-// An operation whose exact result may leave 64 bits gives the full range,
+// An operation whose exact result may not fit 64 bits gives the full range,
 // because the value wraps. Both ends are included; low <= high.
 #ifndef EMBER_TENSOR_INTERVAL_H_
 #define EMBER_TENSOR_INTERVAL_H_
@@ -39,7 +40,9 @@ inline Interval Union(Interval a, Interval b) {
 inline Interval Intersect(Interval a, Interval b) {
   const Interval result{std::max(a.low, b.low), std::min(a.high, b.high)};
   return result.low <= result.high ? result
-                                   // the facts contradict each other: keeps a
+                                   // An empty intersection means that the two
+                                   // facts contradict each other; `a` is kept
+                                   // then.
                                    : a;
 }
 
@@ -73,8 +76,8 @@ inline Interval operator*(Interval a, Interval b) {
           *std::max_element(corners, corners + 4)};
 }
 
-// Returns the range of the quotient rounded down. Only a range of positive
-// divisors gives a result that is not full.
+// Returns the range of the quotient rounded down. The result is full unless all
+// divisors in the range are positive.
 Interval FloorDivide(Interval a, Interval divisor);
 Interval Modulo(Interval a, Interval divisor);
 

@@ -21,8 +21,8 @@ bool IsLiteral(std::string_view name) {
   return name == "true" || name == "false" || name == "inf" || name == "nan";
 }
 
-// Replaces characters that names cannot have by '_'. Cuts the name so that a
-// number that makes it unique has room below the longest name.
+// Replaces characters that a name cannot have by '_', and shortens the name so
+// that a suffix such as "_123" still fits into the largest length.
 std::string ReplaceOthers(std::string_view name) {
   std::string result(name.substr(0, kMaxLength - 12));
   for (char& c : result) {

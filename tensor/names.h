@@ -8,14 +8,17 @@
 
 namespace ember::tensor {
 
-// True for letters, digits, '_', '.' and '$', at most 200 characters: the names
-// behind a '%' or '@'.
+// True if the text can be a name behind '%' or '@': 1 to 200 characters, which
+// are letters, digits, '_', '.' or '$'.
 bool IsSigilName(std::string_view name);
-// True for a sigil name that starts with a letter or '_' and is not a literal
-// (true, false, inf, nan): the names of parameters and axes.
+// True if the text can be the name of a parameter or axis: it can be a name
+// behind '%', starts with a letter or '_', and is not a literal (true, false,
+// inf, nan).
 bool IsPlainName(std::string_view name);
 
-// Returns the nearest name of that form that is not among `taken`.
+// Return a name that is not among `taken` and is as similar to `name` as the
+// rules allow: MakeSigilName for a name behind '%' or '@', MakePlainName for a
+// parameter or axis.
 std::string MakeSigilName(std::string_view name,
                           const std::vector<std::string>& taken);
 std::string MakePlainName(std::string_view name,

@@ -1,4 +1,5 @@
-// Writes a call's parameters for people: "N=2, M=7", or "no parameters".
+// Formats the parameters of a call for messages: "N=2, M=7", or "no
+// parameters".
 #ifndef EMBER_TENSOR_PARAMETERS_TEXT_H_
 #define EMBER_TENSOR_PARAMETERS_TEXT_H_
 

@@ -1,5 +1,5 @@
-// The points of a number of axes, in the order in which the definition of a
-// dispatch visits them.
+// Iterates over the points of some axes in the order in which the definition of
+// a dispatch visits them: the last axis varies fastest.
 //
 //   std::vector<int64_t> point(extents.size());
 //   if (HasPoints(extents)) do { ... } while (NextPoint(point, extents));
@@ -19,7 +19,8 @@ inline bool HasPoints(std::span<const int64_t> extents) {
   return true;
 }
 
-// Steps to the next point, last axis fastest; false after the last one.
+// Advances to the next point; the last axis varies fastest. Returns false after
+// the last point.
 inline bool NextPoint(std::span<int64_t> point,
                       std::span<const int64_t> extents) {
   for (size_t i = point.size(); i-- > 0;) {

@@ -76,7 +76,7 @@ Interval RangeOfResult(Opcode opcode, DType operand_type, DType result_type,
                        result_type != DType::kBool;
     return exact ? a : all;
   }
-  // classifications and comparisons give any bool
+  // The result of a classification or comparison may be any bool.
   if (operand_type != result_type) return all;
   const Interval exact = ExactRange(opcode, a, b, c);
   return exact.Within(all) ? exact : all;

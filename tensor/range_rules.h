@@ -12,13 +12,14 @@ namespace ember::tensor {
 // simplification may assume that index arithmetic does not wrap.
 inline constexpr int64_t kMaxExtent = int64_t{1} << 40;
 
-// Returns the range of the type's values as 64-bit integers; full for u64 and
-// floats.
+// Returns the range of the type's values as 64-bit integers. It is full for u64
+// and floats.
 Interval RangeOfType(DType type);
 Interval RangeOfConstant(uint64_t bits, DType type);
 
 // Returns the range of an instruction's result, from the ranges of its operands
-// a, b, c (full where unknown or absent); full if nothing is known.
+// a, b, c A full range is passed for an operand that is absent or unknown. The
+// result is full if nothing is known about it.
 Interval RangeOfResult(Opcode opcode, DType operand_type, DType result_type,
                        Interval a, Interval b, Interval c);
 

@@ -42,8 +42,9 @@ uint64_t Write(Compute<type> value) {
   return ToBits(semantics::Narrow<Storage<type>>(value));
 }
 
-// Calls function.operator()<type>() with the dtype as a constant. Narrow floats
-// are left out: one function converts them all (base/float_format.h).
+// Calls function.operator()<type>() with the run-time dtype as a template
+// argument. Narrow floats are not supported: one function converts all of them
+// (base/float_format.h).
 template <typename Function>
 auto WithType(DType type, Function&& function) {
   switch (type) {
@@ -59,8 +60,9 @@ auto WithType(DType type, Function&& function) {
   __builtin_unreachable();
 }
 
-// Evaluates an instruction in `type`, the widest type of its kind with these
-// semantics. EvaluateScalar converts the others to it and back.
+// Evaluates an instruction in `type`, which is the widest type with the
+// semantics of the operands' kind. EvaluateScalar converts values of other
+// types to this type and the result back.
 template <DType type>
 uint64_t Arithmetic(Opcode opcode, uint64_t first, uint64_t second) {
   const Compute<type> a = Read<type>(first);
@@ -111,8 +113,9 @@ uint64_t CastFrom(Wide value, DType to) {
   });
 }
 
-// Casts bits. The widest type of the operand's kind holds its value exactly,
-// and casting from there gives the same result as casting directly.
+// Casts a value from one type to another. The value is converted to the widest
+// type of its kind first, which is exact, so the result is the same as that of
+// a direct cast.
 uint64_t CastBits(uint64_t bits, DType from, DType to) {
   switch (KindOf(from)) {
     case DTypeKind::kBool:
@@ -127,7 +130,7 @@ uint64_t CastBits(uint64_t bits, DType from, DType to) {
   return 0;
 }
 
-// Computes an instruction of a narrow float in f32.
+// Evaluates an instruction on a narrow float type in f32.
 uint64_t InFloat(Opcode opcode, DType type, ScalarOperands operands) {
   const auto widened = [&](uint64_t bits) {
     return ToBits(static_cast<float>(BitsToDouble(bits, type)));

@@ -1,8 +1,8 @@
-// The meaning of every arithmetic instruction: one function template for each
+// Defines every arithmetic instruction: there is one function template for each
 // row of the instruction table, with the row's name. The scalar evaluator,
-// constant folding and the interpreter all call these functions. Kernels of
-// other back ends must agree (to their stated ULP for transcendental
-// functions).
+// constant folding and the interpreter all call these functions. Kernels of all
+// back ends must give the same results; for transcendental functions, within a
+// stated number of ULPs.
 //
 //   semantics::Add<int8_t>(127, 1) == -128
 //   semantics::Modulo<float>(-1, 3) == 2
@@ -14,9 +14,9 @@
 // zero gives 0.
 //
 // A value that is too large for a narrow float becomes infinity. f8e4m3fn has
-// no infinity, so there it becomes NaN, and so does infinity. To saturate at
-// the largest finite value, write minimum and maximum before the cast:
-// f8e4m3fn(max(min(x, 448.0), -448.0)). NaN stays NaN through both.
+// no infinity, so a value that is too large for it, or infinite, becomes NaN.
+// To saturate at the largest finite value, write minimum and maximum before the
+// cast: f8e4m3fn(max(min(x, 448.0), -448.0)). Minimum and maximum keep a NaN.
 #ifndef EMBER_TENSOR_SEMANTICS_H_
 #define EMBER_TENSOR_SEMANTICS_H_
 
@@ -32,8 +32,8 @@
 
 namespace ember::tensor::semantics {
 
-// The types of a dtype: that of its stored elements, and the one in which its
-// arithmetic is done.
+// For a dtype: the C++ type of its stored elements, and the C++ type in which
+// its arithmetic is done.
 template <DType type>
 struct TypesOf;
 #define EMBER_ROW(name, text, storage, bits, kind)                 \
@@ -58,7 +58,8 @@ constexpr T Widen(T value) {
   return value;
 }
 
-// Converts a compute type to storage, rounding to nearest even.
+// Converts a value of a compute type to the storage type, rounding to nearest
+// even.
 template <typename Storage, typename Compute>
 inline Storage Narrow(Compute value) {
   if constexpr (NarrowFloat<Storage>) {
@@ -100,7 +101,7 @@ inline T Absolute(T a) {
 template <typename T>
 inline T Sign(T a) {
   if constexpr (Float<T>) {
-    // Zeros and NaN are returned unchanged.
+    // Returns a zero or a NaN unchanged, so -0 keeps its sign.
     return a > 0 ? T(1) : a < 0 ? T(-1) : a;
   } else {
     return static_cast<T>((a > 0) - (a < 0));
@@ -124,7 +125,8 @@ inline T Ceil(T a) {
 }
 template <Float T>
 inline T Round(T a) {
-  return std::nearbyint(a);  // ties to even in the default rounding mode
+  return std::nearbyint(a);  // nearbyint rounds ties to even in the default
+                             // rounding mode.
 }
 template <Float T>
 inline T Truncate(T a) {
@@ -246,9 +248,9 @@ inline T Multiply(T a, T b) {
   }
 }
 
-// True for -1. The machine's division of the smallest integer by -1 would trap,
-// so Divide and Remainder handle -1 themselves: the quotient is -a and the
-// remainder 0, for any a.
+// True if the divisor is -1. The machine's division of the smallest integer by
+// -1 would trap, so Divide and Remainder handle -1 themselves: for any a the
+// quotient is -a and the remainder is 0.
 template <Integer T>
 inline bool DividesByMinusOne(T b) {
   return std::is_signed_v<T> && b == static_cast<T>(-1);
@@ -293,7 +295,8 @@ inline T Power(T a, T b) {
   if constexpr (Float<T>) {
     return std::pow(a, b);
   } else {
-    if (b < 0) {  // a negative power: 1 / a^|b| is not 0 only for 1 and -1
+    if (b < 0) {  // For a negative exponent the result is 1 / a^|b|, which
+                  // rounds to 0 unless a is 1 or -1.
       if (a == 1) return 1;
       if (DividesByMinusOne(a)) return (b & 1) ? a : T(1);
       return 0;
@@ -307,8 +310,8 @@ inline T Power(T a, T b) {
     return result;
   }
 }
-// Returns the smaller value. Equal values (+0 and -0) give a; two NaNs give the
-// first.
+// Returns the smaller value. If the values are equal (+0 and -0 are), returns
+// a. If both are NaN, returns the first.
 template <typename T>
 inline T Minimum(T a, T b) {
   if constexpr (Float<T>) {
@@ -388,8 +391,8 @@ inline T Select(bool condition, T if_true, T if_false) {
 // 0.
 template <Integer To, Float From>
 inline To FloatToInteger(From value) {
-  // 2^(bits) and -2^(bits-1) are exact in every float type; the largest integer
-  // may not be.
+  // The limits 2^(bits) and -2^(bits-1) are exact in every float type. The
+  // largest integer, 2^(bits) - 1, may not be.
   constexpr From kEnd =
       static_cast<From>(std::numeric_limits<To>::max() / 2 + 1) * 2;
   constexpr From kLow = static_cast<From>(std::numeric_limits<To>::min());
@@ -399,9 +402,9 @@ inline To FloatToInteger(From value) {
   return static_cast<To>(value);
 }
 
-// Returns a 64-bit integer as a double such that rounding that to a narrow
-// float rounds only once: bits that a double cannot hold are gathered in its
-// last one.
+// Converts a 64-bit integer to a double such that rounding the double to a
+// narrow float gives the correctly rounded result: the lowest bit of the
+// double's mantissa is set if any bits did not fit ("round to odd").
 template <Integer From>
 inline double IntegerToOddDouble(From value) {
   if constexpr (sizeof(From) < 8) {
@@ -420,8 +423,8 @@ inline double IntegerToOddDouble(From value) {
   }
 }
 
-// Returns any value as a double that rounds to a narrow float as the value
-// does.
+// Converts a value of any type to a double, such that rounding the double to a
+// narrow float gives the same as rounding the value directly.
 template <typename From>
 inline double ToOddDouble(From value) {
   if constexpr (Integer<From>) {
@@ -431,8 +434,8 @@ inline double ToOddDouble(From value) {
   }
 }
 
-// Converts between types as Cast does. To is a storage type (bool for the bool
-// dtype), From a compute type.
+// Converts a value as the instruction Cast does. To is a storage type (bool for
+// the bool dtype), From a compute type.
 template <typename To, typename From>
 inline To Cast(From value) {
   if constexpr (std::is_same_v<To, bool>) {
@@ -448,8 +451,8 @@ inline To Cast(From value) {
 
 }  // namespace ember::tensor::semantics
 
-// Uses the function of each row of the table: a row without a function does not
-// compile.
+// Refers to the function of each row of the table, so that a row without a
+// function does not compile.
 namespace ember::tensor::semantics_check {
 #define EMBER_ROW(name, ...) using semantics::name;
 EMBER_FOR_EACH_UNARY_INSTRUCTION(EMBER_ROW)

@@ -19,7 +19,7 @@ TEST(SemanticsTest, IntegersWrap) {
   EXPECT_EQ(Add<int8_t>(127, 1), -128);
   EXPECT_EQ(Subtract<uint8_t>(0, 1), 255);
   EXPECT_EQ(Multiply<uint16_t>(65535, 65535),
-            1);  // a product that overflows int when done naively
+            1);  // The product of the promoted operands overflows int.
   EXPECT_EQ(Multiply<int64_t>(kLow64, -1), kLow64);
   EXPECT_EQ(Negate<int64_t>(kLow64), kLow64);
   EXPECT_EQ(Absolute<int32_t>(INT32_MIN), INT32_MIN);
@@ -58,7 +58,7 @@ TEST(SemanticsTest, Powers) {
   EXPECT_EQ(Power<int32_t>(-1, -5), -1);
   EXPECT_EQ(Power<int32_t>(-1, -4), 1);
   EXPECT_EQ(Power<int32_t>(0, -1), 0);
-  EXPECT_EQ(Power<uint8_t>(3, 255), 171);  // 171 is 3^255 mod 256
+  EXPECT_EQ(Power<uint8_t>(3, 255), 171);  // 3^255 modulo 256 is 171.
   EXPECT_EQ(Power<float>(4.0f, 0.5f), 2.0f);
 }
 
@@ -69,7 +69,7 @@ TEST(SemanticsTest, MinimumAndMaximumKeepNan) {
   EXPECT_TRUE(std::isnan(Maximum<float>(1, kNan)));
   EXPECT_FALSE(std::signbit(Maximum<float>(0.0f, -0.0f)));
   EXPECT_TRUE(
-      // Equal values give the first.
+      // The first operand is returned if the values are equal (+0 and -0 are).
       std::signbit(Maximum<float>(-0.0f, 0.0f)));
   EXPECT_EQ(Maximum<bool>(false, true), true);
 }
@@ -132,18 +132,19 @@ TEST(SemanticsTest, CastsToFloatsRoundOnce) {
   EXPECT_EQ(ToFloat(Cast<Float16>(int32_t{2049})), 2048.0f);
   EXPECT_EQ(ToFloat(Cast<Float16>(70000.0f)), kInf);
   EXPECT_EQ(ToFloat(Cast<Float16>(true)), 1.0f);
-  // The value is just above the middle of two bf16 values, by less than a
-  // double of this size can hold: going through double would give a tie.
+  // The value is above the middle of two bf16 values by less than the last
+  // digit of a double of this size. A conversion through double would drop the
+  // difference and see a tie.
   const int64_t middle = (int64_t{257} << 54) + 1;
   EXPECT_EQ(ToFloat(Cast<BFloat16>(middle)), 0x1.02p62f);
   EXPECT_EQ(ToFloat(Cast<BFloat16>(middle - 1)),
-            0x1p62f);  // the tie itself goes to even
+            0x1p62f);  // The exact middle rounds to even.
   EXPECT_EQ(ToFloat(Cast<BFloat16>(-middle)), -0x1.02p62f);
   EXPECT_EQ(ToFloat(Cast<BFloat16>(kLow64)), -0x1p63f);
 }
 
-// --- by bits
-// -------------------------------------------------------------------------------------
+// --- EvaluateScalar and casts, on bits
+// ----------------------------------------------------------
 
 TEST(ScalarTest, NarrowTypesComputeInFloatAndRound) {
   const uint64_t a = DoubleToBits(2048, DType::kF16),
@@ -167,8 +168,9 @@ TEST(ScalarTest, NarrowTypesComputeInFloatAndRound) {
             0x80000000u);
 }
 
-// The general cast (which goes through the widest type) agrees with the direct
-// one, for every pair of types and values around every edge.
+// Checks that the cast at run time (which goes through the widest type) equals
+// the direct one. The test calls it for every pair of types, with values around
+// every limit.
 template <DType from, DType to>
 void CheckCast(uint64_t raw) {
   using From = typename TypesOf<from>::Storage;
@@ -207,8 +209,8 @@ TEST(ScalarTest, GeneralCastsAgreeWithDirectOnes) {
   uint64_t state = 1;
   for (int i = 0; i < 4000; ++i) {
     state = state * 6364136223846793005u + 1442695040888963407u;
-    // Random values have few bits set, or all but few, at both ends, so that
-    // edges are hit often.
+    // A value has a run of equal bits at its upper or lower end, so that the
+    // limits of types occur often.
     const uint64_t raw = i % 2 ? state : ~uint64_t{0} << (state >> 58);
 #define EMBER_ROW(name, ...) \
   CheckCastsFrom<DType::k##name>(i % 3 ? raw : raw >> 32);
@@ -246,7 +248,8 @@ TEST(ScalarTest, IdentitiesOfReductions) {
   EXPECT_EQ(LargestBits(DType::kF16), 0x7c00u);
   EXPECT_EQ(SmallestBits(DType::kF32), 0xff800000u);
   EXPECT_EQ(OneBits(DType::kBF16), 0x3f80u);
-  // Types without infinities have their largest finite values here.
+  // For types without infinities these are the largest and smallest finite
+  // values.
   EXPECT_EQ(LargestBits(DType::kF8E4M3FN), 0x7eu);
   EXPECT_EQ(SmallestBits(DType::kF8E4M3FN), 0xfeu);
   EXPECT_EQ(SmallestBits(DType::kF8E5M2), 0xfcu);
@@ -274,7 +277,7 @@ TEST(ScalarTest, CastsToFloatsOf8BitsSaturateOnlyWhereTold) {
   EXPECT_EQ(cast(61439.0, DType::kF8E5M2), 0x7bu);
 }
 
-// Products of two values of either type are exact in f32, and rounded once.
+// The product of two 8-bit floats is exact in f32, so it is rounded only once.
 TEST(ScalarTest, ArithmeticOfFloatsOf8BitsIsThatOfF32Rounded) {
   for (const DType type : {DType::kF8E4M3FN, DType::kF8E5M2}) {
     for (uint64_t a = 0; a < 256; ++a) {

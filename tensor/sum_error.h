@@ -10,12 +10,12 @@
 //
 //   - one accumulator takes at most kSumBlock terms before its value is added to a
 //     total and it starts at 0 again;
-//   - a total takes at most kMaxPlainBlocks blocks by plain addition; a total
-//     that may have to take more is compensated (below), so that the number of
-//     blocks no longer counts;
+//   - a total adds at most kMaxPlainBlocks blocks by plain addition; a total
+//     that may have to add more is compensated (below), so that c does not
+//     depend on the number of blocks;
 //   - partial results are then combined: those of at most 64 lanes, or of the
-//     invocations of a workgroup, by a tree (where a CPU runs a schedule for
-//     devices: one by one, kSumBlock at most).
+//     invocations of a workgroup, by a tree. A CPU that runs a GPU's schedule
+//     combines at most kSumBlock invocations one by one.
 //
 // Together these are at most kSumBlock + kSumExtra. A schedule may make two
 // stages of a sum (rfactor), each of which is such a tree. So
@@ -24,20 +24,21 @@
 //
 // which includes the rounding of a product, where products are added up. For
 // comparison: pairwise summation in blocks of that size has c = size + log2(n /
-// size), which grows. A kernel or an interpreter may do better than its bound;
-// sums along contiguous memory do by far.
+// size), which grows. A kernel or the interpreter may be more exact than the
+// bound; sums along contiguous memory are far more exact.
 //
-// A compensated total is two floats: the sum, and the part that the sum has no
-// digits for. It adds a block x as follows, each operation rounded by itself:
+// A compensated total is two floats: `sum`, and `rest`, the part that is too
+// small for the digits of `sum`. A block x is added as follows, with each
+// operation rounded by itself:
 //
 //   next = sum + x
 //   seen = next - sum                              // the part of x in next
 //   lost = (sum - (next - seen)) + (x - seen)      // exactly
 //   rest = rest + lost,  sum = next + rest,  rest = rest - (sum - next)
 //
-// where rest stays 0 if next is not finite, so that infinities and NaNs give
-// the same result as plain addition. Its error for b blocks is u + 2 b u^2,
-// which is negligible up to 2^30 blocks.
+// `rest` stays 0 if `next` is not finite, so that infinities and NaNs give the
+// same result as plain addition. Its error for b blocks is u + 2 b u^2, which
+// is negligible up to 2^30 blocks.
 //
 // The bound does not cover folds, scans and updates of memory (+=), whose order
 // is part of their meaning. Products of f16 matrices by subgroups of a GPU
@@ -53,12 +54,13 @@
 
 namespace ember::tensor {
 
-// Largest number of terms that one accumulator takes.
+// Largest number of terms that are added to one accumulator before it is added
+// to a total.
 inline constexpr int64_t kSumBlock = 1024;
 // Largest number of blocks whose sums are added up without compensation.
 inline constexpr int64_t kMaxPlainBlocks = 32;
-// Number of additions besides those of a block: of blocks, then of lanes or
-// invocations.
+// Number of additions that a term goes through besides those of its block:
+// additions of blocks, then of lanes or invocations.
 inline constexpr int64_t kSumExtra = 128;
 // Largest number of terms that a matrix product on a GPU accumulates in
 // sequence.
@@ -76,7 +78,8 @@ constexpr double UnitRoundoff(DType type) {
   return type == DType::kF64 ? 0x1p-53 : 0x1p-24;
 }
 
-// Returns the bound for a float sum, or sum of products, of so many terms.
+// Returns the bound on the error of a float sum, or sum of products, of this
+// number of terms. `magnitudes` is the sum of the terms' absolute values.
 constexpr double SumErrorBound(int64_t terms, DType type, double magnitudes) {
   const double steps =
       static_cast<double>(SumRoundings(terms)) * UnitRoundoff(type);

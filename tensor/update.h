@@ -1,4 +1,5 @@
-// Maps an update of an element to its arithmetic instruction.
+// Maps an update such as += to the instruction that combines the element's
+// earlier value with the new one.
 //
 //   EvaluateScalar(OpcodeOf(Update::kAdd), type, type, {old, value, 0})
 #ifndef EMBER_TENSOR_UPDATE_H_
@@ -8,8 +9,8 @@
 
 namespace ember::tensor {
 
-// Returns the opcode of an update. The update must not be kAssign, which
-// computes nothing.
+// Returns the opcode that combines an element's earlier value with the new one.
+// The update must not be kAssign, which combines nothing.
 constexpr Opcode OpcodeOf(Update update) {
   switch (update) {
     case Update::kMultiply:

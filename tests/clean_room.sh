@@ -31,8 +31,8 @@ die() {
   exit 1
 }
 
-# Runs a command in the room. Mounts and processes are in namespaces of their own, so that nothing
-# is left over, however the command ends.
+# Runs a command in the chroot. Its mounts and processes are in namespaces of their own, so nothing
+# remains, however the command ends.
 enter() {
   unshare --mount --propagation private --pid --fork --kill-child \
     bash -c '

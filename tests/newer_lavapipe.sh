@@ -26,7 +26,8 @@ readonly ROOT="${EMBER_LAVAPIPE_ROOT:-${XDG_CACHE_HOME:-$HOME/.cache}/ember/lava
 readonly MIRROR="${EMBER_MIRROR:-http://deb.debian.org/debian}"
 LIBRARIES="/usr/lib/$(uname -m)-linux-gnu"
 readonly LIBRARIES
-# Folders below the root: this machine's libraries, and links to those that are missing there.
+# Folders below the chroot's root: OF_HOST shows this machine's libraries, and MISSING has links to
+# those of them that the chroot lacks.
 readonly OF_HOST=/usr/lib/of-host MISSING=/usr/lib/missing
 
 die() {
@@ -34,7 +35,7 @@ die() {
   exit 1
 }
 
-# Runs a command with the folder as its root. The mounts end with the command.
+# Runs a command in a chroot, with "$ROOT" as its root. The mounts end with the command.
 inside() {
   unshare --mount --propagation private --pid --fork --kill-child bash -c '
     set -e
@@ -47,7 +48,7 @@ inside() {
 make_root() {
   ((EUID == 0)) || die "making $ROOT needs root: run ./dev lavapipe once as root"
   command -v debootstrap >/dev/null || die "needs debootstrap: apt-get install debootstrap"
-  # In a container that may not mount, root is not enough. Checked before packages are downloaded.
+  # In some containers even root may not mount. That is checked before packages are downloaded.
   unshare --mount --propagation private true 2>/dev/null || die "this root may not mount (a container?)"
   local log="$ROOT.log"
   rm -rf --one-file-system "$ROOT"
@@ -57,7 +58,7 @@ make_root() {
     die "debootstrap of $MIRROR failed (no network?), see $log"
   echo "deb $MIRROR $CODENAME-backports main" >"$ROOT/etc/apt/sources.list.d/backports.list"
   cp -L /etc/resolv.conf /etc/hosts "$ROOT/etc/"
-  # Only Mesa comes from the backports; the rest is from the release.
+  # Mesa is installed from the backports, and all other packages from the release.
   inside "set -e
     apt-get -qq update
     apt-get -qq install -y --no-install-recommends -t $CODENAME-backports mesa-vulkan-drivers
@@ -69,7 +70,7 @@ make_root() {
 
 setup() {
   [[ -e "$ROOT/.complete" ]] || make_root
-  # Made anew each time, as this machine's packages change.
+  # The links are made anew each time, because this machine's packages may have changed.
   rm -rf "${ROOT:?}$MISSING"
   mkdir -p "$ROOT$MISSING"
   comm -23 <(find "$LIBRARIES" -maxdepth 1 -name '*.so.*' -printf '%f\n' | sort) \
@@ -88,7 +89,8 @@ run() {
   export VK_ICD_FILENAMES="/$driver" EMBER_SPIRV_VAL=/usr/bin/spirv-val
   export EMBER_VULKAN_VALIDATION="${EMBER_VULKAN_VALIDATION-1}"
   export LD_LIBRARY_PATH="$MISSING${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
-  # Only this command sees the mounts. The cache of ld.so would name files that do not exist.
+  # The mounts are in a namespace that only this command sees. Libraries are found by
+  # LD_LIBRARY_PATH, because the cache of ld.so would name files that do not exist.
   unshare "${as_root[@]}" --mount --propagation private true 2>/dev/null ||
     die "needs root, or user namespaces (sysctl kernel.unprivileged_userns_clone=1)"
   exec unshare "${as_root[@]}" --mount --propagation private bash -c '

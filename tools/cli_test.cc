@@ -3,10 +3,10 @@
 #include <set>
 #include <sstream>
 
-#include "frontends/formats.h"
+#include "frontends/registry/formats.h"
 #include "gtest/gtest.h"
 #include "third_party/onnx/onnx.pb.h"
-#include "tools/cli_fixture.h"
+#include "tools/testing/cli_fixture.h"
 #include "vm/format/writer.h"
 #include "vm/isa/text.h"
 
@@ -21,7 +21,7 @@ TEST_F(CliTest, ModuleAndModelGiveTheSame) {
       << module.output;
   EXPECT_EQ(Run("vm-run digits.onnx --input=3x1x28x28xf32 --print=full").output,
             module.output);
-  // Without --input it says what it did.
+  // Without --input, vm-run says on stderr that the inputs are random.
   EXPECT_EQ(
       Run("vm-run model.vmfb --shape=image=3x1x28x28 --threads=1 --print=full")
           .output,
@@ -94,15 +94,16 @@ TEST_F(CliTest, CompilingWithinLimits) {
   Write("doubling.onnx", model.SerializeAsString());
   ExpectError("vm-compile doubling.onnx -o x.vmfb --max-seconds=0.05",
               "vm-compile: doubling.onnx: expected compiling to take at most "
-              "0.05 s (--max-seconds), found it going on");
-  // Importing for a run obeys the same flag as the run itself.
+              "0.05 s (--max-seconds), found it still running");
+  // Importing a model in vm-run obeys --max-seconds, as the run itself does.
   ExpectError("vm-run doubling.onnx --max-seconds=0.05",
-              "vm-run: doubling.onnx: expected compiling to take at most "
-              "0.05 s (--max-seconds), found it going on");
+              "vm-run: doubling.onnx: expected compiling to take at most 0.05 "
+              "s (--max-seconds), found it still running");
   const Outcome memory =
       Run("vm-compile doubling.onnx -o x.vmfb --max-memory=20M");
-  // Under a sanitizer memory is not limited, as the sanitizer's own tables
-  // would count. There the limit on the number of nodes ends the import.
+  // Under a sanitizer memory is not limited, because the sanitizer's own tables
+  // would count. There the limit on the number of nodes ends the import, with
+  // another message.
   if (memory.output.find("--max-memory") != std::string::npos) {
     EXPECT_EQ(memory.output,
               "vm-compile: doubling.onnx: expected compiling to take at most "
@@ -347,8 +348,8 @@ TEST_F(CliTest, InputsBecomeConstants) {
       Run("vm-run r.vmfb --input=2x3xf32=1,2,3,4,5,6 "
           "--expected=3x2xf32=1,2,3,4,5,6");
   EXPECT_EQ(run.exit_status, 0) << run.output;
-  // --input may name a file. With all inputs given, the dims of x are pinned by
-  // its value.
+  // --input may name a file. If all inputs are given, the extents of x are
+  // taken from the value of x.
   EXPECT_EQ(Run("vm-run r.vmfb --input=2x3xf32=6,5,4,3,2,1 --print=none "
                 "--output=@six.npy")
                 .output,
@@ -457,7 +458,9 @@ TEST_F(CliTest, ExplainSaysWhyAndHowFast) {
           "--print=none --threads=1");
   EXPECT_EQ(outcome.exit_status, 0) << outcome.output;
   EXPECT_EQ(outcome.output.find("1 threads: "), 0u) << outcome.output;
-  // 28 x 28 points, 8 filters of 3 x 3, with bias and ReLU.
+  // The table's row of the convolution: an output of 28 x 28 points and 8
+  // channels, sums over filters of 3 x 3, with bias and ReLU in the same
+  // dispatch.
   EXPECT_NE(outcome.output.find(
                 "| 0    | d0_conv_maximum            | 1x28x28x8xf32, sum "
                 "of 9   | conv1 (Conv) + relu1 (Relu) "),
@@ -566,8 +569,8 @@ TEST_F(CliTest, KernelsAreKeptForLaterProcesses) {
   EXPECT_EQ(line("XDG_CACHE_HOME=" + Folder() + "/home/.cache", ""), loaded);
   EXPECT_EQ(line("XDG_CACHE_HOME=" + Folder() + "/xdg", ""), compiled);
   EXPECT_EQ(line("XDG_CACHE_HOME=" + Folder() + "/xdg", ""), loaded);
-  // Another state folder has another secret for the cache, which then loads
-  // nothing.
+  // Another state folder has another secret key for the cache, so no kernel is
+  // loaded from the cache.
   EXPECT_EQ(line("XDG_STATE_HOME=" + Folder() + "/state", ""), compiled);
 }
 

@@ -43,7 +43,7 @@ def command_of(build, options, life):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--seconds", type=float, default=2, help="of calls, for each build")
+    parser.add_argument("--seconds", type=float, default=2, help="measures each build for so many seconds of calls")
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--tier", default="2")
     parser.add_argument("model", metavar="MODEL.vmfb")

@@ -70,11 +70,12 @@ def input_flags(inputs):
     return ours, theirs
 
 
-# Smallest number of calls of the slower engine, and smallest number of seconds, for which one
-# engine runs before the other.
+# The two engines run alternately. One engine runs for at least so many calls of the slower engine
+# (CALLS_PER_TURN) and at least so many seconds (SHORTEST_TURN) before the other engine runs.
 CALLS_PER_TURN = 5
 SHORTEST_TURN = 0.1
-# Largest number of runs. It is so large that --seconds ends the measurement.
+# Largest number of runs of a measurement. It is so large that --seconds always ends the
+# measurement.
 MOST_RUNS = 1000000
 
 
@@ -118,7 +119,8 @@ def start_stopped(command):
 def run_in_turns(commands, turn):
     """Returns the outputs of the commands. They take turns: one at a time runs for `turn` seconds."""
     processes = [start_stopped(command) for command in commands]
-    # Each process prints one line, which fits in the pipe's buffer until it ends.
+    # Waiting for each process in order cannot deadlock: a process prints one line, which fits in
+    # the pipe's buffer.
     try:
         while any(process.poll() is None for process in processes):
             for process in processes:
@@ -149,8 +151,8 @@ def measure_both(module, model, threads, inputs, options):
     ours = measure_ember(module, threads, inputs, alone)
     theirs = measure_ort(model, threads, inputs, alone)
     turn = max(SHORTEST_TURN, CALLS_PER_TURN * max(ours["median_ms"], theirs["median_ms"]) / 1e3)
-    # The time limit of a process includes the time in which it is stopped, because its clock keeps
-    # running.
+    # A process is stopped while the other engine runs, and its clock keeps running. So its time
+    # limit includes the other engine's time.
     seconds = 2 * max(options.seconds, 8 * turn)
     output = run_in_turns(
         [command_of_ember(module, threads, inputs, options, MOST_RUNS, seconds),
@@ -313,7 +315,7 @@ def parse_arguments():
     parser.add_argument("models", nargs="+", metavar="MODEL.onnx")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--threads", default="1,2")
-    parser.add_argument("--tier", default="auto", help="of ours: 0, 1, 2 or auto (vm-run --help)")
+    parser.add_argument("--tier", default="auto", help="the tier of Ember: 0, 1, 2 or auto (vm-run --help)")
     parser.add_argument("--warmup", type=int, default=2)
     parser.add_argument("--seconds", type=float, default=5)
     parser.add_argument("--shape", action="append", default=[])
@@ -326,7 +328,8 @@ def parse_arguments():
 
 def main():
     options = parse_arguments()
-    # Paths are relative to the folder where the user typed them: `./dev` changes folders.
+    # Paths that the user typed are relative to the user's folder, but `./dev` changes the current
+    # folder.
     folder = os.environ.get("BUILD_WORKING_DIRECTORY")
     models = [os.path.join(folder, m) if folder else m for m in options.models]
     rows, failed = [], False

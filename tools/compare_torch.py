@@ -250,7 +250,8 @@ def compare_kernel(compiler, share, make, peak):
     wanted, found = expected.float(), ours.float()
     difference = float((found - wanted).norm() / wanted.norm())
     row["rel"] = float(f"{difference:.2g}")
-    row["ok"] = difference < 5e-3  # comparison that is false for NaN, too
+    # The comparison is written so that it is false if the difference is NaN.
+    row["ok"] = difference < 5e-3
     return row
 
 
@@ -260,7 +261,8 @@ def serve_kernels(options):
     clock = cuda_kernel.attribute(cuda_kernel.CLOCK_RATE) * 1e3
     peak = properties.multi_processor_count * OPS_PER_CLOCK.get(properties.major, 4096) * clock / 1e12
     compilers = {tf32: cuda_kernel.Compiler(options.bin, not options.no_boxes, tf32) for tf32 in (False, True)}
-    torch.backends.cudnn.benchmark = True  # torch uses the fastest algorithm that cuDNN finds
+    # torch tries cuDNN's algorithms and uses the fastest one.
+    torch.backends.cudnn.benchmark = True
     print(f"{properties.name}, {compilers[False].target}, {clock / 1e6:.0f} MHz: peak of f16 {peak:.0f} TFLOP/s",
           flush=True)
     cases = kernel_cases(sizes_of(options))
@@ -275,7 +277,8 @@ def serve_kernels(options):
             row.update({"error": str(error), "ok": False})
         print(json.dumps(row), flush=True)
         if "error" in row:
-            # The device may be in any state after an error: another process runs the next kernel.
+            # After an error the device may be in any state, so this process ends and a new process
+            # runs the next kernel.
             os._exit(3)
         torch.cuda.empty_cache()
 
@@ -401,11 +404,11 @@ def main():
     parser.add_argument("--sizes", default="1024,2048,4096,8192")
     parser.add_argument("--batches", default="1,32")
     parser.add_argument("--types", default="f32,f16")
-    parser.add_argument("--torch-compile", default="max-autotune", metavar="MODE", help="of torch.compile, or none")
+    parser.add_argument("--torch-compile", default="max-autotune", metavar="MODE", help="the mode of torch.compile, or none")
     parser.add_argument("--bin", default="bazel-bin")
-    parser.add_argument("--no-boxes", action="store_true", help="kernels that copy by threads, not by boxes of tensors")
+    parser.add_argument("--no-boxes", action="store_true", help="copies by threads, not by boxes of tensors")
     parser.add_argument("--most-seconds", type=float, default=120, metavar="S",
-                        help="for a kernel, or a tool's run of a model; it has hung then (default: %(default)g)")
+                        help="counts a kernel, or a run of a model, as hanging after so many seconds (default: %(default)g)")
     parser.add_argument("--serve", action="store_true", help=argparse.SUPPRESS)
     parser.add_argument("-o", choices=["md", "json"], default="md", dest="form")
     options = parser.parse_args()

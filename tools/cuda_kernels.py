@@ -38,7 +38,7 @@ PROCESSORS = {
     "sm_89": {"warps": 48, "blocks": 24, "registers": 65536, "shared": 102400, "reserved": 1024, "most": 101376, "count": 128},
     "sm_90a": {"warps": 64, "blocks": 32, "registers": 65536, "shared": 233472, "reserved": 1024, "most": 232448, "count": 132},
 }
-REGISTERS_OF_WARP = 256  # number of registers in a unit that is granted to a warp
+REGISTERS_OF_WARP = 256  # A warp is granted registers in units of this number.
 
 
 def run(command):
@@ -88,7 +88,9 @@ def matrix_work(line):
         return 0, 0
     columns, depth = int(found[1]), int(found[2])
     of_group = columns * depth * TYPE_BYTES[found[4]]
-    if not found[5]:  # the left factor is in shared memory, not in registers
+    # The left factor of this instruction is in shared memory, so its bytes count, too. Otherwise it
+    # is in registers.
+    if not found[5]:
         of_group += 64 * depth * TYPE_BYTES[found[3]]
     return 16 * columns * depth, of_group // 4
 
@@ -114,7 +116,8 @@ def work(lines):
         shared += read
         found = re.search(r"\bldmatrix\S*\.x(\d)", line)
         shared += 128 * int(found[1]) if found else 0
-        # A multiply-add with a constant is not counted: it is a step of a polynomial.
+        # A multiply-add with a constant is not counted as a product of the model, because it is a
+        # step in the evaluation of a polynomial.
         if re.search(r"\bfma\.rn\.(?:f32|f64)", line) and not re.search(r"\b0[fd][0-9A-F]{8}", line):
             macs += WARP
         if re.search(r"\bdp4a\.", line):
@@ -161,11 +164,14 @@ def repeated(lines):
     counts = [1] * len(lines)
     for begin, end in loops:
         if begin == 0:
-            continue  # the loop itself, whose iterations are not counted
+            # A loop that begins at line 0 is the loop that is being counted; its own iterations do
+            # not multiply the counts.
+            continue
         turns = turns_of(lines, begin, end)
         for number in range(begin, end + 1):
             counts[number] *= turns
-    # A label is kept once: it begins the code after it, which is repeated.
+    # A label is kept only once, because it marks the beginning of the code after it, which is
+    # repeated.
     return [line for line, count in zip(lines, counts)
             for _ in range(1 if line.startswith("$") else count)]
 
@@ -246,13 +252,13 @@ def print_table(rows):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("files", nargs="*", default=["tests/cuda/kernels.txt"], metavar="DISPATCHES.txt")
-    parser.add_argument("--arch", default="sm_80,sm_90a", help="of " + ", ".join(PROCESSORS))
-    parser.add_argument("--allow-tf32", action="store_true", help="as of vm-run: f32 by f32 on tensor cores")
+    parser.add_argument("--arch", default="sm_80,sm_90a", help="targets among " + ", ".join(PROCESSORS))
+    parser.add_argument("--allow-tf32", action="store_true", help="multiplies f32 by f32 on tensor cores; see vm-run")
     parser.add_argument("--constants", default="weight", metavar="NAME,...",
-                        help="inputs that never change, which kernels may pack once (default: %(default)s)")
+                        help="names inputs that never change, which kernels may pack once (default: %(default)s)")
     parser.add_argument("--bin", default="bazel-bin")
     parser.add_argument("--ptxas", default="/usr/local/cuda/bin/ptxas")
-    parser.add_argument("--keep", metavar="DIR", help="leave PTX, nests and schedules there")
+    parser.add_argument("--keep", metavar="DIR", help="leaves PTX, nests and schedules in this folder")
     parser.add_argument("-o", choices=["md", "json"], default="md", dest="form")
     options = parser.parse_args()
     if not os.access(options.ptxas, os.X_OK):

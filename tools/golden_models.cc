@@ -7,13 +7,13 @@
 #include <map>
 
 #include "jit/target/compile_target.h"
-#include "tools/lib/child.h"
-#include "tools/lib/corpus.h"
-#include "tools/lib/flags.h"
-#include "tools/lib/golden.h"
-#include "tools/lib/kernel_checks.h"
-#include "tools/lib/load_prejitted.h"
-#include "tools/lib/table.h"
+#include "tools/lib/benchmark/child.h"
+#include "tools/lib/calls/kernel_checks.h"
+#include "tools/lib/cli/flags.h"
+#include "tools/lib/models/corpus.h"
+#include "tools/lib/models/golden.h"
+#include "tools/lib/models/load_prejitted.h"
+#include "tools/lib/report/table.h"
 
 namespace ember::tools {
 namespace {
@@ -32,39 +32,44 @@ struct Options {
   KernelCheckFlags checks;
   double seconds = 1;
   bool complete = false;
-  bool found_nothing = false;  // set by the run: true if no model was selected
+  // The run sets this: true if no model was selected.
+  bool found_nothing = false;
 };
 
 void Declare(Options& options, Flags& flags) {
   flags.Add("corpus", &options.corpus, "DIR", "The folder with manifest.json.");
   flags.Add("seeded", &options.seeded, "DIR",
-            "Where NAME.onnx of the light models with seeded weights lie "
-            "(./dev golden makes them).");
+            "The folder with NAME.onnx of the light models with seeded "
+            "weights (./dev golden makes them).");
   flags.Add("folders", &options.folders, "LIST",
-            "Folders of the corpus, with commas; a trailing part of a name may "
-            "be left out: onnx-graphs is onnx-graphs-contrib too.");
+            "Runs only these folders of the corpus, with commas between "
+            "them. The end of a name may be\n"
+            "left out: onnx-graphs includes onnx-graphs-contrib.");
   flags.Add("filter", &options.filter, "TEXT",
-            "Only models whose id contains it; * is all.");
-  flags.Add("only", &options.only, "ID", "Only the model of this id.");
+            "Runs only models whose id contains TEXT; * is all.");
+  flags.Add("only", &options.only, "ID", "Runs only the model with this id.");
   flags.Add("seconds", &options.seconds, "S",
-            "How long a model is timed at most, after it ran once.");
+            "Measures a model for at most S seconds after its first run.");
   flags.Add("threads", &options.threads, "N",
-            "Threads that compute; 0: one per core.");
+            "Computes with N threads. 0: one per core.");
   flags.AddChoice("tier", &options.tier, {"0", "1", "2", "auto"},
-                  "As of vm-run.");
+                  "Runs on this tier; see vm-run.");
   flags.Add("prejit", &options.prejit, "T[,T...]",
-            "Instead of a tier: kernels for these processors (vm-prejit "
-            "--list-targets) are made first,\nwritten into the module's file, "
-            "and loaded from it; tier 0 runs the rest. A file or kernel that\n"
-            "is refused is an error.");
+            "Uses no tier. Makes kernels for these processors (vm-prejit "
+            "--list-targets), writes them\n"
+            "into the module's file, and loads them from it; tier 0 runs "
+            "the other dispatches. A refused\n"
+            "file or kernel is an error.");
   AddKernelCheckFlags(flags, &options.checks);
   flags.Add("device", &options.device, "NAME",
-            "As of vm-run; the note tells how much of a model it ran.");
-  flags.Add("timeout", &options.timeout, "S", "Seconds for one model.");
+            "Runs on this device; see vm-run. The note says how much of a "
+            "model ran there.");
+  flags.Add("timeout", &options.timeout, "S",
+            "Gives each model at most S seconds.");
   flags.Add("complete", &options.complete,
-            "A model that is not supported is a failure, too.");
+            "Counts an unsupported model as a failure.");
   flags.AddChoice("o", &options.format, {"md", "json", "csv"},
-                  "How the table is printed.");
+                  "Prints the table in this format.");
   flags.Example("golden_models --corpus=../shared/corpus --seeded=/tmp/seeded");
   flags.Example("golden_models --filter=squeezenet");
   flags.Example("golden_models --filter=squeezenet --device=vulkan");
@@ -109,7 +114,8 @@ StatusOr<std::vector<jit::CompileTarget>> PrejitTargets(std::string_view list) {
 StatusOr<GoldenResult> RunCase(const GoldenCase& golden, const Options& options,
                                const std::vector<jit::CompileTarget>& prejit) {
   if (!Exists(golden.model))
-    return NotFoundError(golden.model + ": not there (see --seeded)");
+    return NotFoundError(golden.model +
+                         ": expected a file, found none (see --seeded)");
   const auto prepare = [&](const std::shared_ptr<const vm::Module>& module)
       -> StatusOr<PreparedModule> {
     EMBER_ASSIGN_OR_RETURN(PrejittedModule made, LoadPrejitted(module, prejit));
@@ -132,8 +138,9 @@ StatusOr<GoldenResult> RunCase(const GoldenCase& golden, const Options& options,
   return GoldenResult::Parse(text);
 }
 
-// Returns the message without the model's path. In a Markdown table it is cut
-// to a length that a terminal shows; JSON has all of it.
+// Returns the message without the model's path. For a Markdown table the
+// message is cut to a length that fits a terminal; other formats have all of
+// it.
 std::string Note(const GoldenCase& golden, std::string_view message,
                  TableFormat format) {
   std::string note(message);
@@ -187,7 +194,8 @@ Status Run(Options& options) {
   std::vector<std::string> columns = {"model",   "status",  "sets",
                                       "max abs", "max rel", "rtol",
                                       "atol",    "ms",      "note"};
-  // Formats for scripts have two more columns, which identify the row.
+  // JSON and CSV have two more columns, "file" and "set", by which a script
+  // finds the row.
   const bool for_scripts = format != TableFormat::kMarkdown;
   if (for_scripts) columns.insert(columns.end(), {"file", "set"});
   Table table(columns);
@@ -263,7 +271,8 @@ int main(int argc, char** argv) {
   Flags flags("golden_models", "[flags]",
               "Runs the models of a corpus on recorded inputs and compares "
               "with recorded outputs.\n"
-              "Exit status: 0 none is wrong, 1 some are, 2 no model is meant.");
+              "Exit status: 0 no model is wrong, 1 some are, 2 no model was "
+              "selected.");
   Declare(options, flags);
   const int code =
       RunTool(argc, argv, flags, [&options] { return Run(options); });

@@ -51,7 +51,8 @@ class Ort:
 
 def golden(options, extra):
     command = [options.golden, f"--corpus={options.corpus}", f"--seeded={options.seeded}", "-o", "json"]
-    # Wrong results are rows of the table, not failures of this script.
+    # The exit status is not checked: models with wrong results are rows of the table, not failures
+    # of this script.
     done = subprocess.run(command + options.flags + extra, stdout=subprocess.PIPE, text=True,
                           preexec_fn=children.end_with_parent)
     return json.loads(done.stdout)

@@ -100,7 +100,8 @@ def measure_all(options, models, folder):
     for name in (name for name in models if name not in measured):
         command, module = compile_command(name, models, folder)
         try:
-            measure(command)  # the first run only brings the file into the system's cache
+            # This run is not counted: it only brings the file into the system's file cache.
+            measure(command)
             values = result_of(module, options.width, name, folder)
             expected = expected or values
             check_same(values, expected)
@@ -136,11 +137,11 @@ def row_of(name, m):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("formats", nargs="*", metavar="FORMAT", help="of import_models.py; all by default")
+    parser.add_argument("formats", nargs="*", metavar="FORMAT", help="formats of import_models.py (default: all)")
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--width", type=int, default=2048, help="of each layer")
+    parser.add_argument("--width", type=int, default=2048, help="the width of each layer")
     parser.add_argument("--layers", type=int, default=6)
-    parser.add_argument("--folder", metavar="DIR", help="where models and modules are written (1.5 GB): a temporary folder by default")
+    parser.add_argument("--folder", metavar="DIR", help="writes models and modules (1.5 GB) to this folder (default: a temporary one)")
     parser.add_argument("--json", metavar="FILE")
     options = parser.parse_args()
     if options.formats and "onnx" not in options.formats:

@@ -79,7 +79,7 @@ class FlatBuffer:
         start = len(self.data)
         self.data += struct.pack("<I", items.size)
         self.data += items.data.cast("B") if items.size else b""
-        self.data += b"\0"  # the byte 0 that ends a string
+        self.data += b"\0"  # A string ends with the byte 0.
         return start
 
     def write_table(self, fields):

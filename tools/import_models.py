@@ -53,7 +53,8 @@ def onnx(m):
     m.write(integer(1, 8), text(8, message(text(1, ""), integer(2, 17))), text(7, message(*graph)))
 
 
-FLOAT = integer(6, 1)  # number of TensorFlow's attribute of a type, f32
+# TensorFlow's attribute value for the type f32: field 6 (`type`) with the value 1 (DT_FLOAT).
+FLOAT = integer(6, 1)
 
 
 def graph_entry(key, value):
@@ -96,8 +97,8 @@ def saved_model(m):
                    graph_entry("shared_name", text(2, f"v{i}"))),
         graph_node(f"w{i}", "ReadVariableOp", [f"v{i}"], graph_entry("dtype", FLOAT)),
     ] for i in range(len(m.rows)))
-    # The operators that would restore the variables say which key of the checkpoint belongs to
-    # which variable.
+    # TensorFlow restores variables with operators that pair each variable with its key in the
+    # checkpoint. The graph has these operators, because the importer reads the pairs from them.
     names = message(integer(1, 7), text(2, graph_shape(len(m.rows))), *(text(8, f"v{i}") for i in range(len(m.rows))))
     restore = [
         graph_node("keys", "Const", [], graph_entry("dtype", integer(6, 7)), graph_entry("value", text(8, names))),
@@ -128,13 +129,13 @@ def saved_model(m):
 def tflite(m):
     ints = lambda *values: np.array(values, dtype="<i4")
     count = len(m.rows)
-    # Tensor 0 is the input; then come the weights and the result of each layer. Buffer 0 is the
-    # empty one.
+    # Tensor 0 is the model's input. Two tensors follow for each layer: its weights and its result.
+    # Buffer 0 is empty: the input and the results use it, as they have no constant data.
     tensor = lambda name, dims, buffer: {0: ints(*dims), 2: ("I", buffer), 3: name}
     tensors, operators = [tensor("x", (1, m.width), 0)], []
     for i in range(count):
         tensors += [tensor(f"w{i}", (m.width, m.width), i + 1), tensor(f"r{i}", (1, m.width), 0)]
-        # Options of type 8, FullyConnectedOptions; activation 1 is RELU.
+        # The operator's options have the union type 8, FullyConnectedOptions; activation 1 is RELU.
         operators.append({0: ("I", 0), 1: ints(2 * i, 2 * i + 1, -1), 2: ints(2 * i + 2), 3: ("B", 8), 4: {0: ("b", 1)}})
     graph = {0: tensors, 1: ints(0), 2: ints(2 * count), 3: operators, 4: "main"}
     buffers = [{}] + [{0: rows.view("u1").ravel()} for rows in m.rows]
@@ -205,7 +206,8 @@ def mxnet(m):
             {"op": "Activation", "name": f"r{i}", "attrs": {"act_type": "relu"}, "inputs": [[at + 1, 0, 0]]},
         ]
         last = at + 2
-        # An entry of the third version of the list: dense, two dims, in host memory, f32.
+        # The header of an array in version 3 of MXNet's list of arrays: dense storage, two dims, in
+        # host memory, f32.
         arrays += [struct.pack("<IiIqqiii", 0xf993fac9, 0, 2, m.width, m.width, 1, 0, 0), rows]
         name = f"arg:w{i}".encode()
         names.append(struct.pack("<Q", len(name)) + name)
@@ -345,7 +347,7 @@ def main():
     parser.add_argument("--out", required=True, metavar="DIR")
     parser.add_argument("--width", type=int, default=2048)
     parser.add_argument("--layers", type=int, default=6)
-    parser.add_argument("formats", nargs="*", metavar="FORMAT", help=f"of {', '.join(FORMATS)}")
+    parser.add_argument("formats", nargs="*", metavar="FORMAT", help=f"formats among {', '.join(FORMATS)}")
     options = parser.parse_args()
     for name in options.formats or FORMATS:
         if name not in FORMATS:

@@ -39,8 +39,8 @@ import tempfile
 import compare_ort
 import turns
 
-# Smallest part of the rounds in which an entry of `turns` must have taken place before everything
-# was settled, so that the entry counts.
+# An entry of `turns` counts only if it took place before the dispatches were settled in at least
+# this share of the rounds.
 PART_OF_ROUNDS = 0.5
 
 
@@ -88,12 +88,13 @@ def describe(life):
     }
 
 
-# Number of first calls that are left out: in them the interpreter makes plans and touches memory
-# for the first time.
+# Number of first calls that are not counted. In these calls the interpreter makes its plans and
+# touches memory for the first time.
 FIRST_CALLS = 5
 LEAST_CALLS_OF_TIER0 = 100
 
-# The processes that run one after the other, and their order.
+# The processes, and the order in which they run one after the other: UNIT (tier 0, the unit of
+# time), AUTO (tier auto), and TIER0 (tier 0, as a control).
 AUTO, TIER0, UNIT = range(3)
 ORDER = (UNIT, AUTO, UNIT, TIER0)
 CALLS_OF_TURN = 16
@@ -125,7 +126,8 @@ def multiples_in_turns(lives, taken, player):
 
 def measure_in_turns(module, threads, options, folder, on, off):
     paths = [os.path.join(folder, f"life{player}.json") for player in (AUTO, TIER0, UNIT)]
-    # The time to settle includes the calls of the other processes.
+    # A process waits for the other processes in each round, and its time to settle includes the
+    # waiting. So the limit is multiplied by the number of entries in ORDER.
     settle = options.settle * len(ORDER)
     auto = life_command(module, threads, "auto", 1, 0, settle, paths[AUTO], on)
     tier0 = [life_command(module, threads, "0", 1000000, 2 * settle, 0, paths[player], off)
@@ -143,8 +145,8 @@ def measure_round(module, model, threads, options, folder):
             on = [f"--kernel-cache={cache}"] + options.flag
             life = measure_life(module, threads, "auto", options.runs, options.seconds, options.settle, folder, on)
             lives[start] = life
-            # The largest of many latencies is larger than that of a few, so the interpreter makes
-            # as many calls.
+            # The largest latency of many calls tends to be larger than that of few calls. So the
+            # interpreter makes as many calls as the tier "auto".
             calls = max(calls, life["warmup_calls"])
             on = [f"--kernel-cache={cache_in_turns}"] + options.flag
             auto, tier0 = measure_in_turns(module, threads, options, folder, on, off)
@@ -241,7 +243,7 @@ def parse_arguments():
     parser.add_argument("--runs", type=int, default=30)
     parser.add_argument("--seconds", type=float, default=5)
     parser.add_argument("--settle", type=float, default=60)
-    parser.add_argument("--flag", action="append", default=[], help="of vm-bench, for all its runs")
+    parser.add_argument("--flag", action="append", default=[], help="passes a flag to all runs of vm-bench")
     parser.add_argument("--calls", action="store_true")
     parser.add_argument("--json", metavar="FILE")
     options = parser.parse_args()

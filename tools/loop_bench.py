@@ -83,9 +83,9 @@ def parse_arguments():
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--runs", type=int, default=20)
     parser.add_argument("--seconds", type=float, default=2)
-    parser.add_argument("--tier", default="auto", help="of ours: 0, 1, 2 or auto (vm-run --help)")
+    parser.add_argument("--tier", default="auto", help="the tier of Ember: 0, 1, 2 or auto (vm-run --help)")
     parser.add_argument("--models", default=",".join(MODELS))
-    parser.add_argument("--keep", metavar="DIR", help="leave the models here; measure nothing")
+    parser.add_argument("--keep", metavar="DIR", help="leaves the models in this folder, and measures nothing")
     options = parser.parse_args()
     options.threads, options.warmup = [1], 2
     options.shape, options.at = [], []

@@ -1,10 +1,10 @@
-// Mistakes of users: the tools report them before they work, in one line, with
-// exit status 2 if the command line is wrong.
+// Tests mistakes of users: a tool reports a mistake in one line before it
+// starts its work, and ends with status 2 if the command line is wrong.
 #include <string>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "tools/cli_fixture.h"
+#include "tools/testing/cli_fixture.h"
 #include "vm/format/writer.h"
 #include "vm/isa/text.h"
 
@@ -17,7 +17,7 @@ using ::testing::StartsWith;
 
 class MistakesTest : public CliTest {
  protected:
-  // A module from its text.
+  // Writes a module file, made from the module's text.
   static void WriteModule(const std::string& name, const std::string& text) {
     const auto module = vm::ParseModule(text);
     ASSERT_TRUE(module.ok()) << module.status().ToString();
@@ -25,7 +25,8 @@ class MistakesTest : public CliTest {
     ASSERT_TRUE(bytes.ok()) << bytes.status().ToString();
     Write(name, {reinterpret_cast<const char*>(bytes->data()), bytes->size()});
   }
-  // y = (x * factor) * rest, in two dispatches.
+  // Returns the text of a module that computes y = (x * factor) * rest in two
+  // dispatches.
   static std::string TwoSteps(const std::string& factor,
                               const std::string& rest) {
     return R"(module "m" from "test"
@@ -69,7 +70,8 @@ TEST_F(MistakesTest, MissingInputs) {
             "vm-run: random inputs (seed 7): mask: 2xi64\n"
             "y is as expected; largest difference 0\n");
   EXPECT_EQ(random.exit_status, 0);
-  // A first try of a model gives none at all.
+  // If no input is given, all inputs are random: this is a user's first try of
+  // a model.
   const Outcome none = Run("vm-run two.vmfb --print=none");
   EXPECT_EQ(none.output,
             "vm-run: random inputs (seed 0): x: 4xf32, mask: 2xi64\n");
@@ -82,8 +84,8 @@ TEST_F(MistakesTest, MissingInputs) {
       << "once for each model: " << bench.output;
 }
 
-// Each is wrong whatever the model is, so that a file that does not exist does
-// not matter.
+// Each of these command lines is wrong whatever the model is. So the model's
+// file need not exist.
 TEST_F(MistakesTest, WrongCommandLinesAreStatusTwoBeforeTheWork) {
   for (const char* command :
        {"vm-run none.vmfb --threads=100000",
@@ -199,7 +201,8 @@ TEST_F(MistakesTest, WrongSchedules) {
   ExpectError(run + "given --input=1x1x28x28xf32",
               "vm-run: --schedules: expected files NAME.schedule in folder "
               "'given', found none");
-  // Schedules of this build, one of them changed.
+  // Writes the schedules that this build chooses to a folder, in which one of
+  // them is then changed.
   ASSERT_EQ(Run("vm-run model.vmfb --tier=2 --print=none --no-kernel-cache "
                 "--dump-kernels=kernels")
                 .exit_status,
@@ -220,7 +223,8 @@ TEST_F(MistakesTest, WrongSchedules) {
               "vm-run: --schedules: given/" + name +
                   ": line 2: expected a primitive (split, "
                   "fuse, ...), found 'unrol'; did you mean 'unroll'?");
-  // A stage that the dispatch does not have is only seen when a kernel is made.
+  // A schedule that names a stage which the dispatch does not have is refused
+  // only when a kernel is made.
   Write("given/" + name, "unroll %nothing i2\n");
   const Outcome refused = Run(run + "given --input=1x1x28x28xf32");
   EXPECT_EQ(refused.exit_status, 1);
@@ -299,7 +303,8 @@ program main(x: i64[2]) -> (y: i64[2]) {
             "y is as expected; largest difference 2\n");
 }
 
-// Two models that compute the same by other steps.
+// The models a and b compute equal results by different steps, so vm-diff must
+// not report a difference.
 TEST_F(MistakesTest, DiffOfTwoModelsIsOfTheirResults) {
   WriteModule("a.vmfb", TwoSteps("2.0", "0.5"));
   WriteModule("b.vmfb", TwoSteps("4.0", "0.25"));

@@ -1,11 +1,11 @@
-// Tests what a user of the tools sees of inputs that a model leaves open in one
-// way or another, and of indices that do not fit.
+// Tests the messages about inputs whose dims, rank or type the model leaves
+// open, and about indices that are out of range.
 #include <gtest/gtest.h>
 
 #include <string>
 
-#include "frontends/onnx/model_builder.h"
-#include "tools/cli_fixture.h"
+#include "frontends/onnx/testing/model_builder.h"
+#include "tools/testing/cli_fixture.h"
 
 namespace ember::tools {
 namespace {
@@ -90,9 +90,8 @@ TEST_F(OpenInputsTest, VersionsThatAreNewerThanWhatIsKnownAreSaid) {
   WriteModel("newer.onnx", m);
   ExpectContains(
       Run("vm-run newer.onnx"),
-      "newer.onnx: note: the model states IR version 50, of which the newest "
-      "that is known is 13 and opset 99, of which the newest that is known is "
-      "28",
+      "newer.onnx: note: the model states IR version 50, where the newest "
+      "known one is 13, and opset 99, where the newest known one is 28",
       0);
   m.Node("Reshape", {"x", "x"}, {"z"});
   m.Output("z");

@@ -11,9 +11,9 @@ import { createRequire } from 'node:module';
 const require = createRequire(path.join(process.env.ORT_DIR || process.cwd(), 'x.js'));
 const ort = require('onnxruntime-node');
 
-// For each TensorProto.DataType: name, array type, and the field that holds
-// elements where raw_data does not (float_data 4, int32_data 5, string_data 6
-// …).
+// For each number of TensorProto.DataType: the type's name, its JavaScript
+// array type, and the number of the field that holds the elements if raw_data
+// does not (float_data 4, int32_data 5, string_data 6 …).
 const TYPES = {
   1: ['float32', Float32Array], 2: ['uint8', Uint8Array], 3: ['int8', Int8Array],
   4: ['uint16', Uint16Array], 5: ['int16', Int16Array], 6: ['int32', Int32Array],

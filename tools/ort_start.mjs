@@ -35,7 +35,8 @@ const session = await ort.InferenceSession.create(model, {
 const loaded = now();
 await session.run(feeds);
 const first = now();
-// The line is written at once: a pipe's buffer is larger than it.
+// The line does not block the process, because a pipe's buffer is larger than
+// the line. So the time of the reader does not count.
 fs.writeSync(1, JSON.stringify({
   import_ms: imported - begin, load_ms: loaded - start, run_ms: first - loaded, first_ms: first - start,
 }) + '\n');

@@ -6,8 +6,8 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "jit/spirv/testing.h"
-#include "tools/cli_fixture.h"
+#include "jit/spirv/testing/run_nest.h"
+#include "tools/testing/cli_fixture.h"
 #include "vm/api/ember.h"
 
 namespace ember::tools {
@@ -51,13 +51,13 @@ TEST_F(PrejitDeviceTest, KernelsForVulkanRunThere) {
   const Outcome without = Run(run + kCheck);
   EXPECT_EQ(without.exit_status, 0) << without.output;
   EXPECT_THAT(without.output, HasSubstr("native kernels are not used"));
-  // The module also runs together with a JIT.
+  // The module also runs if there is a JIT, which may replace the kernels.
   const Outcome both =
       Run("vm-run vulkan.vmfb --device=vulkan --tier=2 --allow-native" +
           std::string(kCheck));
   EXPECT_EQ(both.exit_status, 0) << both.output;
   EXPECT_THAT(both.output, HasSubstr("is as expected"));
-  // Kernels for a device are not used on the host.
+  // A session on the host does not use kernels that were made for a device.
   const Outcome host =
       Run("vm-run vulkan.vmfb --tier=0 --allow-native" + std::string(kCheck));
   EXPECT_EQ(host.exit_status, 0) << host.output;
@@ -122,7 +122,8 @@ TEST_F(PrejitDeviceTest, TheCApiRunsThem) {
   ASSERT_GT(want.size(), 0u);
   for (size_t i = 0; i < want.size(); ++i)
     EXPECT_NEAR(got[i], want[i], 1e-5) << i;
-  // The file's kernels are not allowed, and there is no JIT either.
+  // The run must use the interpreter: the file's kernels are not allowed, and
+  // there is no JIT.
   options.allow_native = 0;
   EmberModule* module = nullptr;
   EmberSession* session = nullptr;

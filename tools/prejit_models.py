@@ -92,8 +92,8 @@ def measure(name, model, compile_flags, inputs, options, folder):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--models", default=",".join(m[0] for m in MODELS))
-    parser.add_argument("--runs", type=int, default=1, help="calls after the four that are judged")
-    parser.add_argument("--folder", help="where to leave the modules; otherwise they are removed")
+    parser.add_argument("--runs", type=int, default=1, help="makes so many calls after the four that are judged")
+    parser.add_argument("--folder", help="leaves the modules in this folder (default: they are removed)")
     options = parser.parse_args()
     wanted = options.models.split(",")
     known = {m[0] for m in MODELS}

@@ -8,7 +8,7 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "tools/cli_fixture.h"
+#include "tools/testing/cli_fixture.h"
 
 namespace ember::tools {
 namespace {
@@ -62,7 +62,8 @@ TEST_F(PrejitTest, NativeKernelsRunOnlyIfAllowed) {
   EXPECT_THAT(with.output, HasSubstr("of the module, for "));
   EXPECT_THAT(with.output, HasSubstr("is as expected"));
   EXPECT_THAT(with.output, Not(HasSubstr("are not used")));
-  // The JIT may make better kernels for the shape.
+  // If there is a JIT, kernels that it compiles for the shape may replace the
+  // module's kernels.
   const Outcome both =
       Run(std::string("vm-run native.vmfb --tier=2 --allow-native") + kCheck);
   EXPECT_EQ(both.exit_status, 0) << both.output;
@@ -106,7 +107,7 @@ TEST_F(PrejitTest, ModulesWithoutNativeKernelsRunAsEver) {
 }
 
 TEST_F(PrejitTest, DamagedSectionsAreLeftOut) {
-  // The module has one section, at its end.
+  // This module has one native section, which is at the end of the file.
   ASSERT_EQ(Run("vm-prejit model.vmfb --target=host --packed-weights=none -o "
                 "host.vmfb")
                 .exit_status,
@@ -163,8 +164,8 @@ TEST_F(PrejitTest, SignedModulesRunWithTheKey) {
       "(vm-prejit makes some)");
   ExpectError(
       "vm-run signed.vmfb --key=mine.public --allow-native",
-      "vm-run: --key: expected no --allow-native beside it, which would "
-      "let code run that nobody signed",
+      "vm-run: --key: expected no --allow-native beside it, which would let "
+      "unsigned code run",
       2);
   ExpectError("vm-sign signed.vmfb --make-keys=third",
               "vm-sign: --make-keys: expected nothing beside it, as it signs "
@@ -175,15 +176,15 @@ TEST_F(PrejitTest, SignedModulesRunWithTheKey) {
               "found another");
 }
 
-// Flips a bit of the last section or of the signature. The kernels are then not
-// used.
+// Flips a bit of the last section or of the signature. The module's native
+// kernels must then not be used.
 TEST_F(PrejitTest, TamperedModulesAreNoLongerSigned) {
   ASSERT_EQ(Run("vm-sign --make-keys=key").exit_status, 0);
   ASSERT_EQ(Run("vm-sign native.vmfb --key=key.secret -o signed.vmfb").output,
             "");
   const std::string file = Read("signed.vmfb");
-  // Offsets from the end of the file: two in the last section, two in the
-  // signature.
+  // Offsets in bytes from the end of the file: two of them are in the last
+  // native section, and two in the signature.
   for (const size_t from_end :
        {size_t{96 + 8}, size_t{96 + 900}, size_t{40}, size_t{90}}) {
     std::string bad = file;
@@ -216,11 +217,12 @@ TEST_F(PrejitTest, DumpListsKernels) {
   EXPECT_EQ(Read("again.vmfb").size(), Read("native.vmfb").size());
 }
 
-// If the file has weights in the kernels' layouts, it is larger, and the
-// weights are not packed again when it is loaded. They are not read before they
-// are used.
+// A file with weights packed in the kernels' layouts is larger, and the weights
+// are not packed again when the file is loaded. Packed weights are read from
+// the disk only when they are used.
 TEST_F(PrejitTest, WeightsArePackedWhenTheFileIsMade) {
-  // The target's name is short enough to leave room in the profile's line.
+  // The targets' names are short, so that the line about the profile is not
+  // cut.
 #if defined(__x86_64__)
   const std::string targets = "--target=x86-64-v2,armv7+neon";
 #else
@@ -249,8 +251,8 @@ TEST_F(PrejitTest, WeightsArePackedWhenTheFileIsMade) {
               is_packed)
         << run.output;
   }
-  // A wrong weight only makes results wrong, like any other constant, so even a
-  // signed module is accepted with one.
+  // Even a signed module is accepted with a damaged packed weight, which only
+  // makes results wrong, like any other constant.
   ASSERT_EQ(
       Run("vm-prejit model.vmfb --target=host -o packed.vmfb").exit_status, 0);
   ASSERT_EQ(Run("vm-sign --make-keys=weights").exit_status, 0);
@@ -281,7 +283,7 @@ TEST_F(PrejitTest, SharedObjectsAreLoadedByHand) {
   EXPECT_THAT(run.output, HasSubstr("native kernels for "));
   EXPECT_THAT(run.output, HasSubstr("linked, for "));
   EXPECT_THAT(run.output, HasSubstr("is as expected"));
-  // Kernels of another model are refused.
+  // A native library with kernels of another model is refused.
   ASSERT_EQ(Run("vm-compile digits.onnx --shape=image=1x1x28x28 -o one.vmfb")
                 .exit_status,
             0);
@@ -297,7 +299,8 @@ TEST_F(PrejitTest, SharedObjectsAreLoadedByHand) {
       << other.output;
   EXPECT_THAT(Run("vm-run model.vmfb --native-library=none.so").output,
               HasSubstr("none.so: cannot open shared object file"));
-  // Native sections in the module do not change its identity.
+  // The library's kernels fit the module although it now contains native
+  // sections, because these do not change the module's identity.
   const Outcome beside =
       Run(std::string("vm-run native.vmfb --tier=0 --print=none "
                       "--native-library=libmodel.so"));
@@ -411,7 +414,7 @@ TEST_F(PrejitTest, OverlaysAreFoundBesideTheModule) {
   ASSERT_EQ(Run("cp changed " + path).output, "");
   const Outcome changed = Run(with_key);
   EXPECT_THAT(changed.output,
-              HasSubstr("overlay: expected what was signed, found it changed"));
+              HasSubstr("overlay: expected the signed bytes, found changed"));
   EXPECT_THAT(changed.output, HasSubstr("is as expected"));
   // An overlay of another module is refused, and so is a file that is no
   // overlay.
@@ -446,7 +449,8 @@ TEST_F(PrejitTest, ProfilesSayWhatIsHotForWhichShapes) {
   const std::string dump = Run("vm-dump hot.vmfb --part=kernels").output;
   EXPECT_THAT(dump,
               HasSubstr("// What --tier=auto compiles first.\nprofile 1 "));
-  // There is a kernel for the shape that was seen, and one for all others.
+  // There is one kernel for the shape in the profile and one for all other
+  // shapes.
   EXPECT_TRUE(std::regex_search(dump, std::regex("\\| 3 +\\|"))) << dump;
   EXPECT_TRUE(std::regex_search(dump, std::regex("\\| all +\\|"))) << dump;
   for (const char* shape : {"3", "2"}) {
@@ -479,8 +483,8 @@ TEST_F(PrejitTest, ProfilesSayWhatIsHotForWhichShapes) {
 
 TEST_F(PrejitTest, BadCommandLines) {
   ExpectError("vm-prejit digits.onnx --target=host --emit=shared -o x.so",
-              "vm-prejit: digits.onnx: expected a module that its kernels or "
-              "profile are of (vm-compile makes one), found a model");
+              "vm-prejit: digits.onnx: expected a compiled module (vm-compile "
+              "makes one), found a model");
   EXPECT_THAT(Run("vm-prejit model.vmfb --target=aarch64,armv7+neon "
                   "--emit=shared -o x.so")
                   .output,

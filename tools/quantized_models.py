@@ -18,9 +18,9 @@ import onnx
 from onnx import TensorProto, helper, numpy_helper
 
 # A model has images of `size` with `channels`, and layers that each take the result of the previous
-# one:
-#   conv OUT WINDOW STRIDE GROUPS ACTIVATION     groups: 0 for one per channel; none, relu or relu6
-#   save, add ACTIVATION                         the sum with what was saved
+# one. Layers are written as:
+#   conv OUT WINDOW STRIDE GROUPS ACTIVATION     GROUPS 0: one per channel; ACTIVATION none, relu, relu6
+#   save, add ACTIVATION                         save keeps the result; add adds the kept result
 #   pool                                         the average of each channel
 #   gemm OUT
 INVERTED = "save; conv {wide} 1 1 1 relu6; conv {wide} 3 1 0 relu6; conv {narrow} 1 1 1 none; add none"
@@ -65,7 +65,8 @@ class Model:
 
     def __init__(self, name, size, channels):
         self.random = np.random.default_rng(zlib.crc32(name.encode()))
-        self.layers = []  # (kind, names of inputs, result, settings)
+        # one entry (kind, names of inputs, name of the result, settings) for each layer
+        self.layers = []
         self.values = {"x": self.random.standard_normal((1, channels, size, size), dtype=np.float32)}
         self.last = "x"
 
@@ -131,7 +132,7 @@ class Writer:
 
     def __init__(self, model, form, type_name, most=127):
         self.model, self.form = model, form
-        self.most = most  # largest magnitude of a quantized weight
+        self.most = most  # The largest magnitude that a quantized weight may have.
         self.dtype, self.onnx_type, self.low, self.high = TYPES.get(type_name, TYPES["u8"])
         self.nodes, self.constants = [], []
 

@@ -43,7 +43,8 @@ def time_process(command):
                                env=dict(os.environ, ORT_DIR=compare_ort.ORT_DIR))
     first = process.stdout.readline()
     arrived = (time.monotonic() - start) * 1e3
-    # communicate() would miss the bytes that readline() has buffered.
+    # Lines are read directly, not by communicate(), which would miss bytes that readline() has
+    # already buffered.
     with process:
         rest, errors = process.stdout.read(), process.stderr.read()
     if process.returncode != 0 or not first:
@@ -113,7 +114,7 @@ def main():
     parser.add_argument("models", nargs="+", metavar="MODEL.onnx")
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--runs", type=int, default=10)
-    parser.add_argument("--target", default="host", help="of vm-prejit")
+    parser.add_argument("--target", default="host", help="the target of vm-prejit")
     parser.add_argument("--json", metavar="FILE")
     options = parser.parse_args()
     rows, measured = [], {}

@@ -58,7 +58,7 @@ MASK = A > 0
 SMALL = whole(3, 4)
 SIGNAL = numbers(2, 40)
 
-# A line of TorchScript, and its operands x, y, z.
+# Each entry has a line of TorchScript that computes the result, and the operands x, y and z.
 LINES = [
     # Sampling and images.
     *[(f"torch.grid_sampler(x, y, {mode}, {padding}, {corners})", IMAGE, GRID)
@@ -210,7 +210,7 @@ if torchvision is not None:
         ("torch.ops.torchvision.nms(x, y, 0.5)", BOXES[:, 1:], torch.tensor([0.3, 0.9, 0.5])),
     ]
 
-# The body of a scripted forward(x, y, z), for what one line cannot say.
+# Bodies of a scripted function forward(x, y, z), for code that needs several lines.
 BODIES = [
     ("y = x.expand(3, 4).contiguous()\ny[0] = 1\nreturn y", numbers(1, 4)),
     ("y = x.t().contiguous()\ny[0] = 1\nreturn x, y", A.clone()),
@@ -421,8 +421,8 @@ def run(options, name, make, inputs, tolerance):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--vm-run", default="bazel-bin/tools/vm-run", help="the program (default: %(default)s)")
-    parser.add_argument("--only", default="", help="cases whose names this regular expression finds")
-    parser.add_argument("--tiers", default="0", help="of vm-run, with commas between them (default: %(default)s)")
+    parser.add_argument("--only", default="", help="runs only cases whose names this regular expression finds")
+    parser.add_argument("--tiers", default="0", help="tiers of vm-run, with commas between them (default: %(default)s)")
     parser.add_argument("-v", "--verbose", action="store_true", help="prints every case")
     options = parser.parse_args()
     if not os.path.exists(options.vm_run):

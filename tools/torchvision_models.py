@@ -43,9 +43,11 @@ except ImportError as error:
 models = torchvision.models
 KINDS = ("classification", "segmentation", "video", "detection", "optical_flow", "quantization")
 WAYS = ("scripted", "traced", "exported")
-# The smallest images that an architecture takes; others take 64 x 64.
+# The smallest width and height of images that these architectures accept; all others get images of
+# 64 x 64.
 SIZES = {"inception_v3": 96, "alexnet": 64, "vit_h_14": 56, "squeezenet1_0": 64, "densenet": 64, "maxvit_t": 224}
-# The width that a vision transformer's positions are for.
+# Architectures that accept images of one size only, because their position embeddings are made for
+# that size.
 FIXED_IMAGES = re.compile(r"^(vit_|maxvit)")
 
 
@@ -71,7 +73,8 @@ def build(kind, name, make, least_score):
         arguments["weights_backbone"] = None
     if kind == "quantization":
         arguments["quantize"] = True
-        # Most builders ask for FBGEMM, which not every PyTorch has.
+        # Most builders of quantized models ask for the engine FBGEMM, which not every PyTorch has;
+        # then qnnpack is used.
         owner = sys.modules[make.__module__]
         own = models.quantization.utils.quantize_model
         engines = torch.backends.quantized.supported_engines
@@ -91,12 +94,17 @@ def build(kind, name, make, least_score):
         if name.startswith("ssd"):
             model.transform.min_size, model.transform.max_size = model.transform.fixed_size[:1], model.transform.fixed_size[0]
     model.eval()
-    # Statistics and biases that are not all alike, so that layers do something.
+    # Statistics of batch norms and biases get random values, so that these layers have an effect.
     with torch.no_grad():
         for part in model.modules():
             if isinstance(part, torch.nn.modules.batchnorm._BatchNorm) and part.running_mean is not None:
                 part.running_mean.normal_(0, 0.1)
-                part.running_var.uniform_(0.8, 1.2)
+                part.running_var.uniform_(*((0.01, 0.1) if name.startswith("ssdlite") else (0.8, 1.2)))
+        # The scores of all boxes would be equal in f32, so that rounding chose the 300 best ones: PyTorch in f64
+        # has 3 of PyTorch's 300 in f32. With these weights it has all.
+        if name.startswith("ssdlite"):
+            for parameter in model.head.parameters():
+                parameter.normal_(0, 0.1)
     return model
 
 
@@ -182,7 +190,7 @@ def save(way, kind, model, inputs, path):
     module = torch.jit.load(path)
     given = inputs[0] if kind == "detection" and way == "traced" else inputs
     expected = module(*given)
-    # Scripted detectors give (losses, detections).
+    # Scripted detection models return (losses, detections).
     return expected
 
 
@@ -208,7 +216,8 @@ def run(options, way, kind, name, model, inputs):
             numpy.save(file, tensor.numpy())
             is_list = kind == "detection" and way == "scripted"
             command.append(f"--input=images_{i}=@{file}" if is_list else f"--input=@{file}")
-        # Random weights make some results large, beside which both sides round.
+        # Random weights make some results large, and both engines round at that size. So the
+        # absolute tolerance is relative to the largest result.
         atol = max([options.atol] + [1e-5 * float(part.abs().max()) for part in expected if part.numel() and part.is_floating_point()])
         if kind == "quantization":
             atol = options.steps * max(float(part.abs().max()) for part in expected) / 128
@@ -242,16 +251,16 @@ def run(options, way, kind, name, model, inputs):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--vm-run", default="bazel-bin/tools/vm-run", help="the program (default: %(default)s)")
-    parser.add_argument("--only", default="", help="models whose names this regular expression finds")
-    parser.add_argument("--kinds", default=",".join(KINDS), help="of %(default)s")
-    parser.add_argument("--ways", default=",".join(WAYS), help="of %(default)s")
-    parser.add_argument("--tier", default="0", help="of vm-run (default: %(default)s)")
+    parser.add_argument("--only", default="", help="runs only models whose names this regular expression finds")
+    parser.add_argument("--kinds", default=",".join(KINDS), help="kinds of models (default: %(default)s)")
+    parser.add_argument("--ways", default=",".join(WAYS), help="ways to export (default: %(default)s)")
+    parser.add_argument("--tier", default="0", help="the tier of vm-run (default: %(default)s)")
     parser.add_argument("--rtol", type=float, default=1e-3)
     parser.add_argument("--atol", type=float, default=1e-3)
-    parser.add_argument("--steps", type=float, default=3, help="of quantized results (default: %(default)s)")
-    parser.add_argument("--least-score", type=float, default=0, help="of detectors' boxes (default: %(default)s)")
-    parser.add_argument("--most-seconds", type=int, default=600, help="for one run (default: %(default)s)")
-    parser.add_argument("-o", "--output", help="writes the table there, as Markdown")
+    parser.add_argument("--steps", type=float, default=3, help="permits quantized results to differ by so many steps (default: %(default)s)")
+    parser.add_argument("--least-score", type=float, default=0, help="detectors give boxes with at least this score (default: %(default)s)")
+    parser.add_argument("--most-seconds", type=int, default=600, help="limits the time of one run (default: %(default)s)")
+    parser.add_argument("-o", "--output", help="writes the table to this file, as Markdown")
     options = parser.parse_args()
     for given, known in ((options.kinds, KINDS), (options.ways, WAYS)):
         for one in given.split(","):

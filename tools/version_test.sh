@@ -1,6 +1,7 @@
 #!/bin/bash
-# version_test.sh VERSION EMBER_H TOOL README...: there is one version of Ember. The file packaging/VERSION has it, and the
-# C API and --version of a tool say the same. READMEs name no version of a package, as nothing would keep it up to date.
+# version_test.sh VERSION EMBER_H TOOL README...: checks that Ember has one version everywhere. The
+# file packaging/VERSION has it; the C API and the tool's --version must say the same. The READMEs
+# must not name the version of a package, because such text would become stale.
 set -euo pipefail
 version="$(cat "$1")"
 header="$2" tool="$3"

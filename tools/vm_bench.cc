@@ -4,20 +4,20 @@
 #include <sstream>
 
 #include "base/file.h"
-#include "tools/lib/benchmark.h"
-#include "tools/lib/command_line_error.h"
-#include "tools/lib/device.h"
-#include "tools/lib/flags.h"
-#include "tools/lib/import_flags.h"
-#include "tools/lib/json.h"
-#include "tools/lib/kernel_cache.h"
-#include "tools/lib/kernel_checks.h"
-#include "tools/lib/output_path.h"
-#include "tools/lib/paths.h"
-#include "tools/lib/peak.h"
-#include "tools/lib/process.h"
-#include "tools/lib/table.h"
-#include "tools/lib/tier.h"
+#include "tools/lib/benchmark/benchmark.h"
+#include "tools/lib/benchmark/process.h"
+#include "tools/lib/calls/kernel_checks.h"
+#include "tools/lib/cli/command_line_error.h"
+#include "tools/lib/cli/device.h"
+#include "tools/lib/cli/flags.h"
+#include "tools/lib/cli/json.h"
+#include "tools/lib/cli/kernel_cache.h"
+#include "tools/lib/cli/output_path.h"
+#include "tools/lib/cli/paths.h"
+#include "tools/lib/models/import_flags.h"
+#include "tools/lib/models/tier.h"
+#include "tools/lib/report/peak.h"
+#include "tools/lib/report/table.h"
 
 namespace ember::tools {
 namespace {
@@ -34,54 +34,64 @@ struct Options {
 void Declare(Options& options, Flags& flags) {
   flags.Positional("MODEL...", 1, 1000, &options.models);
   flags.AddChoice("o", &options.format, {"md", "json", "csv"},
-                  "How the table is printed.");
+                  "Prints the table in this format.");
   flags.Add("threads", &options.threads, "N,N,...",
-            "Thread counts; 0: one per core.");
-  flags.Add("tier", &options.tiers, "0|1|2|auto,...", "Tiers; see vm-run.");
+            "Measures with each of these numbers of threads. 0: one per "
+            "core.");
+  flags.Add("tier", &options.tiers, "0|1|2|auto,...",
+            "Measures each of these tiers; see vm-run.");
   AddJitFlag(flags, &options.jit);
-  flags.Add(
-      "device", &options.benchmark.device, "NAME",
-      "Where to run; see vm-run. On other devices than cpu the table also "
-      "has host_ms, the CPU time\nof the calling thread before "
-      "submissions, and how many submissions and commands a run is.");
+  flags.Add("device", &options.benchmark.device, "NAME",
+            "Runs on this device; see vm-run. For devices other than cpu "
+            "the table also has host_ms, the\n"
+            "CPU time of the calling thread before submissions, and the "
+            "submissions and commands of a\n"
+            "run.");
   flags.Add("warmup", &options.benchmark.warmup, "N",
-            "Runs that are not measured, at least.");
+            "Runs at least N times before measuring.");
   flags.Add("settle", &options.benchmark.settle_seconds, "S",
-            "With --tier=auto, runs are measured when every dispatch has the "
-            "kernel that it will have,\nor after so long.");
-  flags.Add("runs", &options.benchmark.runs, "N",
-            "Most runs that are measured.");
+            "With --tier=auto: waits up to S seconds until every dispatch "
+            "has its final kernel, and\n"
+            "measures runs after that.");
+  flags.Add("runs", &options.benchmark.runs, "N", "Measures at most N runs.");
   flags.Add("seconds", &options.benchmark.seconds, "S",
-            "No new run after so long; three runs at least.");
+            "Begins no new run after S seconds, but makes at least three "
+            "runs.");
   flags.Add("cancel", &options.benchmark.cancels, "N",
-            "Behind those, N more runs, each of which another thread cancels "
-            "at a random moment: the table\nalso has how many that ended, and "
-            "how long they went on, cancel_ms (the median) and worst_ms.");
+            "Adds N runs, each of which another thread cancels at a random "
+            "moment. The table then has the\n"
+            "number of cancelled runs and the time from the cancellation "
+            "to the end of the run: cancel_ms\n"
+            "(the median) and worst_ms.");
   flags.Add("life", &options.life, "FILE.json",
-            "Writes the latency of every run, from the first on, how long its "
-            "threads waited for a core\nthat other threads of this machine "
-            "had, and what compiling took.");
+            "Writes the latency of every run, starting with the first, the "
+            "time for which its threads\n"
+            "waited for a core that other threads of this machine used, "
+            "and the cost of compiling.");
   flags.Add("turns", &options.benchmark.turns, "FD",
-            "Before each call writes a byte to this file descriptor and waits "
-            "for one from it, and ends\nwhere it ends: for programs that let "
-            "several processes call in turns (tools/turns.py).");
+            "Writes a byte to this file descriptor before each call, and "
+            "then waits for one from it. The\n"
+            "program ends at the end of the input. Another program can so "
+            "let several processes call\n"
+            "alternately (tools/turns.py).");
   AddImportFlags(flags, &options.import);
   flags.Add("input", &options.inputs, "[NAME=]VALUE",
-            "An input, as of vm-run. Without any --input all are random.");
+            "Gives an input in a form of vm-run --input. Without any "
+            "--input all inputs are random.");
   options.benchmark.missing.AddFlag(flags);
   flags.Add("schedules", &options.benchmark.schedules, "DIR",
-            "As vm-run's: dispatches with a schedule there get that one.");
+            "Uses the schedules of this folder; see vm-run.");
   AddRoundingFlags(flags, &options.benchmark.rounding);
   flags.Add("no-side-by-side", &options.benchmark.no_side_by_side,
-            "Dispatches that do not depend on each other run one after another "
-            "all the same,\neach on all threads.");
+            "Runs even independent dispatches one after another, each on "
+            "all threads.");
   AddKernelCacheFlags(flags, &options.cache);
   AddKernelCheckFlags(flags, &options.benchmark.checks);
   AddNativeFlags(flags, &options.benchmark.native);
   AddLimitFlags(flags, &options.benchmark.limits);
-  flags.AddStandalone(
-      "peak", &options.peak,
-      "Measures no model but the processor's peak of f32 multiply-adds.");
+  flags.AddStandalone("peak", &options.peak,
+                      "Measures no model, only the processor's peak of f32 "
+                      "multiply-adds.");
   flags.Example("vm-bench resnet50.vmfb");
   flags.Example("vm-bench resnet50.vmfb --device=vulkan");
   flags.Example(
@@ -160,7 +170,7 @@ void PrintPeak(const std::vector<int64_t>& threads, TableFormat format) {
   std::fputs(table.Print(format).c_str(), stdout);
 }
 
-// Returns one object of the file that --life writes.
+// Returns the JSON object of one measurement in the file that --life writes.
 std::string LifeText(const BenchmarkOptions& options, const Measurement& m) {
   std::ostringstream text;
   text << "{\"model\": " << JsonString(FileName(options.model))
@@ -181,7 +191,8 @@ std::string LifeText(const BenchmarkOptions& options, const Measurement& m) {
   return text.str();
 }
 
-// Returns an error that does not depend on a measurement.
+// Checks the flags that do not depend on a measurement, before the first one
+// begins.
 Status CheckOptions(const Options& options,
                     const std::vector<std::string>& tiers,
                     const std::vector<int64_t>& threads) {

@@ -10,20 +10,20 @@
 #include "base/one_line.h"
 #include "compiler/compile.h"
 #include "compiler/pipeline.h"
-#include "frontends/formats.h"
-#include "tools/lib/bind.h"
-#include "tools/lib/command_line_error.h"
-#include "tools/lib/compile_limits.h"
-#include "tools/lib/flags.h"
-#include "tools/lib/import_flags.h"
-#include "tools/lib/limits.h"
-#include "tools/lib/load_model.h"
-#include "tools/lib/output_path.h"
-#include "tools/lib/paths.h"
-#include "tools/lib/show_progress.h"
-#include "tools/lib/table.h"
-#include "vm/format/model_metadata.h"
+#include "frontends/registry/formats.h"
+#include "tools/lib/cli/command_line_error.h"
+#include "tools/lib/cli/compile_limits.h"
+#include "tools/lib/cli/flags.h"
+#include "tools/lib/cli/limits.h"
+#include "tools/lib/cli/output_path.h"
+#include "tools/lib/cli/paths.h"
+#include "tools/lib/cli/show_progress.h"
+#include "tools/lib/models/bind.h"
+#include "tools/lib/models/import_flags.h"
+#include "tools/lib/models/load_model.h"
+#include "tools/lib/report/table.h"
 #include "vm/format/writer.h"
+#include "vm/isa/model_metadata.h"
 
 namespace ember::tools {
 namespace {
@@ -38,27 +38,32 @@ struct Options {
 
 void Declare(Options& options, Flags& flags) {
   flags.Positional("MODEL", 1, 1, &options.models);
-  flags.Add("o", &options.output, "FILE", "Where to write the module (.vmfb).");
+  flags.Add("o", &options.output, "FILE",
+            "Writes the module to this file (.vmfb).");
   AddImportFlags(flags, &options.import);
-  flags.Add("input", &options.inputs, "NAME=VALUE", "The same as --constant.");
-  flags.Add(
-      "metadata", &options.metadata, "KEY=VALUE",
-      "Adds to what the module keeps of the model's own metadata (vm-dump "
-      "--part=metadata), or\nreplaces it; @FILE is the text of a file. "
-      "May be repeated.");
+  flags.Add("input", &options.inputs, "NAME=VALUE",
+            "Does the same as --constant.");
+  flags.Add("metadata", &options.metadata, "KEY=VALUE",
+            "Adds an entry to the module's metadata, which begins with the "
+            "model's own (vm-dump\n"
+            "--part=metadata), or replaces it. @FILE is the text of a "
+            "file. May be repeated.");
   flags.Add("dump-after", &options.dump_after, "STAGE|all",
-            "Prints the text form after a stage of --print-pipeline (import: "
-            "what the passes\nbegin with), or after each.");
+            "Prints the text of the graph after a stage of "
+            "--print-pipeline, or after each. The stage\n"
+            "import is before all passes.");
   flags.Add("dump-dir", &options.dump_dir, "DIR",
-            "Writes the dumps to files there instead: 03-fold-constants.txt.");
-  flags.AddStandalone("list-formats", &options.list_formats,
-                      "Prints the formats of models that are read, and stops.");
+            "Writes the dumps to files of this folder instead: "
+            "03-fold-constants.txt.");
+  flags.AddStandalone(
+      "list-formats", &options.list_formats,
+      "Prints the formats of models that can be read, and stops.");
   flags.AddStandalone("print-pipeline", &options.print_pipeline,
                       "Prints the stages in order, and stops.");
   flags.Add("disable-pass", &options.disabled_passes, "PASS",
             "Leaves a pass out. May be repeated.");
   flags.Add("time-passes", &options.time_passes,
-            "Prints how long each pass took.");
+            "Prints the time of each pass.");
   AddProgressFlag(flags, &options.progress);
   AddCompileLimitFlags(flags, &options.limits);
   flags.Example("vm-compile resnet50.onnx -o resnet50.vmfb");
@@ -147,7 +152,8 @@ std::string SizeText(int64_t bytes) {
   return text;
 }
 
-// An error unless a stage has the name and may be left out.
+// Returns an error unless a stage of the compiler has this name and may be
+// disabled.
 Status CheckPass(const std::string& name) {
   std::vector<std::string_view> known;
   for (const compiler::Stage& stage : compiler::Pipeline()) {
@@ -217,8 +223,8 @@ Status Compile(const Options& options) {
     vm::SetMetadata(entry.key, entry.value, module.metadata);
   progress = nullptr;
   EMBER_RETURN_IF_ERROR(dump_status);
-  // The limits end here, so that they cannot end the process while it writes
-  // the module.
+  // The limits of time and memory end here, so that they cannot end the process
+  // while it writes the module.
   limits = nullptr;
   EMBER_RETURN_IF_ERROR(vm::WriteModule(module, UserPath(options.output)));
   const std::chrono::duration<double, std::milli> time =
@@ -245,7 +251,8 @@ int main(int argc, char** argv) {
   Flags flags(
       "vm-compile", "MODEL -o MODEL.vmfb [flags]",
       "Compiles a model to a module, which vm-run and applications run. "
-      "--list-formats tells of\nwhich formats.");
+      "--list-formats prints\n"
+      "the formats.");
   Declare(options, flags);
   return RunTool(argc, argv, flags, [&options] { return Compile(options); });
 }

@@ -4,23 +4,23 @@
 #include <memory>
 
 #include "base/one_line.h"
-#include "tools/lib/bind.h"
-#include "tools/lib/compare.h"
-#include "tools/lib/compile_limits.h"
-#include "tools/lib/device.h"
-#include "tools/lib/flags.h"
-#include "tools/lib/import_flags.h"
-#include "tools/lib/limits.h"
-#include "tools/lib/load_jit.h"
-#include "tools/lib/load_model.h"
-#include "tools/lib/lockstep.h"
-#include "tools/lib/module_trace.h"
-#include "tools/lib/paths.h"
-#include "tools/lib/replay.h"
-#include "tools/lib/repro.h"
-#include "tools/lib/side.h"
-#include "tools/lib/tier.h"
-#include "tools/lib/time_limit.h"
+#include "tools/lib/calls/lockstep.h"
+#include "tools/lib/calls/module_trace.h"
+#include "tools/lib/calls/replay.h"
+#include "tools/lib/calls/repro.h"
+#include "tools/lib/calls/side.h"
+#include "tools/lib/cli/compile_limits.h"
+#include "tools/lib/cli/device.h"
+#include "tools/lib/cli/flags.h"
+#include "tools/lib/cli/limits.h"
+#include "tools/lib/cli/load_jit.h"
+#include "tools/lib/cli/paths.h"
+#include "tools/lib/cli/time_limit.h"
+#include "tools/lib/models/bind.h"
+#include "tools/lib/models/import_flags.h"
+#include "tools/lib/models/load_model.h"
+#include "tools/lib/models/tier.h"
+#include "tools/lib/tensors/compare.h"
 
 namespace ember::tools {
 namespace {
@@ -33,46 +33,55 @@ struct Options {
   std::string a = "tier:0", b, repro;
   int64_t threads = 0, seed = 0, rows = 10;
   double rtol = kRtol, atol = 1e-5, factor = 1;
-  // Returns the tolerance for results, and for the comparison of two models.
+  // Returns the tolerance for the results of whole models (not of single
+  // dispatches).
   Tolerance OfModels() const {
     return {.rtol = rtol, .atol = atol, .allows_rounding = rtol == kRtol};
   }
   LimitFlags limits;
   MissingInputs missing;
   bool allow_tf32 = false;
-  bool differs = false;  // set by the run: true if results differ
+  bool differs = false;  // The run sets this: true if results differ.
 };
 
 void Declare(Options& options, Flags& flags) {
   flags.Positional("MODEL", 0, 2, &options.models);
   flags.Add("a", &options.a, "SIDE",
-            "What is right: tier:0, tier:1, tier:2, device:NAME (with kernels "
-            "of tier 2), or both with a comma.");
+            "The side whose results count as right: tier:0, tier:1, "
+            "tier:2, device:NAME (with kernels of\n"
+            "tier 2), or a tier and a device with a comma between them.");
   flags.Add("b", &options.b, "SIDE",
-            "What is compared with it; tier:2 for one model, tier:0 for two.");
+            "The side that is compared with side a. Default: tier:2 for "
+            "one model, tier:0 for two.");
   flags.Add("input", &options.inputs, "[NAME=]VALUE",
-            "An input, as of vm-run. Without any --input all are random.");
+            "Gives an input in a form of vm-run --input. Without any "
+            "--input all inputs are random.");
   options.missing.AddFlag(flags);
   AddImportFlags(flags, &options.import);
-  flags.Add("seed", &options.seed, "N", "For random inputs.");
+  flags.Add("seed", &options.seed, "N", "Seeds the random inputs.");
   flags.Add("threads", &options.threads, "N",
-            "Threads that compute; 0: one per core, or as the repro says.");
+            "Computes with N threads. 0: one per core, or the number in "
+            "the repro.");
   flags.Add("factor", &options.factor, "X",
-            "Multiplies how far floats of a dispatch may be apart, which is\n"
-            "1e-4 (f32; f64 1e-9, f16 4e-3, bf16 3e-2, f8e4m3fn 0.25,\n"
-            "f8e5m2 0.5) of their size. Integers "
-            "are exact.");
+            "Multiplies the permitted relative difference of floats in a "
+            "dispatch, which is 1e-4 for f32,\n"
+            "1e-9 for f64, 4e-3 for f16, 3e-2 for bf16, 0.25 for f8e4m3fn "
+            "and 0.5 for f8e5m2. Integers\n"
+            "must be equal.");
   flags.Add("rtol", &options.rtol, "X",
-            "For the model's results, and all that two models compute: they "
-            "differ if\n|b - a| > atol + rtol * |a|. By default floats "
-            "narrower than f32 may be as far apart as\nthose of a dispatch.");
-  flags.Add("atol", &options.atol, "X", "See --rtol.");
-  flags.Add("rows", &options.rows, "N", "Most differing dispatches to print.");
+            "The relative tolerance of the model's results, and of all "
+            "values when there are two models.\n"
+            "Values differ if |b - a| > atol + rtol * |a|. By default "
+            "floats narrower than f32 may differ\n"
+            "as much as those of a dispatch.");
+  flags.Add("atol", &options.atol, "X", "The absolute tolerance; see --rtol.");
+  flags.Add("rows", &options.rows, "N",
+            "Prints at most N dispatches that differ.");
   AddTf32Flag(flags, &options.allow_tf32);
   AddLimitFlags(flags, &options.limits);
   flags.Add("repro", &options.repro, "FOLDER",
-            "Runs the call again that vm-run --shadow wrote there; no MODEL "
-            "then.");
+            "Runs the call again that vm-run --shadow wrote to this "
+            "folder. It needs no MODEL.");
   flags.Example("vm-diff model.onnx");
   flags.Example("vm-diff model.vmfb -b tier:1 --input=@image.npy");
   flags.Example("vm-diff model.onnx -b device:vulkan");
@@ -109,7 +118,8 @@ void PrintDifferences(const std::vector<DispatchDifference>& differences,
   }
 }
 
-// Prints each result. Returns true if one differs.
+// Prints for each result of the model how it compares. Returns true if a result
+// differs.
 bool CompareResults(const Options& options, const vm::Module& module,
                     const std::vector<vm::Tensor>& b,
                     const std::vector<vm::Tensor>& a) {
@@ -192,8 +202,9 @@ Status CompareModules(Options& options, const Side& a, const Side& b,
   if (!trace_b.ok()) return trace_b.status().WithContext(options.models[1]);
   const TraceComparison comparison =
       CompareTraces(*trace_b, trace_a, options.OfModels());
-  // Two models may compute the same by other steps, so that only results say
-  // whether they differ. The dispatches say where a difference begins.
+  // Two models may compute the same results by different steps. So only the
+  // models' results decide the exit status; the dispatches show where a
+  // difference begins.
   options.differs =
       CompareResults(options, *module_a, trace_b->results, trace_a.results);
   std::printf("%lld dispatches correspond, %lld do not; %lld differ%s",

@@ -6,23 +6,23 @@
 #include "base/did_you_mean.h"
 #include "base/file.h"
 #include "base/one_line.h"
-#include "compiler/graph/text.h"
-#include "frontends/formats.h"
-#include "tensor/text.h"
-#include "tools/lib/bind.h"
-#include "tools/lib/command_line_error.h"
-#include "tools/lib/compile_limits.h"
-#include "tools/lib/flags.h"
-#include "tools/lib/graph_drawing.h"
-#include "tools/lib/import_flags.h"
-#include "tools/lib/limits.h"
-#include "tools/lib/load_model.h"
-#include "tools/lib/module_graph.h"
-#include "tools/lib/native_kernels_table.h"
-#include "tools/lib/netron.h"
-#include "tools/lib/output_path.h"
-#include "tools/lib/paths.h"
-#include "tools/lib/table.h"
+#include "compiler/graph/text/text.h"
+#include "frontends/registry/formats.h"
+#include "tensor/text/text.h"
+#include "tools/lib/cli/command_line_error.h"
+#include "tools/lib/cli/compile_limits.h"
+#include "tools/lib/cli/flags.h"
+#include "tools/lib/cli/limits.h"
+#include "tools/lib/cli/output_path.h"
+#include "tools/lib/cli/paths.h"
+#include "tools/lib/models/bind.h"
+#include "tools/lib/models/import_flags.h"
+#include "tools/lib/models/load_model.h"
+#include "tools/lib/report/graph_drawing.h"
+#include "tools/lib/report/module_graph.h"
+#include "tools/lib/report/native_kernels_table.h"
+#include "tools/lib/report/netron.h"
+#include "tools/lib/report/table.h"
 #include "vm/isa/text.h"
 
 namespace ember::tools {
@@ -37,21 +37,21 @@ struct Options {
 
 void Declare(Options& options, Flags& flags) {
   flags.Positional("MODEL.vmfb or a model", 1, 1, &options.models);
-  flags.AddChoice(
-      "part", &options.part,
-      {"module", "program", "dispatches", "constants", "signature", "metadata",
-       "kernels", "graph"},
-      "What to print; metadata: what the model's maker wrote beside "
-      "it; kernels: those that vm-prejit wrote into it; graph, the "
-      "imported model before any pass, needs a model that is no "
-      "module.");
+  flags.AddChoice("part", &options.part,
+                  {"module", "program", "dispatches", "constants", "signature",
+                   "metadata", "kernels", "graph"},
+                  "Prints this part. metadata: information that the model's "
+                  "maker added. kernels: those that\n"
+                  "vm-prejit wrote into the module. graph: the imported model "
+                  "before any pass; it needs a model\n"
+                  "that is not compiled yet.");
   flags.Add("dispatch", &options.dispatch, "NAME",
-            "Prints this dispatch only.");
+            "Prints only this dispatch.");
   flags.AddChoice("emit", &options.emit, {"dot", "svg", "netron"},
-                  "Draws the dispatches: Graphviz dot, SVG, or an ONNX file "
-                  "that Netron opens.");
+                  "Draws the dispatches as Graphviz dot, as SVG, or as an ONNX "
+                  "file for Netron.");
   flags.Add("o", &options.output, "FILE",
-            "Writes there instead of to the terminal.");
+            "Writes to this file instead of the terminal.");
   AddImportFlags(flags, &options.import);
   AddCompileLimitFlags(flags, &options.limits);
   flags.Example("vm-dump model.vmfb");
@@ -84,7 +84,8 @@ std::string Signature(const vm::ModuleDefinition& module) {
   return text;
 }
 
-// Prints "key: value", or the lines of a long value below its key.
+// Returns the module's metadata as text: "key: value", or a long value in lines
+// below its key.
 std::string Metadata(const vm::ModuleDefinition& module) {
   std::string text;
   for (const vm::MetadataEntry& entry : module.metadata) {

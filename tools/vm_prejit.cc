@@ -10,17 +10,17 @@
 #include "base/target_text.h"
 #include "jit/c/target.h"
 #include "jit/target/compile_target.h"
-#include "tools/lib/bind.h"
-#include "tools/lib/command_line_error.h"
-#include "tools/lib/compile_targets.h"
-#include "tools/lib/flags.h"
-#include "tools/lib/import_flags.h"
-#include "tools/lib/load_model.h"
-#include "tools/lib/native_files.h"
-#include "tools/lib/output_path.h"
-#include "tools/lib/paths.h"
-#include "tools/lib/prejit.h"
-#include "tools/lib/table.h"
+#include "tools/lib/cli/command_line_error.h"
+#include "tools/lib/cli/compile_targets.h"
+#include "tools/lib/cli/flags.h"
+#include "tools/lib/cli/output_path.h"
+#include "tools/lib/cli/paths.h"
+#include "tools/lib/models/bind.h"
+#include "tools/lib/models/import_flags.h"
+#include "tools/lib/models/load_model.h"
+#include "tools/lib/prejit/native_files.h"
+#include "tools/lib/prejit/prejit.h"
+#include "tools/lib/report/table.h"
 #include "vm/format/recorded_profile.h"
 #include "vm/format/writer.h"
 
@@ -41,62 +41,74 @@ struct Options {
 void Declare(Options& options, Flags& flags) {
   flags.Positional("MODEL.vmfb or a model", 1, 1, &options.models);
   flags.Add("target", &options.targets, "T[,T...]",
-            "Processors to make kernels for: host, or as --list-targets "
-            "names them; @FILE: those of a file, one a\nline, as --print-host "
-            "writes them. May be repeated.");
-  flags.Add("o", &options.output, "FILE", "Where to write what is made.");
+            "Makes kernels for these processors: host, or names of "
+            "--list-targets. @FILE reads them from\n"
+            "a file with one target on each line, as --print-host writes "
+            "it. May be repeated.");
+  flags.Add("o", &options.output, "FILE", "Writes the result to this file.");
   flags.AddChoice(
       "emit", &options.emit, {"section", "shared", "static", "c"},
-      "section: a module with the kernels in it. shared: a shared object (ELF) "
-      "with the kernels alone,\nfor programs that may not make memory "
-      "executable, or for Android's jniLibs. static: an object\nfile, and a C "
-      "header beside it, for programs that load nothing. Both have one symbol, "
-      "which\nember.h's module_add_kernels takes; their targets are of one "
-      "kind of processor. c: of --target=c11, a file of\nC, and a header "
-      "beside it, for processors that have a C compiler and nothing else; its "
-      "symbol is as of\nstatic.");
+      "section: a module that contains the kernels. shared: a shared "
+      "object (ELF) with only the\n"
+      "kernels, for programs that may not make memory executable, or "
+      "for Android's jniLibs. static:\n"
+      "an object file and a C header beside it, for programs that "
+      "load nothing. A shared or static\n"
+      "file has one symbol, which ember.h's module_add_kernels "
+      "takes, and its targets are of one\n"
+      "kind of processor. c: a C file and a header beside it, with "
+      "--target=c11, for processors\n"
+      "that have only a C compiler. Its symbol is named as with "
+      "static.");
   flags.AddChoice("platform", &options.platform, PlatformNames(),
-                  "Whose object files --emit=static writes: ELF, or Mach-O of "
-                  "one of Apple's.");
+                  "The platform of the object files of --emit=static: ELF, or "
+                  "Mach-O for one of Apple's.");
   flags.Add("symbol", &options.symbol, "NAME",
-            "What the symbol is called; otherwise ember_kernels, and with "
-            "--emit=static or c\nember_kernels_FILE.");
+            "Names the symbol. Default: ember_kernels, and "
+            "ember_kernels_FILE with --emit=static or c.");
   flags.Add("overlay", &options.overlay,
-            "Writes the kernels of each target to a file of its own beside the "
-            "module,\nMODEL.TARGET.vmfb-overlay, which is found there; -o is "
+            "Writes the kernels of each target to a file of its own beside "
+            "the module,\n"
+            "MODEL.TARGET.vmfb-overlay, which vm-run finds there. -o is "
             "needed only for another name.");
-  flags.Add(
-      "profile", &options.profile, "FILE",
-      "Of vm-run --record: makes kernels for what is hot only, also for "
-      "the shapes that came up\nwhere the model leaves dims open, and "
-      "puts that part of the profile into the module, where it\nsays what "
-      "--tier=auto compiles first. Without --target it does only that.");
+  flags.Add("profile", &options.profile, "FILE",
+            "Reads a profile that vm-run --record wrote. Makes kernels "
+            "only for hot dispatches, also for\n"
+            "the shapes that were recorded where the model leaves dims "
+            "open. The hot part of the\n"
+            "profile goes into the module and says what --tier=auto compiles "
+            "first. Without --target only\n"
+            "the profile is added.");
   flags.Add("hot", &options.hot, "PERCENT",
-            "With --profile: kernels for the dispatches that together took so "
-            "much of the time.");
+            "With --profile: makes kernels for the dispatches that "
+            "together took this share of the time.");
   flags.AddChoice(
       "packed-weights", &options.packed_weights, {"auto", "all", "none"},
-      "Which constants are also in the file in the layouts that kernels want, "
-      "so that they are not packed\neach time the module is loaded. They make "
-      "the file larger by up to twice its weights for each\ntarget; all: also "
-      "where it is more, as with the filters of convolutions by Winograd's "
+      "Adds constants to the file in the layouts that kernels read, "
+      "so that no run has to pack\n"
+      "them. They make the file larger by up to twice its weights "
+      "for each target. all: also where\n"
+      "they take more, such as filters of convolutions by Winograd's "
       "method.");
   AddImportFlags(flags, &options.import);
   flags.Add("exact-schedules", &options.exact_schedules,
-            "As of vm-run: kernels round as the interpreter does, but for the "
-            "order of sums.");
+            "Kernels round as the interpreter does, except for the order "
+            "of sums. See vm-run.");
   flags.Add("keep-slow", &options.keep_slow,
-            "Keeps kernels that take longer than tier 0, too. They are left "
-            "out otherwise, where this machine can\nmeasure them: it runs code "
-            "for the target, and no dim of the dispatch is open.");
+            "Keeps kernels that are slower than tier 0. By default they "
+            "are left out if this machine can\n"
+            "measure them: it can run code for the target, and the "
+            "dispatch has no open dim.");
   flags.Add("verbose", &options.verbose,
-            "A row for each dispatch, not only for those without a kernel.");
+            "Prints a row for each dispatch, not only for those without a "
+            "kernel.");
   flags.AddStandalone("list-targets", &options.list_targets,
                       "Prints the targets, each with its features, and stops.");
   flags.AddStandalone(
       "print-host", &options.print_host,
-      "Prints this machine as a target, with its caches and cores, for "
-      "--target on another one, and stops.");
+      "Prints this machine as a target, with its caches and cores, "
+      "for --target on another machine,\n"
+      "and stops.");
   flags.Example("vm-prejit model.vmfb --target=host -o model.vmfb");
   flags.Example(
       "vm-prejit model.vmfb --target=x86-64-v3,aarch64+dotprod,armv7+neon -o "
@@ -114,7 +126,7 @@ void Declare(Options& options, Flags& flags) {
       "vm-prejit model.vmfb --target=host --profile=model.profile -o app.vmfb");
 }
 
-// Adds a section, in place of one for the same target.
+// Adds a section of native kernels. It replaces a section for the same target.
 void Put(vm::NativeSection section, std::vector<vm::NativeSection>& natives) {
   std::erase_if(natives, [&](const vm::NativeSection& other) {
     return other.target == section.target;
@@ -218,7 +230,7 @@ Status CheckTargets(const Options& options,
   return CheckNativeLibrary(names, LibraryOptionsOf(options));
 }
 
-// The files that are written, before any kernel is made.
+// Checks, before any kernel is made, that the output files can be written.
 Status CheckFiles(const Options& options,
                   const std::vector<jit::CompileTarget>& targets) {
   EMBER_RETURN_IF_ERROR(CheckOutputFile("-o", options.output));
@@ -238,8 +250,7 @@ Status CheckIsModule(const Options& options, const LoadedModel& model) {
     return OkStatus();
   return InvalidArgumentError(
       options.models[0] +
-      ": expected a module that its kernels or profile are of (vm-compile "
-      "makes one), found a model");
+      ": expected a compiled module (vm-compile makes one), found a model");
 }
 
 StatusOr<std::vector<vm::DispatchProfile>> ReadProfile(

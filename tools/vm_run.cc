@@ -10,34 +10,34 @@
 
 #include "base/file.h"
 #include "base/one_line.h"
-#include "tools/lib/bind.h"
-#include "tools/lib/chrome_trace.h"
-#include "tools/lib/command_line_error.h"
-#include "tools/lib/compare.h"
-#include "tools/lib/compile_limits.h"
-#include "tools/lib/device.h"
-#include "tools/lib/explain.h"
-#include "tools/lib/flags.h"
-#include "tools/lib/import_flags.h"
-#include "tools/lib/kernel_cache.h"
-#include "tools/lib/kernel_checks.h"
-#include "tools/lib/limits.h"
-#include "tools/lib/load_model.h"
-#include "tools/lib/output_path.h"
-#include "tools/lib/paths.h"
-#include "tools/lib/peak.h"
-#include "tools/lib/placement.h"
-#include "tools/lib/profile.h"
-#include "tools/lib/shadow.h"
-#include "tools/lib/statistics.h"
-#include "tools/lib/tensor_print.h"
-#include "tools/lib/tier.h"
-#include "tools/lib/time_limit.h"
+#include "tools/lib/calls/kernel_checks.h"
+#include "tools/lib/calls/shadow.h"
+#include "tools/lib/cli/command_line_error.h"
+#include "tools/lib/cli/compile_limits.h"
+#include "tools/lib/cli/device.h"
+#include "tools/lib/cli/flags.h"
+#include "tools/lib/cli/kernel_cache.h"
+#include "tools/lib/cli/limits.h"
+#include "tools/lib/cli/output_path.h"
+#include "tools/lib/cli/paths.h"
+#include "tools/lib/cli/time_limit.h"
+#include "tools/lib/models/bind.h"
+#include "tools/lib/models/import_flags.h"
+#include "tools/lib/models/load_model.h"
+#include "tools/lib/models/tier.h"
+#include "tools/lib/report/chrome_trace.h"
+#include "tools/lib/report/explain.h"
+#include "tools/lib/report/peak.h"
+#include "tools/lib/report/placement.h"
+#include "tools/lib/report/profile.h"
+#include "tools/lib/report/statistics.h"
+#include "tools/lib/tensors/compare.h"
+#include "tools/lib/tensors/print.h"
 #include "vm/format/recorded_profile.h"
 #include "vm/isa/limits.h"
-#include "vm/runtime/device_session.h"
+#include "vm/runtime/devices/session.h"
+#include "vm/runtime/library/string_functions.h"
 #include "vm/runtime/session.h"
-#include "vm/runtime/string_functions.h"
 
 namespace ember::tools {
 namespace {
@@ -61,91 +61,99 @@ struct Options {
 
 void Declare(Options& options, Flags& flags) {
   flags.Positional("MODEL.vmfb or a model", 1, 1, &options.models);
-  flags.Add(
-      "input", &options.inputs, "[NAME=]VALUE",
-      "An input: 2x3xf32=1,2,3,4,5,6 (one value alone fills it), @a.npy, "
-      "@x.pb (ONNX\n"
-      "tensor, sequence, optional or map), 2xstring=a,b, 2x3xf32=@raw.bin, or "
-      "2x3xf32 (random).\n"
-      "Without NAME: in order. Without any --input all are random, which "
-      "stderr says: floats\n"
-      "in [-1, 1), integers 0 or 1. An input of which the model gives no rank "
-      "has the dims of its value; state "
-      "that "
-      "the model keeps\nis zero.");
+  flags.Add("input", &options.inputs, "[NAME=]VALUE",
+            "Gives an input: 2x3xf32=1,2,3,4,5,6 (one value alone fills "
+            "it), @a.npy, @x.pb (ONNX tensor,\n"
+            "sequence, optional or map), 2xstring=a,b, 2x3xf32=@raw.bin, "
+            "or 2x3xf32 (random). Values\n"
+            "without NAME= are taken in order. Without any --input all "
+            "inputs are random, and stderr says\n"
+            "so: floats in [-1, 1), integers 0 or 1. If the model gives no "
+            "rank for an input, its value\n"
+            "decides the dims. State that the model keeps is zero.");
   AddImportFlags(flags, &options.import);
   options.missing.AddFlag(flags);
-  flags.Add("seed", &options.seed, "N", "For random inputs.");
+  flags.Add("seed", &options.seed, "N", "Seeds the random inputs.");
   flags.Add("output", &options.outputs, "[NAME=]@FILE",
-            "Writes a result: .npy, .pb, or raw elements to .bin, .raw or a "
-            "name without ending.");
-  flags.Add(
-      "expected", &options.expected, "[NAME=]@FILE",
-      "Compares a result with a file (.npy, .pb) or a VALUE as of --input; "
-      "exit status 1 and\n"
-      "the first element that differs if |got - want| > atol + rtol * |want|.");
+            "Writes a result: .npy, .pb, or raw elements to .bin, .raw or "
+            "a name without an extension.");
+  flags.Add("expected", &options.expected, "[NAME=]@FILE",
+            "Compares a result with a file (.npy, .pb) or a VALUE in a "
+            "form of --input. Prints the first\n"
+            "element that differs and exits with 1 if |got - want| > atol "
+            "+ rtol * |want|.");
   flags.Add("rtol", &options.rtol, "X",
-            "Relative tolerance of --expected, of floats.");
+            "The relative tolerance of --expected for floats.");
   flags.Add("atol", &options.atol, "X",
-            "Absolute tolerance of --expected. Integers may be apart by it, "
-            "too.");
+            "The absolute tolerance of --expected for floats and integers.");
   flags.AddChoice("print", &options.print, {"full", "summary", "none"},
-                  "How results are printed.");
+                  "Prints results in this form.");
   flags.Add("threads", &options.threads, "N",
-            "Threads that compute; 0: one per core.");
+            "Computes with N threads. 0: one per core.");
   flags.AddChoice(
       "tier", &options.tier, {"0", "1", "2", "auto"},
-      "0: interpreter; auto: interpreter, while hot dispatches are compiled "
-      "beside it; 1, 2:\nkernels, compiled before they run first (quickly, or "
-      "with everything); what is not compiled\nis interpreted.");
+      "0: interpreter. auto: interpreter, while hot dispatches are "
+      "compiled in the background. 1,\n"
+      "2: kernels that are compiled before their first run, quickly "
+      "(1) or with all optimisations\n"
+      "(2); dispatches that cannot be compiled are interpreted.");
   AddJitFlag(flags, &options.jit);
   flags.Add("dump-kernels", &options.dump_kernels, "DIR",
-            "Writes schedule, loop nest, LLVM IR and assembly of each kernel.");
+            "Writes the schedule, loop nest, LLVM IR and assembly of each "
+            "kernel.");
   flags.Add("schedules", &options.schedules, "DIR",
-            "Kernels of dispatches with a schedule there, in a file as "
-            "--dump-kernels writes them,\nget that one.");
+            "Uses the schedules of this folder, in files as --dump-kernels "
+            "writes them, for the\n"
+            "dispatches that have one.");
   AddRoundingFlags(flags, &options.rounding);
   flags.Add("no-side-by-side", &options.no_side_by_side,
-            "Dispatches that do not depend on each other run one after another "
-            "all the same,\neach on all threads.");
+            "Runs even independent dispatches one after another, each on "
+            "all threads.");
   AddKernelCacheFlags(flags, &options.cache);
   AddKernelCheckFlags(flags, &options.checks);
   AddNativeFlags(flags, &options.native);
   AddLimitFlags(flags, &options.limits);
   flags.AddOptional(
       "shadow", &options.shadow, "FOLDER", "ember-shadow",
-      "Runs tier 0 beside the first calls of each kernel. One that differs is "
-      "not used any\nmore, its call is written to FOLDER (ember-shadow) for "
-      "vm-diff --repro, and the exit\nstatus is 1. Results are then tier 0's.");
+      "Runs tier 0 beside the first calls of each kernel. A kernel "
+      "with other results is no longer\n"
+      "used, its call is written to FOLDER (ember-shadow) for "
+      "vm-diff --repro, and the exit status\n"
+      "is 1. The results are then tier 0's.");
   flags.Add("shadow-runs", &options.shadow_runs, "N",
-            "Calls that --shadow checks, per kernel and shape; 0: all.");
-  flags.Add(
-      "device", &options.device, "NAME",
-      "Where to run: cpu, cuda, vulkan, vulkan:1; see --list-devices. On other "
-      "devices than cpu\nauto is tier 2; what has no kernel there runs on "
-      "the CPU, and stderr says how much.");
+            "Checks N calls of each kernel and shape with --shadow. 0: "
+            "all.");
+  flags.Add("device", &options.device, "NAME",
+            "Runs on this device: cpu, cuda, vulkan, vulkan:1; see "
+            "--list-devices. On devices other than\n"
+            "cpu, auto is tier 2; dispatches without a kernel there run on "
+            "the CPU, and stderr says how\n"
+            "many.");
   flags.AddStandalone(
       "list-devices", &options.list_devices,
-      "Prints the devices of each driver, or why it has none, and "
-      "stops.");
+      "Prints the devices of each driver, or the reason why it has "
+      "none, and stops.");
   flags.Add("runs", &options.runs, "N",
-            "Runs so often, and prints how long a run took; the profile leaves "
-            "the first out. 0: once,\nor 11 times to explain.");
+            "Runs N times and prints the time of a run. The profile leaves "
+            "the first run out. 0: once, or\n"
+            "11 times with --explain.");
   flags.Add("profile", &options.profile,
-            "Prints the dispatches by the time they took.");
+            "Prints the dispatches sorted by their time.");
   flags.Add("record", &options.record, "FILE",
-            "Writes which dispatches took how long, and with which shapes, for "
-            "vm-prejit --profile. With\n--runs the first run is left out; "
-            "recordings of several inputs are several files.");
+            "Writes the times and shapes of the dispatches for vm-prejit "
+            "--profile. With --runs the first\n"
+            "run is left out. Each recording of other inputs is a file of "
+            "its own.");
   flags.Add("explain", &options.explain,
-            "Prints for each dispatch what it computes, which tier ran it or "
-            "why no kernel did,\nand how near to the machine's limits, which "
-            "are measured, its median time is.");
+            "Prints for each dispatch what it computes, the tier that ran "
+            "it or the reason why no kernel\n"
+            "did, and its median time compared with the machine's limits, "
+            "which are measured.");
   flags.Add("profile-rows", &options.profile_rows, "N",
-            "Most rows of the profile.");
-  flags.Add(
-      "trace", &options.trace, "FILE.json",
-      "Writes the run's dispatches for chrome://tracing or ui.perfetto.dev.");
+            "Prints at most N rows of the profile.");
+  flags.Add("trace", &options.trace, "FILE.json",
+            "Writes the run's dispatches for chrome://tracing or "
+            "ui.perfetto.dev.");
   flags.Example("vm-run model.vmfb");
   flags.Example("vm-run resnet50.onnx --input=@image.npy --output=@scores.npy");
   flags.Example("vm-run model.onnx --input=x=2x3xf32=1,2,3,4,5,6 --print=full");
@@ -159,7 +167,7 @@ void Declare(Options& options, Flags& flags) {
       "vm-run model.vmfb --profile --runs=10 --threads=1 --trace=out.json");
 }
 
-// The tensors that results are compared with.
+// Reads the tensors of --expected, with which results are compared.
 StatusOr<std::vector<NumberedTensor>> ReadExpected(const Options& options,
                                                    const vm::Module& module) {
   RandomTensors random(static_cast<uint64_t>(options.seed));
@@ -188,7 +196,8 @@ Status CheckExpected(const Options& options, const vm::Module& module,
   return OkStatus();
 }
 
-// The paths of --output, of which the folders are there.
+// Returns the paths of --output. Error: a path's folder does not exist or
+// cannot be written.
 StatusOr<std::vector<NamedPath>> OutputPaths(const Options& options) {
   std::vector<NamedPath> paths;
   for (const std::string& spec : options.outputs) {
@@ -201,7 +210,7 @@ StatusOr<std::vector<NamedPath>> OutputPaths(const Options& options) {
   return paths;
 }
 
-// The number of the result that each path is for.
+// Returns for each path of --output the number of the result to write there.
 StatusOr<std::vector<size_t>> BindOutputs(const std::vector<NamedPath>& paths,
                                           const vm::Module& module) {
   std::vector<std::optional<std::string>> names;
@@ -238,8 +247,8 @@ Status WriteTrace(const std::string& path, const std::string& model,
   return WriteFileAtomically(UserPath(path), ChromeTrace(model, events));
 }
 
-// Writes a profile of the session's dispatches, each summed over all of its
-// sites.
+// Writes a profile to a file: for each dispatch, the times of all its sites
+// together.
 Status WriteRecord(const std::string& path, const vm::Session& session) {
   const vm::Module& module = session.module();
   std::map<uint32_t, vm::DispatchProfile> dispatches;
@@ -299,7 +308,8 @@ StatusOr<std::shared_ptr<Shadow>> OpenShadow(const Options& options,
       .folder = UserPath(options.shadow), .runs = options.shadow_runs});
 }
 
-// Prints what the shadow checked. Error: a kernel differed.
+// Prints how many kernels and calls --shadow checked, and each difference.
+// Returns an error if a kernel differed.
 Status CheckShadow(const Shadow& shadow) {
   std::fputs(shadow.Text().c_str(), stdout);
   const size_t count = shadow.findings().size();
@@ -309,7 +319,8 @@ Status CheckShadow(const Shadow& shadow) {
                        " gave other results than tier 0");
 }
 
-// Adds the device to an error, unless it is the default one.
+// Adds "--device=NAME" to the error's message, unless the device is the default
+// one.
 Status OnDevice(const std::string& device, const Status& status) {
   return device == "cpu" ? status : status.WithContext("--device=" + device);
 }
@@ -348,7 +359,7 @@ TierOptions TierOptionsOf(const Options& options) {
           .model = options.models[0]};
 }
 
-// Returns an error that does not depend on the model.
+// Checks the flags that do not depend on the model.
 Status CheckOptions(const Options& options) {
   EMBER_RETURN_IF_ERROR(CheckTierOptions(TierOptionsOf(options)));
   EMBER_RETURN_IF_ERROR(
@@ -385,7 +396,8 @@ StatusOr<std::vector<double>> TimeRuns(const Options& options,
   return milliseconds;
 }
 
-// "20 runs: the first 12.3 ms, the others 3.2 ms (median), 3.1 to 4.5 ms".
+// Prints a line such as "20 runs: the first 12.3 ms, the others 3.2 ms
+// (median), 3.1 to 4.5 ms".
 void PrintLatency(std::vector<double> milliseconds) {
   const double first = milliseconds.front();
   const size_t runs = milliseconds.size();
@@ -476,7 +488,8 @@ Status Run(Options& options) {
   if (options.explain && !device->is_host()) {
     const std::string what =
         ExplainDeviceText(*session, tier.tiering.get(), options.device);
-    // The first session is destroyed, as two would take twice the memory.
+    // The first session is destroyed before the second one is made, because
+    // both together would take twice the memory.
     session = nullptr;
     EMBER_ASSIGN_OR_RETURN(
         const std::string where,

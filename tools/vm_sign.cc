@@ -3,10 +3,10 @@
 #include <string>
 #include <vector>
 
-#include "tools/lib/command_line_error.h"
-#include "tools/lib/flags.h"
-#include "tools/lib/output_path.h"
-#include "tools/lib/sign.h"
+#include "tools/lib/cli/command_line_error.h"
+#include "tools/lib/cli/flags.h"
+#include "tools/lib/cli/output_path.h"
+#include "tools/lib/prejit/sign.h"
 
 namespace ember::tools {
 namespace {
@@ -18,8 +18,9 @@ struct Options {
 
 void Declare(Options& options, Flags& flags) {
   flags.Positional("MODEL.vmfb or an overlay", 0, 1, &options.models);
-  flags.Add("key", &options.key, "NAME.secret", "The key to sign with.");
-  flags.Add("o", &options.output, "FILE", "Where to write the signed module.");
+  flags.Add("key", &options.key, "NAME.secret", "Signs with this key.");
+  flags.Add("o", &options.output, "FILE",
+            "Writes the signed module to this file.");
   flags.Add("make-keys", &options.make_keys, "NAME",
             "Makes NAME.secret and NAME.public, and stops.");
   flags.Example("vm-sign --make-keys=release");

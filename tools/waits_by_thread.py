@@ -38,16 +38,27 @@ class Waits:
     """Tracks which thread has each core, and which threads are ready to run on it."""
 
     def __init__(self, program):
-        self.program = program  # name of the calling thread
-        self.running = {}  # for each core: (thread, since, group)
-        self.ready = {}  # for each waiting thread of the session: [core, {group: seconds}]
+        self.program = program  # The name of the thread that calls the model.
+        # The running thread of each core: (thread, time in seconds up to which its run has been
+        # accounted for, group of the thread).
+        self.running = {}
+        # The threads of self.session that are ready to run but wait for a core. Each has a list of
+        # two items: the core, and a counter {group: seconds}, which says how long threads of each
+        # group have run on that core since the wait began.
+        self.ready = {}
+        # The threads of the vm::Session that is measured: the thread that calls the model, and the
+        # threads of the pool.
         self.session = set()
-        self.waits = []  # list of {group: seconds}
+        # One entry {group: seconds} for each wait of a thread of the session that has ended: how
+        # long it waited for threads of each group.
+        self.waits = []
 
     def group(self, thread, name):
         if name in (self.program, "ember-pool"):
             self.session.add(thread)
-        else:  # a thread has its creator's name at first
+        # A new thread has the name of its creator until it sets its own, so it may have been counted
+        # as a thread of the session.
+        else:
             self.session.discard(thread)
         return OWN if name == self.program else GROUP_OF_NAME.get(name, OTHERS)
 

@@ -3,7 +3,7 @@
 
 #include "gtest/gtest.h"
 #include "third_party/onnx/onnx.pb.h"
-#include "tools/cli_fixture.h"
+#include "tools/testing/cli_fixture.h"
 
 namespace ember::tools {
 namespace {
@@ -81,7 +81,8 @@ TEST_F(WrongKernelsTest, ShadowWithdrawsAndWritesWhatCanBeReplayed) {
                  "withdrawn, as a result differed from tier 0's: tier 2 with "
                  "N=1: %maximum[0, 13, 13, 15]: got ",
                  1);
-  // The replay is wrong only with the wrong JIT, and only in machine code.
+  // The replay finds a difference only with the JIT that makes wrong kernels,
+  // and reports that the machine code is wrong, not the loop nest.
   const std::string replay = "vm-diff --repro=found/d2_conv_maximum.tier2";
   const Outcome wrong = Run("EMBER_FAULT=d2_conv wrong/tools/" + replay);
   ExpectContains(wrong, "the kernel differs from tier 0: %maximum[0, 13, 13, ",
@@ -90,8 +91,8 @@ TEST_F(WrongKernelsTest, ShadowWithdrawsAndWritesWhatCanBeReplayed) {
   const Outcome right = Run(replay);
   EXPECT_EQ(right.output, "the kernel's results do not differ from tier 0's\n");
   EXPECT_EQ(right.exit_status, 0);
-  // A recorded schedule is tried if it differs from the one that this build
-  // chooses.
+  // The replay tries the recorded schedule only if this build chooses another
+  // schedule.
   Write("found/d2_conv_maximum.tier2/d2_conv_maximum.schedule", "nonsense");
   const Outcome other = Run(replay);
   ExpectContains(other, "the recorded schedule was not tried: ", 0);
@@ -161,7 +162,8 @@ TEST_F(WrongKernelsTest, DiffNamesTheFirstDispatch) {
   const Outcome outcome =
       Run("EMBER_FAULT=conv wrong/tools/vm-diff model.vmfb");
   ExpectContains(outcome, "2 differ (got is b, tier 2; want is a, tier 0)", 1);
-  // Both dispatches got correct operands, so each has one wrong element.
+  // Each of the two wrong dispatches got correct operands, so its results have
+  // only one wrong element.
   ExpectContains(outcome,
                  "first to differ: dispatch 1 @d0_conv_maximum [conv1 (Conv) + "
                  "relu1 (Relu)] with N=1: %maximum[0, 27, 27, 7]: got ",
@@ -211,7 +213,8 @@ TEST_F(WrongKernelsTest, DiffOfTwoModules) {
   const std::string first =
       "first to differ: dispatch 3 @d2_conv_maximum [conv2 (Conv) + "
       "relu2 (Relu)]";
-  // The probabilities of random noise are those of one class all the same.
+  // A small change does not change the model's result: the probability of one
+  // class is 1 for random noise with either bias.
   const Outcome small = diff_with_bias(0.5f);
   ExpectContains(small, "5 dispatches correspond, 0 do not; ", 0);
   ExpectContains(small, " differ on the way to equal results (", 0);

@@ -9,8 +9,9 @@
 namespace ember::graph {
 namespace {
 
-// Limits beyond which a dim is invalid. No model needs larger expressions, and
-// a hostile model could make them grow exponentially.
+// Limits on the number of terms of a dim, of factors of a term, and of bytes of
+// an atom's text. A dim beyond a limit is invalid. No model needs larger
+// expressions, and a hostile model could make expressions grow exponentially.
 constexpr size_t kMaxTerms = 1024;
 constexpr size_t kMaxFactors = 16;
 constexpr size_t kMaxAtomText = 2048;
@@ -31,7 +32,8 @@ std::string Identifier(std::string_view name) {
       result += {'_', kHex[byte >> 4], kHex[byte & 15]};
     }
   }
-  // Avoids names that the text form of dispatches reads as a bool or number.
+  // A symbol whose name the text form of dispatches would read as a bool or a
+  // number gets a '_' at its end.
   if (result == "true" || result == "false" || result == "inf" ||
       result == "nan")
     result += '_';

@@ -40,9 +40,10 @@ namespace ember::graph {
 
 class Dim {
  public:
-  Dim() = default;  // makes the dim 0
+  Dim() = default;  // A dim that is made without an argument is the constant 0.
   Dim(int64_t constant)
-      // implicit, so that shapes can be written with numbers
+      // The conversion from a number is implicit, so that shapes can be written
+      // with numbers.
       : value_(constant) {}
   // Makes a symbol. Characters that an identifier cannot have are replaced by
   // "_hh" (their hex code), so "batch size" becomes "batch_20size".
@@ -51,7 +52,9 @@ class Dim {
 
   bool is_valid() const;
   bool is_constant() const { return node_ == nullptr; }
-  int64_t constant() const;  // the value; fails a check unless is_constant()
+  // Returns the value of a constant dim. If is_constant() is false, a check
+  // fails.
+  int64_t constant() const;
   std::optional<int64_t> AsConstant() const;
 
   friend Dim operator+(const Dim& a, const Dim& b);
@@ -120,7 +123,7 @@ class Dim {
   }
 
  private:
-  struct Node;  // the terms of a dim that is not constant
+  struct Node;  // The terms of a dim that is not constant.
   friend struct DimAlgebra;
 
   // One step of the expression in postfix order.
@@ -134,7 +137,7 @@ class Dim {
 
   explicit Dim(std::shared_ptr<const Node> node) : node_(std::move(node)) {}
 
-  int64_t value_ = 0;  // the value, if node_ is null
+  int64_t value_ = 0;  // The value of a constant dim; used if node_ is null.
   std::shared_ptr<const Node> node_;
 };
 
@@ -145,11 +148,12 @@ using Shape = std::vector<Dim>;
 // names. Errors say what was expected.
 StatusOr<Dim> ParseDim(std::string_view text);
 StatusOr<Dim> ParseDim(
-    // reads tokens up to the first one that does not belong to the dim
+    // the lexer from which the tokens are read, up to the first token that does
+    // not belong to the dim
     Lexer& lexer);
-// returns a text such as "[N, 3, 224]"
+// Returns the shape as a text such as "[N, 3, 224]".
 std::string ShapeToString(const Shape& shape);
-// returns the product of the dims; 1 for a scalar
+// Returns the number of elements: the product of the dims, 1 for a scalar.
 Dim ElementCount(const Shape& shape);
 bool IsConstant(const Shape& shape);
 

@@ -39,9 +39,10 @@ DimBounds ModuloBounds(const DimBounds& b) {
   return {0, b.high ? Bound(std::max<int64_t>(*b.high - 1, 0)) : std::nullopt};
 }
 
-// Both and Either return the smaller of two bounds, or the larger one. Both
-// gives none if a bound is missing, Either only if both are. (The low end of
-// min(a, b) needs both, the high end either.)
+// Both and Either combine the bounds of a and b into the smaller or the larger
+// one. Both returns no bound if a or b has none; Either returns no bound only
+// if a and b both have none. For min(a, b), the lower bound needs the bounds of
+// both operands, and the upper bound that of either operand.
 Bound Both(Bound a, Bound b, bool smaller) {
   if (!a || !b) return std::nullopt;
   return smaller ? std::min(*a, *b) : std::max(*a, *b);
@@ -80,7 +81,7 @@ DimBounds BoundsOfTerm(const Term& term) {
                *factor.low >= 0) {
       product = {Multiply(product.low, factor.low),
                  Multiply(product.high, factor.high)};
-      // the product overflows upward, so it is at least 0
+      // The product overflows only upward, so 0 is a lower bound.
       if (!product.low) product.low = 0;
     } else {
       return {};
@@ -111,8 +112,8 @@ const Atom* RoundedDown(const Term& term) {
 }
 
 // Returns the dim with each term c * d * floordiv(a, d) replaced by c * a, so
-// that equal terms outside of the quotient cancel those of a. Adds the bounds
-// of the difference, -c * mod(a, d), to `rests`.
+// that terms of a cancel equal terms elsewhere in the dim. Adds to `rests` the
+// bounds of the difference that this makes, -c * mod(a, d).
 Dim WithDividends(const Dim& dim, DimBounds& rests) {
   Dim sum = 0;
   for (const Term& term : DimAlgebra::TermsOf(dim)) {

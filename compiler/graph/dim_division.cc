@@ -176,12 +176,13 @@ Dim ModuloByConstant(const Dim& a, int64_t divisor) {
 
 bool IsPositive(const Dim& dim) {
   const auto low = dim.LowerBound();
-  // a bound of 0 is enough, because a divisor is not 0
+  // A lower bound of 0 is enough to show that the dim is positive: divisors are
+  // assumed not to be 0.
   return low && *low >= 0;
 }
 
-// Returns floordiv or mod of a rest that contains no exact multiples of the
-// divisor.
+// Returns floordiv(rest, divisor) for a rest that contains no exact multiple of
+// the divisor.
 Dim FloorDivideSymbolicRest(const Terms& rest, const Dim& divisor) {
   const Terms divisor_terms = DimAlgebra::TermsOf(divisor);
   const int64_t coefficient = std::gcd(CommonCoefficient(rest, true),

@@ -60,7 +60,8 @@ class DimParser {
 
   StatusOr<Dim> ParsePrimary() {
     if (lexer_.Accept("-")) {
-      // -9223372036854775808 has no positive counterpart.
+      // The least 64-bit integer is parsed together with its sign:
+      // -9223372036854775808 has no positive counterpart that fits in 64 bits.
       if (lexer_.Peek().kind == Token::kInteger) {
         EMBER_ASSIGN_OR_RETURN(const uint64_t value,
                                IntegerValue(lexer_.Peek()));

@@ -69,7 +69,8 @@ int CompareFactors(const std::vector<AtomPointer>& a,
 std::optional<std::vector<AtomPointer>> DivideFactors(
     const std::vector<AtomPointer>& a, const std::vector<AtomPointer>& b);
 
-// Bounds of a dim, both included; nullopt: unbounded.
+// Bounds of a dim's value, both inclusive; nullopt means that there is no bound
+// at that end.
 struct DimBounds {
   std::optional<int64_t> low, high;
 };

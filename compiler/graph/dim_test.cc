@@ -2,7 +2,7 @@
 
 #include <random>
 
-#include "base/test_seeds.h"
+#include "base/testing/seeds.h"
 #include "gtest/gtest.h"
 
 namespace ember::graph {
@@ -181,8 +181,8 @@ class RandomDims {
     return static_cast<int64_t>(random_() % static_cast<uint64_t>(limit));
   }
 
-  // Returns the quotient or the remainder of a by a divisor: b, or another one
-  // if b might be 0, also before simplification.
+  // Returns the quotient or the remainder of a and b. If b might be 0, also
+  // before simplification, another divisor is used.
   Checked Division(const Checked& a, const Checked& b) {
     Checked divisor = b;
     if (b.value == 0 || b.dim == Dim(0) || Below(2) == 0) {

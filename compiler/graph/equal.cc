@@ -7,7 +7,7 @@
 namespace ember::graph {
 namespace {
 
-// For each value of graph a the value of graph b at the same position.
+// Maps each value of graph a to the value of graph b at the same position.
 using Correspondence = std::unordered_map<const Value*, const Value*>;
 
 bool SameValues(std::span<Value* const> a, std::span<Value* const> b,
@@ -48,7 +48,7 @@ bool Equal(const Attribute& a, const Attribute& b) {
                       right.bytes.begin(), right.bytes.end());
   }
   if (const auto* left =
-          // compares bits, so that a NaN equals itself
+          // Floats are compared by their bits, so that a NaN equals itself.
       std::get_if<double>(&a)) {
     return std::bit_cast<uint64_t>(*left) ==
            std::bit_cast<uint64_t>(std::get<double>(b));

@@ -15,7 +15,8 @@ constexpr size_t kLongestOrigin = 512;
 
 std::string Cut(std::string origin) {
   if (origin.size() <= kLongestOrigin) return origin;
-  // The cut is never inside a character: UTF-8 characters have at most 4 bytes.
+  // The text is never cut inside a character: the cut moves back by at most 3
+  // bytes, as UTF-8 characters have at most 4.
   size_t end = kLongestOrigin;
   for (int i = 0; i < 3 && (origin[end] & 0xc0) == 0x80; ++i) --end;
   return origin.substr(0, end) + "…";
@@ -107,7 +108,8 @@ Status CheckOperandCount(const OperatorRecord& record, int count) {
                               std::to_string(count));
 }
 
-// Calls `infer` and checks the properties that every result must have.
+// Calls the operator's type inference and checks the properties that every
+// result type must have.
 StatusOr<std::vector<TensorType>> InferChecked(const Operation& operation) {
   EMBER_ASSIGN_OR_RETURN(std::vector<TensorType> types,
                          operation.record().infer(operation));
@@ -285,7 +287,8 @@ void Graph::ReplaceAllUses(Value* from, Value* to) {
   if (from == to) return;
   const std::vector<Operation*> users = std::move(from->users_);
   from->users_.clear();
-  // an operation that uses the value twice is listed twice
+  // The list of users has one entry per use, so an operation that uses the
+  // value twice is listed twice.
   for (Operation* user : users) {
     const auto use =
         std::find(user->operands_.begin(), user->operands_.end(), from);

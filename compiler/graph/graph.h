@@ -110,7 +110,8 @@ class Value {
   friend class Graph;
   friend class Operation;
   TensorType type_;
-  std::string name_;  // for people; made unique when the graph is printed
+  // A name for readers of the graph. Printing makes equal names unique.
+  std::string name_;
   Operation* producer_ = nullptr;
   int result_index_ = 0;
   std::vector<Operation*> users_;
@@ -122,7 +123,8 @@ class Operation {
   Operation();
   ~Operation();
   const OperatorRecord& record() const { return *record_; }
-  std::string_view name() const;  // returns the name of the operator
+  // Returns the name of the operation's operator.
+  std::string_view name() const;
   std::span<Value* const> operands() const { return operands_; }
   Value* operand(int index) const { return operands_[index]; }
   int operand_count() const { return static_cast<int>(operands_.size()); }
@@ -144,8 +146,8 @@ class Operation {
   std::vector<std::unique_ptr<Graph>> regions_;
   Attributes attributes_;
   std::string origin_;
-  std::list<std::unique_ptr<Operation>>::iterator
-      position_;  // position of the operation in the graph's list
+  // Position of this operation in the graph's list of operations.
+  std::list<std::unique_ptr<Operation>>::iterator position_;
 };
 
 // Largest rank; the dispatch IR has the same limit.
@@ -154,7 +156,7 @@ inline constexpr int kMaxRank = 16;
 // Returns an error unless the rank is within the limit, every dim is valid,
 // constant dims are at least 0 and a constant size in bytes fits 64 bits.
 Status CheckType(const TensorType& type);
-// returns a text such as "f32[N, 3]"
+// Returns the type as a text such as "f32[N, 3]".
 std::string ToString(const TensorType& type);
 
 using Metadata = std::map<std::string, std::string, std::less<>>;
@@ -181,9 +183,9 @@ class Graph {
   void set_strings(std::vector<std::string> strings) {
     strings_ = std::move(strings);
   }
-  // Texts by their keys that the model's maker added, for the user of the
-  // module; they do not influence results. A region has none.
-  // base/metadata_rules.h has the rules; the verifier checks them.
+  // Key-value texts that the model's maker added for the user of the module;
+  // they do not influence results. A region has none. base/metadata_rules.h has
+  // the rules; the verifier checks them.
   const Metadata& metadata() const { return metadata_; }
   void set_metadata(Metadata metadata) { metadata_ = std::move(metadata); }
   // Returns the operations in definition order. Use Operations(), a copy of the
@@ -220,8 +222,8 @@ class Graph {
   void SetAttribute(Operation* operation, std::string_view name,
                     Attribute value);
   void SetOutput(int index, Value* value);
-  // Drops operand `operand` of `operation` and input `input` of each of its
-  // regions, which no region may use.
+  // Removes operand number `operand` of `operation`, and input number `input`
+  // of each of its regions. No region may use that input.
   void DropCapture(Operation* operation, int operand, int input);
   // Erases an operation whose results are unused.
   void Erase(Operation* operation);

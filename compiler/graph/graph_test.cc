@@ -1,7 +1,7 @@
 #include "compiler/graph/graph.h"
 
 #include "compiler/graph/operators.h"
-#include "compiler/graph/text.h"
+#include "compiler/graph/text/text.h"
 #include "compiler/graph/verifier.h"
 #include "gtest/gtest.h"
 
@@ -54,9 +54,9 @@ TEST(GraphTest, EditsKeepTheGraphValid) {
                                "", operations[2]);
   ASSERT_TRUE(added.ok());
   EXPECT_EQ(graph.Operations()[1], *added);
-  graph.SetOperand(operations[0], 0,
-                   // the result is used before it is defined
-                   (*added)->result());
+  // Operation 0 now uses the result of a later operation, so the graph must not
+  // verify.
+  graph.SetOperand(operations[0], 0, (*added)->result());
   EXPECT_NE(Verify(graph).message().find("defined before"),
             std::string_view::npos);
   graph.MoveBefore(*added, operations[0]);

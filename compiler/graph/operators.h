@@ -33,7 +33,7 @@
 //   reduce_window {combiner, window, strides, dilations, low, high}   per dim of x; positions
 //                                            outside are the combiner's identity
 //
-// Run by the program, not by a dispatch (operators_program.cc has the details):
+// Run by the program, not by a dispatch (compiler/graph/operators/program.cc has the details):
 //
 //   extents {defines, message?} (x: i64[k])  x, none negative: defines one symbol per element;
 //                                            with a message it is a check (GraphBuilder::Require)
@@ -41,7 +41,7 @@
 //   loop {…} (carried..., scanned..., captures...) body
 //   top_k {axis, k, largest} (x), non_zero {defines} (x), unique {defines, sorted} (x),
 //   non_max_suppression {defines, …} (boxes, scores, thresholds)
-// On strings, which are i64 handles (operators_strings.cc, Graph::strings):
+// On strings, which are i64 handles (compiler/graph/operators/strings.cc, Graph::strings):
 //   string_concat (a, b), string_lower, string_upper, string_rank (x),
 //   string_split {defines, delimiter, most} (x), regex_full_match {pattern} (x),
 //   string_to_number {dtype} (x), number_to_string (x)
@@ -59,12 +59,13 @@
 
 #include "compiler/graph/graph.h"
 #include "compiler/graph/program_form.h"
-#include "tensor/builder.h"
+#include "tensor/builder/builder.h"
 
 namespace ember::graph {
 
 // Access to operands inside one stage of a definition. It hides whether an
-// operand is a buffer or, by fusion, another operator's element.
+// operand is a buffer or, after fusion, an element that another operator
+// computes.
 class ElementContext {
  public:
   virtual ~ElementContext() = default;
@@ -91,15 +92,15 @@ class StageContext : public ElementContext {
  public:
   virtual tensor::Scalar SpatialAxis(const Dim& extent) = 0;
   virtual tensor::Scalar ReductionAxis(const Dim& extent) = 0;
-  // Stores to result `result` of the operation at the indices, and ends the
-  // stage.
+  // Stores a value to the element at `indices` of the operation's result number
+  // `result`, and ends the stage.
   virtual void Yield(tensor::Scalar value, int result,
                      std::span<const tensor::Scalar> indices,
                      tensor::Combiner combiner = tensor::Combiner::kNone,
                      tensor::Update update = tensor::Update::kAssign) = 0;
-  // A value of a fold and its initial value. In a call, result[i] is the result
-  // that value i is stored to; -1: not stored, which only trailing values may
-  // be.
+  // One carried value of a fold, with its initial value. `result` is the number
+  // of the operation's result that the final value is stored to. -1 means that
+  // it is not stored; only the last values of a fold may have -1.
   struct FoldValue {
     tensor::Scalar value;
     tensor::Scalar initial;
@@ -147,50 +148,66 @@ struct AttributeSpec {
 
 // Properties that passes may use without knowing the operator's name.
 enum class OperatorTrait : uint8_t {
-  // result[i] depends on operand[i] only (with broadcasting), by the same
-  // function for every i
+  // Element i of the result depends only on element i of each operand (after
+  // broadcasting), by the same function for every i.
   kElementwise,
-  // moves elements and computes nothing: reshape, transpose, broadcast, slice,
-  // pad …
+  // The operator moves elements and computes nothing: reshape, transpose,
+  // broadcast, slice, pad …
   kView,
-  kReduction,    // combines elements: it has a reduction
-  kContraction,  // computes sums of products of two operands
-  // is run by the program: control flow and library calls; has no definition
+  kReduction,    // The operator combines several elements: it has a reduction.
+  kContraction,  // The operator computes sums of products of two operands.
+  // The program runs the operator: control flow or a library call. It has no
+  // definition as tensor expressions.
   kProgram,
   kOther,
 };
 
-// Says who provides the memory of an operation's results when a program runs
-// it.
+// Says where the memory of an operation's results comes from when a program
+// runs the operation.
 enum class ResultMemory : uint8_t {
-  // the result has operand 0's memory with other extents: nothing is done
+  // The result uses operand 0's memory with other extents, so no code runs for
+  // the operation.
   kOperand,
   // The memory exists before the operation runs: it comes from the memory plan,
   // or for a constant from the module.
   kGiven,
-  kMade,  // the run allocates the memory, as its size is not known before
-  // the run allocates result 0, the memory of the others exists before
+  // The program allocates the memory during the run, as its size is not known
+  // before.
+  kMade,
+  // The program allocates the memory of result 0 during the run; the memory of
+  // the other results exists before.
   kFirstMade,
 };
 
 // Says how an operation reads the elements of its first operand. Lowering uses
 // this to decide whether a value gets memory of its own.
 enum class Reading : uint8_t {
-  kOnce,  // reads one element for each element of the result, in the same order
-  kReshaped,  // like kOnce, with other dims around the same elements
-  kPermuted,  // like kOnce, with the dims in another order: `permutation`
-  // like kOnce, with a value outside of the operand: `low`, `high`, `mode`
+  // Each element of the result reads one element of the operand, in the same
+  // order.
+  kOnce,
+  // Elements are read as for kOnce, but the result has another shape.
+  kReshaped,
+  // Elements are read as for kOnce, but the dims are in another order, which
+  // the attribute `permutation` gives.
+  kPermuted,
+  // Elements are read as for kOnce, and positions outside of the operand have
+  // the padding's value; the attributes are `low`, `high` and `mode`.
   kPadded,
-  kJoined,   // the operand is a part of the result; so are the other operands
-  kWindows,  // reads windows that may overlap: `window`
-  // Reads windows, times the weights of operand 1: `low`, `high`, `groups`;
-  // channels are the last dim.
+  kJoined,  // The operands are joined: each of them is one part of the result.
+  // Windows of the operand are read, which may overlap; the attribute is
+  // `window`.
+  kWindows,
+  // Windows of the operand are read and multiplied by the weights, which are
+  // operand 1. The attributes are `low`, `high` and `groups`; channels are the
+  // last dim.
   kConvolved,
-  kByData,  // reads elements that other operands select, some possibly often
+  // Other operands choose the elements that are read; an element may be read
+  // many times.
+  kByData,
 };
 
-// A field without a default value: a record that leaves the field out does not
-// build.
+// A field that has no default value. A record that leaves the field out does
+// not compile.
 template <typename T>
 class Stated {
  public:
@@ -205,17 +222,18 @@ struct OperatorRecord {
   std::string_view name;
   std::string_view doc;
   int minimum_operands = 0;
-  int maximum_operands = 0;  // largest number of operands; -1: any number
+  int maximum_operands = 0;  // Largest number of operands; -1 means any number.
   std::span<const AttributeSpec> attributes = {};
   OperatorTrait trait = OperatorTrait::kOther;
   Stated<ResultMemory> result_memory;
   Reading reading = Reading::kOnce;
-  // True if the result is an affine function of each operand while the others
-  // are fixed (a*x + b, or x in another type). Such an operator is as cheap to
-  // compute again as any; dequantization consists of them.
+  // True if the result is an affine function (a*x + b, or x in another type) of
+  // each operand while the other operands are fixed. Such operators are cheap,
+  // so their results may be computed again instead of being stored;
+  // dequantization consists of them.
   bool is_affine = false;
-  // For the trait kProgram: the way in which the program runs the operator.
-  // `call` is for kCall.
+  // For the trait kProgram: the way in which the program runs the operator. The
+  // member `call` is used only for ProgramForm::kCall.
   ProgramForm form = ProgramForm::kNone;
   LibraryCall call = {};
   // Returns the result types for the operands and attributes. Checks everything

@@ -18,43 +18,43 @@
 namespace ember::graph {
 
 enum class ProgramForm : uint8_t {
-  // the program does nothing: dispatches compute the operator, or it is a
-  // constant
+  // The program runs no code for the operation: dispatches compute it, or it is
+  // a constant.
   kNone,
-  // reads elements of operand 0, which are the values of the symbols in
-  // `defines`, and checks them (`message`)
+  // The program reads the elements of operand 0, which become the values of the
+  // symbols in `defines`, and checks them. `message` is the text of the error.
   kSizes,
-  // calls the program of the first region if operand 0 is true, else that of
-  // the second
+  // The program calls the program of the first region if operand 0 is true,
+  // otherwise that of the second region.
   kBranch,
-  kLoop,  // calls the program of the region repeatedly
-  kCall,  // calls a library function
+  kLoop,  // The program calls the program of the region once per iteration.
+  kCall,  // The program calls a function of the VM's library.
 };
 
 // One operand of the call of a library function, in terms of the operation.
 struct CallOperand {
   enum class Kind : uint8_t {
-    // The values from here on are integers.
-    kType,        // the dtype of an operand, as a number
-    kResultType,  // the dtype of a result
-    kCount,       // the number of elements of an operand
-    kDim,         // extent `dim` of an operand
-    // product of the operand's extents before the dim that an attribute names
-    // (the axis)
+    // Kinds from here to kFound pass an integer.
+    kType,        // passes the dtype of an operand, as a number
+    kResultType,  // passes the dtype of a result, as a number
+    kCount,       // passes the number of elements of an operand
+    kDim,         // passes the extent of dim `dim` of an operand
+    // Passes the product of the operand's extents before the axis, which an
+    // attribute names.
     kBeforeAxis,
-    kAxis,  // extent of the dim that an attribute names (the axis)
-    // product of the operand's extents behind the dim that an attribute names
-    // (the axis)
+    kAxis,  // Passes the extent of the axis, which an attribute names.
+    // Passes the product of the operand's extents after the axis, which an
+    // attribute names.
     kBehindAxis,
-    kInteger,  // an attribute that is an integer
-    kExtent,   // an attribute that is a shape of one dim
-    // integer that the function writes: the value of the symbol that the
-    // operation defines
+    kInteger,  // passes an attribute that is an integer
+    kExtent,   // passes an attribute that is a shape of one dim
+    // The function writes an integer here: the value of the symbol that the
+    // operation defines.
     kFound,
-    // The values from here on are memory.
-    kMemory,  // memory of an operand
-    // Memory of a result: given to the function, or allocated by it, as the
-    // record's `result_memory` says.
+    // Kinds from here on pass memory.
+    kMemory,  // passes the memory of an operand
+    // Passes the memory of a result. The record's `result_memory` says whether
+    // the function gets the memory or allocates it.
     kResultMemory,
   };
   Kind kind;
@@ -101,7 +101,8 @@ constexpr CallOperand ResultMemoryOf(int result) {
 struct LibraryCall {
   // Name of the function in vm/isa/library_functions.h.
   std::string_view function;
-  // The operands in the order of the function's row.
+  // The operands in the order in which the function's row in
+  // library_functions.h lists them.
   std::span<const CallOperand> operands;
 };
 

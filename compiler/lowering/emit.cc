@@ -1,7 +1,7 @@
 #include "compiler/lowering/emit.h"
 
 #include "compiler/lowering/program_emitter.h"
-#include "vm/format/model_metadata.h"
+#include "vm/isa/model_metadata.h"
 
 namespace ember::compiler {
 

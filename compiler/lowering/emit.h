@@ -14,12 +14,12 @@
 #include "base/status.h"
 #include "compiler/graph/graph.h"
 #include "compiler/lowering/fusion_plan.h"
-#include "vm/format/module_definition.h"
+#include "vm/isa/module_definition.h"
 
 namespace ember::compiler {
 
-// Makes the module. `plan` belongs to this graph. Every operation that the plan
-// leaves out is written into the dispatches of its users.
+// Makes the module from the graph and its plan. An operation that the plan does
+// not store is computed as part of the dispatches that read its result.
 StatusOr<vm::ModuleDefinition> EmitModule(const graph::Graph& graph,
                                           const FusionPlan& plan);
 

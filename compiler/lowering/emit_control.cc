@@ -1,8 +1,8 @@
-// Emits branches and sizes that depend on data, and the parts that loops share
-// with them.
+// Emits branches, the operator `extents` (sizes that depend on data), and
+// functions that loops use as well.
 #include "base/check.h"
 #include "compiler/graph/operators.h"
-#include "compiler/graph/symbols.h"
+#include "compiler/graph/operators/symbols.h"
 #include "compiler/lowering/program_emitter.h"
 
 namespace ember::compiler {
@@ -143,8 +143,8 @@ Status ProgramEmitter::EmitIf(const Operation& operation) {
     EMBER_ASSIGN_OR_RETURN(programs[side],
                            EmitRegion(*operation.regions()[side],
                                       operation.record().regions[side]));
-    // The registers of both programs' parameters are set before the branch, so
-    // that both paths have them.
+    // The registers that hold the parameters of both branches' programs are set
+    // before the branch instruction, so that they have values on either path.
     parameters[side] = ParameterRegisters(programs[side], {});
   }
   std::vector<uint32_t> captures;

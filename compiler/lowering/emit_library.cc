@@ -27,7 +27,8 @@ Dim Product(const Shape& shape, size_t begin, size_t end) {
                             shape.begin() + static_cast<std::ptrdiff_t>(end)));
 }
 
-// Returns the integer that an operand is, if the program knows it.
+// Returns the integer that the call passes for this operand, as an expression
+// of dims.
 Dim IntegerOperand(const Operation& operation, const CallOperand& operand) {
   using Kind = CallOperand::Kind;
   const auto& attributes = operation.attributes();

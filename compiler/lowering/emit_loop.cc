@@ -19,9 +19,9 @@ using vm::ProgramOpcode;
 
 namespace {
 
-// True if the value's memory may be that of a result of its graph: the value is
-// a result, or it is an operand of an operation that the program runs, such as
-// an `if` that returns it.
+// True if the value may have the same memory as a result of its graph: the
+// value is a result itself, or it is an operand of an operation that the
+// program runs and that may return it, such as an `if`.
 bool MayBeAResult(const Value* value) {
   if (value->is_graph_output()) return true;
   return std::ranges::any_of(value->users(), [](const Operation* user) {
@@ -48,8 +48,9 @@ class ProgramEmitter::LoopEmitter {
   Status Emit() {
     EMBER_ASSIGN_OR_RETURN(program_, emitter_.EmitRegion(body_, "body"));
     results_ = emitter_.NewCallResults(program_);
-    // All dims that the loop uses get their registers here: registers that are
-    // computed inside are unset after a loop of no iterations.
+    // All dims that the loop uses are computed into registers before the loop:
+    // registers that are computed inside the loop would be unset after a loop
+    // of no iterations.
     EmitStart();
     const size_t to_body =
         emitter_.EmitForwardBranch(ProgramOpcode::kBranchIf, EmitMore());
@@ -75,7 +76,8 @@ class ProgramEmitter::LoopEmitter {
 
   struct Carried {
     uint32_t memory = 0;
-    // registers of the dims; kNone: the dim is the same in all iterations
+    // For each dim of the carried value: the register with its extent, or kNone
+    // if the extent is the same in all iterations.
     std::vector<uint32_t> dims;
   };
   struct Scanned {
@@ -83,9 +85,11 @@ class ProgramEmitter::LoopEmitter {
   };
   struct Stacked {
     uint32_t memory = 0, used = 0;
-    // Register of the bytes of a piece, without the factors of its open dims.
+    // Register with the size in bytes of the slice that one iteration adds to
+    // the stacked result, not counting the slice's open dims.
     uint32_t bytes = 0;
-    // registers of the open dims; kNone: known before the loop
+    // For each dim of the slice: the register with its extent, or kNone if the
+    // extent is known before the loop.
     std::vector<uint32_t> open_dims;
   };
 
@@ -182,7 +186,8 @@ class ProgramEmitter::LoopEmitter {
 
   // --- each iteration ---
 
-  // Emits the condition for another iteration and returns its register.
+  // Emits code that decides whether another iteration follows. Returns the
+  // register that holds the decision.
   uint32_t EmitMore() {
     builder_.Emit({ProgramOpcode::kLess, more_, count_, limit_, 0});
     if (parts_.conditional)
@@ -192,8 +197,9 @@ class ProgramEmitter::LoopEmitter {
 
   void EmitCallOfBody() {
     if (!body_.inputs()[0]->unused()) {
-      // A result may hold the memory of the last iteration number, so the next
-      // number is written to new memory.
+      // If a result may use the memory of the iteration number, each iteration
+      // writes the next number to new memory, so that the result keeps its
+      // value.
       if (keeps_iteration_) EmitIterationMemory();
       builder_.Emit(
           {ProgramOpcode::kStoreInteger, iteration_memory_, count_, 0, 0});
@@ -216,8 +222,8 @@ class ProgramEmitter::LoopEmitter {
     const size_t result = first_carried() + number;
     builder_.Emit({ProgramOpcode::kMoveBuffer, carried.memory,
                    results_.memory[result], 0, 0});
-    // Releases the register, because otherwise the memory of two iterations ago
-    // would be kept.
+    // Releases the register of the body's result. Otherwise it would keep the
+    // memory of an earlier iteration alive.
     builder_.Emit({ProgramOpcode::kRelease, results_.memory[result]});
     for (size_t d = 0; d < carried.dims.size(); ++d) {
       if (carried.dims[d] != kNone)
@@ -241,8 +247,9 @@ class ProgramEmitter::LoopEmitter {
     builder_.Emit({ProgramOpcode::kAdd, stacked.used, stacked.used, bytes, 0});
   }
 
-  // Emits a check that a dim of a piece is as in the first piece: all pieces
-  // must have the same shape, and only the first may choose it.
+  // Emits a check that a slice of a stacked result has the same dim as the
+  // first slice: all slices must have one shape, which the first one
+  // determines.
   void EmitCheckOfPiece(uint32_t dim, uint32_t chosen) {
     const uint32_t first =
         emitter_.EmitArithmetic(ProgramOpcode::kLess, count_, one_);
@@ -305,7 +312,7 @@ class ProgramEmitter::LoopEmitter {
   const Operation& operation_;
   const graph::LoopParts parts_;
   const Graph& body_;
-  // true: the memory of the iteration number may be that of a result
+  // True if a result of the loop may use the memory of the iteration number.
   const bool keeps_iteration_;
   std::set<std::string> defines_;
   uint32_t program_ = 0;

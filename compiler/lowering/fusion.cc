@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "compiler/graph/operators.h"
-#include "compiler/graph/symbols.h"
+#include "compiler/graph/operators/symbols.h"
 #include "compiler/lowering/group_builder.h"
 #include "compiler/lowering/stage_summary.h"
 #include "compiler/lowering/storage.h"
@@ -26,21 +26,22 @@ using graph::Value;
 // Largest number of operations of a group: every executor compiles or plans a
 // dispatch as a whole, and binds all of its buffers at once.
 constexpr size_t kMaxOperations = 24;
-// Smallest number of rows of a group. Executors run rows in parallel, and each
-// of a group's temporaries holds one row at a time. With fewer rows most
-// threads would have none, and the temporaries would be a large part of the
-// memory that fusion saves.
+// Smallest number of rows for which a group that reads rows is formed.
+// Executors compute rows in parallel, and each of a group's temporaries holds
+// one row per thread. With fewer rows most threads would have no work, and the
+// temporaries would take a large part of the memory that fusion saves.
 constexpr int64_t kMinimumRows = 8;
-// Largest number of elements of a row, per row that a group surely has. Longer
-// rows need a larger guaranteed number of rows: one long row is work that
-// threads would share if its stages were separate dispatches.
+// Largest ratio of a row's number of elements to the group's guaranteed number
+// of rows. Longer rows need more rows: one long row is work that threads would
+// share if its stages were separate dispatches.
 constexpr int64_t kElementsOfRowPerRow = 8 * 1024;
-// Number of elements whose computation takes about as long as a separate
-// dispatch costs every executor: a call, with a synchronisation of threads.
+// Number of elements whose computation takes about as long as starting one more
+// dispatch, on any executor: a call and a synchronisation of threads.
 constexpr int64_t kSmallWork = 32 * 1024;
-// Largest number of columns for each row of a product of rows that joins a
-// group. Such a product reads its other operand again for every few rows. With
-// this many columns that operand is hardly larger than all rows.
+// Largest number of columns of a contraction that joins a group of rows, for
+// each row that reads the same elements of its other operand. The contraction
+// reads that operand again for every few rows. With at most so many columns the
+// operand is hardly larger than all rows together.
 constexpr int64_t kColumnsPerRow = 16;
 
 bool IsWindowed(const Operation& operation) {
@@ -82,15 +83,17 @@ class GroupFormer {
  private:
   struct Group {
     std::vector<const Operation*> operations;
-    // number of leading dims on which all members of the group agree
+    // Number of leading dims (the "rows") along which all members of the group
+    // read each other's results at their own index.
     int depth = 0;
-    // shape of the first member; its first `depth` dims are the rows
+    // Shape of the result of the group's first member. Its first `depth` dims
+    // are the rows.
     Shape shape;
     bool windowed = false;
-    // true: IsProductOfRows holds for a member
+    // True if IsProductOfRows is true for a member of the group.
     bool has_product_of_rows = false;
-    bool closed = false;  // true: no operation may join the group
-    // numbers of the groups that must run before this one
+    bool closed = false;  // True if no further operation may join the group.
+    // Numbers of the groups that must run before this group.
     std::set<int> producers;
   };
 
@@ -106,14 +109,16 @@ class GroupFormer {
     AddSymbolProducers(operation, group.producers);
     groups_.push_back(std::move(group));
     for (const auto& result : operation.results()) {
-      // An operation that shares memory has the home of its operand.
+      // A value that shares its operand's memory gets no entry: it is found
+      // under the operand.
       if (!SharesMemory(operation)) home_[result.get()] = last_group();
     }
     for (const std::string& symbol : graph::DefinedSymbols(operation))
       symbol_home_[symbol] = last_group();
   }
 
-  // Adds the groups that define the symbols which an operation uses.
+  // Adds to `producers` the numbers of the groups that define the symbols which
+  // an operation uses.
   void AddSymbolProducers(const Operation& operation,
                           std::set<int>& producers) const {
     if (data_dependent_.empty()) return;
@@ -126,8 +131,8 @@ class GroupFormer {
     }
   }
 
-  // Does what AddSymbolProducers does, for an operation and the operands that
-  // are inlined into it.
+  // Adds the same numbers as the overload above, also for the symbols of
+  // operations that are inlined into this one.
   void AddSymbolProducers(const Operation& operation,
                           const std::set<const Value*>& stored,
                           std::set<const Operation*>& seen,
@@ -149,8 +154,8 @@ class GroupFormer {
       if (const auto home = home_.find(value); home != home_.end())
         producers.insert(home->second);
     }
-    // The latest producer is tried first, because its results are still in
-    // cache.
+    // The operation joins the latest producer that it can join, because that
+    // group's results are most likely still in the cache.
     for (auto it = producers.rbegin();
          options_.join_groups && it != producers.rend(); ++it) {
       if (const int depth = JoinDepth(operation, summary, *it, producers);
@@ -172,8 +177,8 @@ class GroupFormer {
 
   int last_group() const { return static_cast<int>(groups_.size()) - 1; }
 
-  // Returns the row depth of the group with the operation in it, or -1 if it
-  // must not join.
+  // Returns the number of leading dims that are rows once the operation has
+  // joined the candidate group, or -1 if the operation must not join.
   int JoinDepth(const Operation& operation, const StageSummary& summary,
                 int candidate, const std::set<int>& producers) {
     const Group& group = groups_[candidate];
@@ -218,8 +223,9 @@ class GroupFormer {
     const int rank = static_cast<int>(shape.size());
     if (depth < 1 || depth != groups_[candidate].depth || depth + 1 != rank)
       return false;
-    // If there is one row for each of the operand's matrices (a step of a
-    // decoder), it is better to tile the columns.
+    // A product with fewer rows than this for each matrix of the other operand
+    // (as in one step of a decoder) stays a dispatch of its own, because tiling
+    // its columns is better.
     if (EstimateElements({shape[depth - 1]}) < kMinimumRows) return false;
     const Value* rows = nullptr;
     for (const auto& [value, read_depth] : summary.read_depth) {
@@ -236,8 +242,9 @@ class GroupFormer {
            kColumnsPerRow * RowsPerOperand(shape, summary, candidate, depth);
   }
 
-  // Returns how many rows read the same elements of the other operand; any
-  // number if that operand is not in memory.
+  // Returns the number of rows that read the same elements of the product's
+  // other operand; if that operand has no memory of its own, a very large
+  // number.
   int64_t RowsPerOperand(const Shape& shape, const StageSummary& summary,
                          int candidate, int depth) const {
     int64_t least = std::numeric_limits<int32_t>::max();
@@ -273,8 +280,8 @@ class GroupFormer {
       row_elements += RowElements(*member, depth);
       work += EstimateElements(member->result()->shape());
     }
-    // At full depth fusion loses nothing: any part of the group can still be
-    // split.
+    // If all dims are rows, fusion loses no parallelism: the work can be split
+    // along any dim.
     if (depth == static_cast<int>(group.shape.size()) &&
         depth == static_cast<int>(operation.result()->rank()) &&
         depth == group.depth) {
@@ -298,10 +305,10 @@ class GroupFormer {
     return false;
   }
 
-  // Adds table lookups in a cache to the dispatch of the products of rows that
-  // alone read them (attention whose keys and values are stored in blocks). An
-  // executor may then copy a slice from the cache when it is needed, or compute
-  // the whole lookup first, as in a separate dispatch.
+  // Moves gathers from a cache (attention whose keys and values are stored in
+  // blocks) into the dispatch that reads them, if only its products of rows
+  // read them. An executor may then copy a slice from the cache when it is
+  // needed, or compute the whole gather first, as a separate dispatch would.
   void JoinLookups(std::set<const Value*>& stored) {
     for (size_t i = 0; i < groups_.size(); ++i) {
       const int lookup = static_cast<int>(i);
@@ -314,9 +321,10 @@ class GroupFormer {
     }
   }
 
-  // Joins weights that are computed from constants alone (numbers of few bits
-  // with their scales) to the dispatch of the product that reads them. A kernel
-  // then computes them once, when it is made, in the layout that it reads.
+  // Moves operations that compute weights from constants (numbers of few bits
+  // with their scales) into the dispatch of the contraction that reads the
+  // weights. A kernel then computes the weights once, when the kernel is made,
+  // in the layout that it reads.
   void JoinConstants(std::set<const Value*>& stored) {
     for (size_t i = 0; i < groups_.size(); ++i) {
       const int weights = static_cast<int>(i);
@@ -326,8 +334,9 @@ class GroupFormer {
     }
   }
 
-  // Moves the operations of group `number` to the beginning of group `reader`,
-  // if that has room.
+  // Moves the operations of group `number` to the beginning of group `reader`.
+  // Does nothing if group `reader` would get too many operations, or if another
+  // group must run between the two groups.
   void JoinBefore(int number, int reader, std::set<const Value*>& stored) {
     Group& group = groups_[reader];
     std::vector<const Operation*>& first = groups_[number].operations;
@@ -358,8 +367,8 @@ class GroupFormer {
                });
   }
 
-  // True if only contractions and operations of the group read the value,
-  // directly or through other operations.
+  // True if every user of the value is a contraction or an operation of the
+  // group, directly or through other operations.
   static bool IsReadByContractionsBut(const Group& group, const Value& value) {
     return std::ranges::all_of(value.users(), [&](const Operation* user) {
       if (std::ranges::count(group.operations, user) > 0) return true;
@@ -387,8 +396,9 @@ class GroupFormer {
     });
   }
 
-  // Returns the stored operation, or the reshape of its result if only that
-  // reads it: a dispatch's temporary has the dims by which it is read.
+  // Returns the operation, or a reshape of its result if only the reshape reads
+  // the result: a dispatch's temporary must have the dims with which it is
+  // read.
   static const Operation* AsRead(const Operation& operation,
                                  std::set<const Value*>& stored) {
     const Operation* read = &operation;
@@ -433,8 +443,9 @@ class GroupFormer {
     });
   }
 
-  // Returns the only group that reads this group, if the caller needs none of
-  // its results; otherwise -1.
+  // Returns the number of the only group that reads results of `group`; -1 if
+  // there are several readers or none, or if the caller needs a result of
+  // `group`.
   int OnlyReaderOf(int group) const {
     int reader = -1;
     for (size_t i = 0; i < groups_.size(); ++i) {
@@ -450,8 +461,8 @@ class GroupFormer {
     return reader;
   }
 
-  // True if the caller needs the value. The caller may also need it as the
-  // memory of another value.
+  // True if the value is a result of the graph, or if a result of the graph
+  // uses the value's memory (as a reshape does).
   static bool IsNeededByCaller(const Value* value) {
     return value->is_graph_output() ||
            std::ranges::any_of(value->users(), [](const Operation* user) {
@@ -462,8 +473,8 @@ class GroupFormer {
   void Join(const Operation& operation, int index, int depth,
             std::set<int> producers) {
     Group& group = groups_[index];
-    // If a contraction has joined, it is a product of rows: JoinDepth admits no
-    // other contraction.
+    // The only contraction that can join a group is a product of rows, because
+    // JoinDepth refuses all others.
     group.has_product_of_rows |= IsWindowed(operation);
     group.operations.push_back(&operation);
     group.depth = depth;
@@ -492,7 +503,7 @@ class GroupFormer {
   const FusionOptions& options_;
   std::vector<Group> groups_;
   std::map<const Value*, int> home_;
-  // symbols whose values operations define
+  // Symbols whose values operations of the graph define.
   std::set<std::string> data_dependent_;
   std::map<std::string, int> symbol_home_;
 };

@@ -35,7 +35,8 @@
 namespace ember::compiler {
 
 struct FusionOptions {
-  bool join_groups = true;  // false: one dispatch per stored operation
+  // If false, each stored operation gets its own dispatch.
+  bool join_groups = true;
 };
 
 // Makes the plan. It points into the graph, which must outlive it unchanged.

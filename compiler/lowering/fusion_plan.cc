@@ -6,7 +6,7 @@
 #include "base/check.h"
 #include "compiler/graph/operators.h"
 #include "compiler/lowering/group_builder.h"
-#include "tensor/text.h"
+#include "tensor/text/text.h"
 
 namespace ember::compiler {
 namespace {
@@ -149,8 +149,8 @@ std::set<const Value*> OutputsOf(const FusionPlan& plan,
       }
     }
   }
-  // A result without a reader (say a second result of an operation) is still
-  // written.
+  // A group none of whose results is read (say, only its second result was)
+  // still writes the result of its last operation.
   if (outputs.empty()) outputs.insert(group.operations.back()->result());
   return outputs;
 }

@@ -20,17 +20,19 @@
 namespace ember::compiler {
 
 struct FusionGroup {
-  // The stored operations in execution order, or the single operation that the
-  // program runs.
+  // The operations of one dispatch in execution order, without those that are
+  // inlined; or the single operation that the program runs itself.
   std::vector<const graph::Operation*> operations;
 };
 
 struct FusionPlan {
   const graph::Graph* graph = nullptr;
-  // The results that have memory or are temporaries of a group.
+  // The values that are computed into a buffer: they have memory of their own
+  // or are temporaries of a dispatch. All other values are inlined.
   std::set<const graph::Value*> stored;
-  std::vector<FusionGroup> groups;  // groups in execution order
-  // Plans of the operations' regions, in any order.
+  // The groups in the order in which they run.
+  std::vector<FusionGroup> groups;
+  // The plans of the operations' regions, in any order.
   std::vector<FusionPlan> regions;
 
   const FusionPlan& OfRegion(const graph::Graph& region) const;

@@ -5,13 +5,13 @@
 #include <memory>
 #include <utility>
 
-#include "compiler/graph/operation_dispatch.h"
 #include "compiler/graph/operators.h"
-#include "compiler/graph/stage_context.h"
+#include "compiler/graph/operators/operation_dispatch.h"
+#include "compiler/graph/operators/stage_context.h"
 #include "compiler/passes/constant_value.h"
 #include "compiler/passes/narrow_products.h"
 #include "compiler/passes/permutation.h"
-#include "tensor/builder.h"
+#include "tensor/builder/builder.h"
 
 namespace ember::compiler {
 namespace {
@@ -36,10 +36,10 @@ std::string Identifier(std::string_view name) {
   return identifier;
 }
 
-// The value that a read outside of a value's extents gives.
+// The value that a padded read gives outside of the operand's extents.
 struct Beyond {
   Scalar value;
-  // true: it is known to be zero, as in the padding of contractions
+  // True if the value is known to be zero, as in the padding of contractions.
   bool is_zero = false;
 };
 
@@ -71,12 +71,12 @@ class GroupBuilder {
     return built;
   }
 
-  // ---- used by the contexts below ----
+  // ---- functions that the contexts below use ----
 
   Scalar Extent(const Dim& dim) { return graph::ExtentScalar(builder_, dim); }
 
-  // Returns an element of a value. `guarded`: the indices may be outside of the
-  // extents (the result is then not used).
+  // Returns an element of a value. If `guarded` is true, the indices may be
+  // outside of the value's extents; the element is not used in that case.
   Scalar Element(const Value* value, std::span<const Scalar> indices,
                  StageBuilder& stage, bool guarded);
   Scalar PaddedElement(const Value* value, std::span<const Scalar> indices,
@@ -117,9 +117,10 @@ class GroupBuilder {
         UniqueName(value), value->dtype(), kind, Extents(value->shape()));
   }
 
-  // Returns the buffer through which the group reads `value`, or -1 if the
-  // value has no memory of its own. It is a stored value or, with its own
-  // extents, a reshape of a stored value outside of this group.
+  // Returns the number of the buffer through which the group reads `value`, or
+  // -1 if the value is not read from memory. A value has a buffer if it is
+  // stored, or if it is a reshape of a stored value from outside of this group;
+  // the buffer then has the reshape's extents.
   int BufferOf(const Value* value) {
     const Value* root = value;
     if (!HasMemory(value)) {
@@ -130,8 +131,9 @@ class GroupBuilder {
     }
     const auto [entry, inserted] = buffers_.try_emplace({root, value}, -1);
     if (inserted) {
-      // Finds the buffer. There is one buffer per (root, shape): a value of the
-      // same shape with another root shares nothing.
+      // Reuses the buffer of another view if it has the same storage root and
+      // the same type. Values of the same type with different roots have
+      // different buffers.
       for (const auto& [key, buffer] : buffers_) {
         if (key.first == root && buffer >= 0 &&
             key.second->type() == value->type()) {
@@ -152,13 +154,15 @@ class GroupBuilder {
   const std::set<const Value*>& stored_;
   tensor::DispatchBuilder builder_;
   std::set<const Value*> members_;
-  std::map<std::pair<const Value*, const Value*>, int>
-      buffers_;  // buffers by (root, shape of the view)
+  // Numbers of buffers by (storage root, value that views the root with its
+  // own shape).
+  std::map<std::pair<const Value*, const Value*>, int> buffers_;
   std::vector<const Value*> inputs_;
   std::map<std::string, int> names_;
 };
 
-// Gives an operator's definition its operands inside one stage.
+// The context in which an operator's definition runs to build one stage: it
+// loads or inlines the operands.
 class InlineContext final : public graph::BuilderStageContext {
  public:
   InlineContext(GroupBuilder& group, const Operation& operation,
@@ -267,7 +271,8 @@ Scalar GroupBuilder::PaddedElement(const Value* value,
     if (const int buffer = BufferOf(value); buffer >= 0) {
       return stage.Pad(buffer, indices, beyond.value);
     }
-    // A transpose only renames indices: an index outside stays outside.
+    // A transpose only permutes indices: an index that is outside before is
+    // outside after it. So the padded read goes to the transpose's operand.
     if (value->producer()->record().reading == graph::Reading::kPermuted) {
       const auto& permutation =
           value->producer()->attributes().Get<Permutation>("permutation");
@@ -277,7 +282,9 @@ Scalar GroupBuilder::PaddedElement(const Value* value,
       return PaddedElement(value->producer()->operand(0), moved, beyond, stage,
                            guarded);
     }
-    // Zeros are zeros in every type.
+    // If the padding is zero, a cast to a wider type is applied after the
+    // padded read, because the zero of the narrow type becomes the zero of the
+    // wide type.
     if (beyond.is_zero && WidensNumbers(*value->producer())) {
       const Value* narrow = value->producer()->operand(0);
       const Scalar zero = IsFloat(narrow->dtype())

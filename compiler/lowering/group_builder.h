@@ -35,9 +35,9 @@ struct DispatchRequest {
 
 struct BuiltDispatch {
   tensor::Dispatch dispatch;
-  std::vector<const graph::Value*>
-      inputs;  // values whose memory each input buffer is, one per input buffer
-  // values that each output buffer holds, one per output buffer
+  // For each input buffer, in order: the value whose memory is bound to it.
+  std::vector<const graph::Value*> inputs;
+  // For each output buffer, in order: the value that the dispatch stores to it.
   std::vector<const graph::Value*> outputs;
 };
 

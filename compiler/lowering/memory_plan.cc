@@ -59,8 +59,9 @@ class Planner {
 
   void AssignBlocks(int index) {
     const Step& step = steps_[index];
-    std::set<int> taken;  // blocks of inputs that an output of this dispatch
-                          // already overwrites
+    // Numbers of blocks that another output of this dispatch already
+    // overwrites.
+    std::set<int> taken;
     for (size_t o = 0; o < step.outputs.size(); ++o) {
       const Value* output = step.outputs[o];
       if (results_.contains(output)) continue;
@@ -75,8 +76,9 @@ class Planner {
     }
   }
 
-  // Returns the block of an input that dies here and that the output may
-  // overwrite, or -1.
+  // Returns the number of a block that the output may overwrite: the block of
+  // an input of this step that no later step reads. Returns -1 if there is
+  // none.
   int ReusableBlock(const Step& step, int index, int output,
                     const std::set<int>& taken) {
     if (step.dispatch == nullptr) return -1;
@@ -91,8 +93,9 @@ class Planner {
           ByteSize(input->type()) != ByteSize(value->type())) {
         continue;
       }
-      // If the input is bound twice (with other extents), the second view could
-      // still be read.
+      // An input that is bound to two buffers (with different extents) is not
+      // overwritten, because the dispatch may still read it through the second
+      // buffer.
       if (std::count(step.inputs.begin(), step.inputs.end(), input) != 1)
         continue;
       if (plan_.blocks[block->second].last_step != index) continue;
@@ -113,10 +116,12 @@ class Planner {
       return plan_.blocks[a].bytes.constant() >
              plan_.blocks[b].bytes.constant();
     });
-    std::vector<int> placed;  // numbers of the placed blocks, sorted by offset
+    // Numbers of the blocks that already have an offset, sorted by offset.
+    std::vector<int> placed;
     for (int index : order) {
       MemoryBlock& block = plan_.blocks[index];
-      // Empty blocks get an offset too, in an arena that is not empty.
+      // Blocks of 0 bytes count as 1 byte, so that they get an offset in an
+      // arena that is not empty.
       const int64_t size =
           RoundUp(std::max<int64_t>(1, block.bytes.constant()), kAlignment);
       int64_t offset = 0;

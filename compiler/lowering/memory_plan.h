@@ -33,10 +33,12 @@ struct MemoryBlock {
 
 struct MemoryPlan {
   std::vector<MemoryBlock> blocks;
-  std::map<const graph::Value*, int>
-      block_of;  // block of each stored value that is no result of the program
+  // Numbers of blocks by stored value. Values that the program returns have
+  // no block.
+  std::map<const graph::Value*, int> block_of;
   int64_t arena_bytes = 0;
-  // For each step: the values made by steps that no step reads after it.
+  // For each step's number: the values whose memory an earlier step allocated
+  // and that no step reads after this step.
   std::map<int, std::vector<const graph::Value*>> dead_after;
 };
 

@@ -12,7 +12,7 @@
 #include <string>
 
 #include "compiler/graph/dim.h"
-#include "vm/format/module_definition.h"
+#include "vm/isa/module_definition.h"
 
 namespace ember::compiler {
 
@@ -25,15 +25,17 @@ class ProgramBuilder {
   }
   uint32_t NewBuffer() { return program_.buffer_register_count++; }
   uint32_t NewInteger() { return program_.integer_register_count++; }
-  // Sets the register that holds the value of a symbol; once per symbol.
+  // Says that this register holds the value of a symbol; called once per
+  // symbol.
   void BindSymbol(const std::string& symbol, uint32_t integer_register) {
     registers_[graph::Dim::Symbol(symbol).ToString()] = integer_register;
   }
   bool IsBound(const std::string& symbol) const {
     return registers_.contains(graph::Dim::Symbol(symbol).ToString());
   }
-  // Returns a register that holds the expression; instructions are emitted at
-  // its first use. All its symbols must be bound.
+  // Returns a register that holds the value of the expression. The first call
+  // for an expression emits the instructions that compute it. All its symbols
+  // must be bound.
   uint32_t DimRegister(const graph::Dim& dim);
   // Appends operands to the operand list; returns the first position.
   uint32_t AddOperands(const std::vector<uint32_t>& operands);
@@ -45,8 +47,9 @@ class ProgramBuilder {
  private:
   uint32_t IntegerRegister(int64_t value);
   vm::Program program_;
-  std::map<std::string, uint32_t>
-      registers_;  // registers that hold expressions, by the expression's text
+  // Registers that hold the values of expressions, by the expression's
+  // text.
+  std::map<std::string, uint32_t> registers_;
 };
 
 }  // namespace ember::compiler

@@ -4,7 +4,7 @@
 
 #include "base/hash.h"
 #include "compiler/graph/operators.h"
-#include "compiler/graph/symbols.h"
+#include "compiler/graph/operators/symbols.h"
 #include "compiler/passes/constant_value.h"
 
 namespace ember::compiler {
@@ -18,8 +18,8 @@ using vm::ProgramOpcode;
 
 namespace {
 
-// True if the result is the operand, element by element, with dims that are
-// different expressions: they are assumed to be equal.
+// True if the operation changes nothing but the expressions of some dims: the
+// old and the new dim are assumed to be equal, which the program checks.
 bool AssumesDims(const Operation& operation) {
   return SharesMemory(operation) &&
          operation.record().reading == graph::Reading::kOnce &&
@@ -29,8 +29,8 @@ bool AssumesDims(const Operation& operation) {
 }  // namespace
 
 StatusOr<uint32_t> ProgramEmitter::Emit(bool is_entry) {
-  // Regions get higher numbers: a program only calls programs of higher
-  // numbers.
+  // A region's program gets a higher number than the program around it, because
+  // a program may only call programs of higher numbers.
   const auto number = static_cast<uint32_t>(module_.definition.programs.size());
   module_.definition.programs.emplace_back();
   for (const Value* output : graph_.outputs())
@@ -166,7 +166,8 @@ vm::TensorSignature ProgramEmitter::Signature(const std::string& name,
       signature.dims.push_back(dim.constant());
       continue;
     }
-    // Declares only symbols that are bound when the program begins.
+    // The signature names a symbol only if the symbol has its value when the
+    // program begins.
     const std::set<std::string> symbols = dim.Symbols();
     const bool is_symbol = symbols.size() == 1 &&
                            dim == Dim::Symbol(*symbols.begin()) &&
@@ -177,7 +178,8 @@ vm::TensorSignature ProgramEmitter::Signature(const std::string& name,
   return signature;
 }
 
-// Binds the dims of an input of the entry that are symbols.
+// Binds the symbols that are dims of an input of the entry program to the
+// registers of these dims.
 Status ProgramEmitter::BindInputDims(const Value& input, uint32_t number) {
   for (int d = 0; d < input.rank(); ++d) {
     const Dim& dim = input.shape()[static_cast<size_t>(d)];
@@ -285,8 +287,9 @@ uint32_t ProgramEmitter::EmitConstant(const Operation& constant,
                                       const Value& value) {
   const auto& data = constant.attributes().Get<graph::ConstantData>("value");
   auto& constants = module_.definition.constants;
-  // The address alone does not identify a constant: an empty one has no address
-  // of its own, and views of one memory may differ in type.
+  // The address of a constant's bytes is not enough to identify the constant: a
+  // constant without bytes has no address of its own, and constants of
+  // different types may share their bytes.
   const auto known = module_.constants.find(data.bytes.data());
   vm::Constant entry{value.name(), value.dtype(), {}, data.owner, data.bytes};
   for (const Dim& dim : value.shape()) entry.dims.push_back(dim.constant());
@@ -298,7 +301,8 @@ uint32_t ProgramEmitter::EmitConstant(const Operation& constant,
   if (known != module_.constants.end() && is_same(known->second)) {
     number = known->second;
   } else if (module_.definition.programs.size() > 1) {
-    // Regions fold their own constants, often to the same values.
+    // Regions compute their constants separately and often to equal values, so
+    // constants of regions are also compared by a hash of their bytes.
     auto& hashes = module_.region_constants;
     const uint64_t hash = HashBytes(data.bytes);
     for (auto [other, end] = hashes.equal_range(hash); other != end; ++other) {

@@ -21,17 +21,17 @@
 #include "compiler/lowering/memory_plan.h"
 #include "compiler/lowering/program_builder.h"
 #include "compiler/lowering/step.h"
-#include "vm/format/module_definition.h"
+#include "vm/isa/module_definition.h"
 
 namespace ember::compiler {
 
 // State shared by the programs of a module.
 struct ModuleInProgress {
   vm::ModuleDefinition definition;
-  // Numbers of constants by the address of their data: captured constants share
-  // their data.
+  // Numbers of constants by the address of their bytes. A constant and its
+  // captured copies share their bytes.
   std::map<const uint8_t*, uint32_t> constants;
-  // Numbers of constants of regions by a hash of their data.
+  // Numbers of the regions' constants by a hash of their bytes.
   std::multimap<uint64_t, uint32_t> region_constants;
 };
 
@@ -51,8 +51,10 @@ class ProgramEmitter {
  private:
   // The results of a call of a region's program.
   struct CallResults {
-    std::vector<uint32_t> memory;             // memory register of each result
-    std::vector<std::vector<uint32_t>> dims;  // registers of each result's dims
+    // for each result, the register of its memory
+    std::vector<uint32_t> memory;
+    // For each result, the registers with the values of its dims.
+    std::vector<std::vector<uint32_t>> dims;
   };
   using SymbolRegisters = std::map<std::string, uint32_t>;
 
@@ -84,9 +86,9 @@ class ProgramEmitter {
   Status EmitLoop(const graph::Operation& operation);
   StatusOr<uint32_t> EmitRegion(const graph::Graph& region,
                                 std::string_view what);
-  // Returns the registers of the parameters of a region's program, in order.
-  // `inner` has the registers of parameters that are no symbols of this
-  // program.
+  // Returns the registers that a caller passes as the parameters of a region's
+  // program, in order. `inner` has the registers of those parameters that are
+  // not symbols of the calling program.
   std::vector<uint32_t> ParameterRegisters(uint32_t program,
                                            const SymbolRegisters& inner);
   CallResults NewCallResults(uint32_t program);
@@ -95,7 +97,8 @@ class ProgramEmitter {
   uint32_t EmitLoadScalar(const graph::Value* value);
   void EmitMove(uint32_t to, uint32_t from);
   uint32_t EmitArithmetic(vm::ProgramOpcode opcode, uint32_t a, uint32_t b);
-  // Emits a branch whose target is set later.
+  // Emits a branch instruction whose target is set later. Returns the
+  // instruction's position.
   size_t EmitForwardBranch(vm::ProgramOpcode opcode, uint32_t condition);
   void SetTarget(size_t branch);
 
@@ -111,7 +114,7 @@ class ProgramEmitter {
   ProgramBuilder builder_;
   std::deque<BuiltDispatch> dispatches_;
   std::vector<Step> steps_;
-  // storage roots of the graph's outputs
+  // The storage roots of the values that the graph returns.
   std::set<const graph::Value*> results_;
   std::set<std::pair<std::string, std::string>> checked_assumptions_;
   std::vector<const graph::Operation*> pending_assumptions_;

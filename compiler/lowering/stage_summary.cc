@@ -75,8 +75,8 @@ StageSummary Summarize(const graph::Operation& operation,
                             .subspan(instruction.b, buffer.extents.size()));
       if (buffer.kind != tensor::BufferKind::kInput) {
         lower(summary.write_depth,
-              // the smallest depth over the operation's stages, which follow
-              // each other
+              // The depth of an operation is the smallest one over its stages,
+              // as one stage runs after the other.
               depth);
         continue;
       }
@@ -84,8 +84,9 @@ StageSummary Summarize(const graph::Operation& operation,
       lower(summary.read_depth.try_emplace(value, depth).first->second, depth);
     }
   }
-  // A value whose elements cancelled out (x * 0) is still an operand of the
-  // dispatch: its producer must run before.
+  // A stored value that is read by no load (in x * 0 the loads of x are
+  // dropped) is still an operand of the dispatch, so its producer must run
+  // before.
   for (const graph::Value* value : built.inputs) {
     if (value != nullptr)
       summary.read_depth.try_emplace(value, summary.write_depth);

@@ -15,12 +15,13 @@
 namespace ember::compiler {
 
 struct StageSummary {
-  // For each stored value, graph input or constant that is read: the number of
-  // leading dims on which the operation reads it at its own index (over the
-  // whole extent), on every path of inlined operations.
+  // For each stored value, graph input or constant that the operation reads:
+  // the number of leading dims for which every read uses the index of the
+  // element that is being computed, over the dim's whole extent. Reads through
+  // inlined operations count, too.
   std::map<const graph::Value*, int> read_depth;
-  // Number of leading dims on which the results are written at the operation's
-  // own index.
+  // Number of leading dims for which results are written at the index of the
+  // element that is being computed.
   int write_depth = 0;
 };
 

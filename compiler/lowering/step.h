@@ -12,13 +12,15 @@
 namespace ember::compiler {
 
 struct Step {
-  // The dispatch and its number in the module. If it is null, the program runs
-  // `operation`.
+  // `dispatch` is the dispatch that the step calls and `dispatch_number` its
+  // number in the module. If `dispatch` is null, the program runs `operation`
+  // itself.
   const BuiltDispatch* dispatch = nullptr;
   uint32_t dispatch_number = 0;
   const graph::Operation* operation = nullptr;
-  // Values whose memory the step reads (storage roots), writes, and allocates
-  // itself (results of calls).
+  // `inputs` are the values whose memory the step reads (storage roots),
+  // `outputs` those whose memory it writes, and `made` those whose memory it
+  // allocates (results of calls).
   std::vector<const graph::Value*> inputs;
   std::vector<const graph::Value*> outputs;
   std::vector<const graph::Value*> made;

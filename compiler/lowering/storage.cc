@@ -36,8 +36,9 @@ bool IsElement(const Operation& operation) {
   return operation.record().definition.element != nullptr;
 }
 
-// True if the operand is not read in one pass in some order: several windows
-// read an element, or a contraction reads it once per block.
+// True if the user reads elements of this operand several times: windows
+// overlap, a contraction reads an element once per block, or other operands
+// select the elements.
 bool ReadsRepeatedly(const Operation& user, int operand) {
   if (user.record().trait == OperatorTrait::kContraction) return true;
   const Reading reading = user.record().reading;
@@ -49,13 +50,14 @@ bool ReadsRepeatedly(const Operation& user, int operand) {
     return false;
   }
   if (reading == Reading::kByData) return operand == 0;
-  // A guarded read counts as repeated, because it evaluates the operand outside
-  // its extents.
+  // A padded read counts as repeated, because the operand's expression is
+  // evaluated also for positions outside of its extents.
   return reading == Reading::kPadded;
 }
 
-// True for a pad with a constant that only convolutions without padding of
-// their own read. They read through it as through their own padding.
+// True for a pad with a constant whose only readers are convolutions that have
+// no padding of their own. Such a pad is inlined: the convolutions read through
+// it as they would through their own padding.
 bool PadsForConvolutions(const Operation& pad) {
   const bool is_constant =
       pad.record().reading == Reading::kPadded &&
@@ -88,11 +90,12 @@ bool PadsForConvolutions(const Operation& pad) {
 // layout, and schedules pack it where that helps.
 bool GathersChannels(const Operation& transpose) {
   if (transpose.record().reading != Reading::kPermuted) return false;
-  // Approximate number of results that executors compute from each read.
+  // Approximate number of results that an executor computes from one element
+  // that it has read.
   constexpr int64_t kResultsTogether = 16;
   constexpr int64_t kReads = 4;
-  // Number of elements that memory transfers together anyway: at least a cache
-  // line of any type.
+  // Number of elements that are transferred together from memory: a cache line
+  // of any element type has at most about so many elements.
   constexpr int64_t kChannels = 32;
   const Value* result = transpose.result();
   const int64_t last = static_cast<int64_t>(result->rank()) - 1;
@@ -117,9 +120,9 @@ bool GathersChannels(const Operation& transpose) {
   });
 }
 
-// True if a few cheap operations compute the value from one that takes less
-// memory, and constants, as dequantization does: reading the narrow value again
-// costs less.
+// True if a few cheap operations compute the value from constants and one value
+// that takes less memory, as dequantization does. Reading the narrow value
+// again then costs less than storing the result.
 bool IsOfNarrowValue(const Operation& operation) {
   constexpr int kOperations = 4;
   const Value* result = operation.result();
@@ -145,7 +148,7 @@ bool IsOfNarrowValue(const Operation& operation) {
 // True if a reshape keeps every dim but those of extent 1, so that indices stay
 // simple.
 bool ChangesOnlyUnitDims(const Operation& reshape) {
-  // An operation that only states its operand's dims changes none.
+  // An operation such as `assume` only renames dims, so it changes none.
   if (reshape.record().reading != Reading::kReshaped) return true;
   graph::Shape from, to;
   for (const Dim& dim : reshape.operand(0)->shape()) {
@@ -157,7 +160,8 @@ bool ChangesOnlyUnitDims(const Operation& reshape) {
   return from == to;
 }
 
-// True if elements change their order by more than dims of extent 1.
+// Returns true if the transpose changes the order of elements. A transpose that
+// moves only dims of extent 1 does not.
 bool MovesElements(const Operation& transpose) {
   if (transpose.record().reading != Reading::kPermuted) return false;
   const graph::Shape& shape = transpose.operand(0)->shape();
@@ -171,8 +175,9 @@ bool MovesElements(const Operation& transpose) {
   return false;
 }
 
-// True if only convolutions of narrow integers read the transposed elements,
-// perhaps padded: dot products of several elements need them contiguous.
+// True if the transposed elements are read only by convolutions of narrow
+// integers, perhaps after padding. The dot-product instructions of these
+// convolutions need several adjacent elements.
 bool IsReadByNarrowConvolutions(const Value* transposed) {
   if (!IsInteger(transposed->dtype()) || transposed->is_graph_output() ||
       transposed->users().empty()) {
@@ -189,17 +194,19 @@ bool IsReadByNarrowConvolutions(const Value* transposed) {
   });
 }
 
-// For a value that elementwise operations compute from a contraction, and that
-// is read once, in another order than it is computed in: the intermediate value
-// that takes the least memory, the last of these. If it is stored, the
-// operations up to it are computed with the contraction's results, which then
-// need no memory. Null for other values.
+// Finds a better value to store than `value` itself. It applies if elementwise
+// operations compute `value` from a contraction's result and its only reader
+// reads it in another order. The value to store is the intermediate value that
+// takes the least memory, and of equal ones the last: the operations up to it
+// are computed together with the contraction, whose results then need no
+// memory. Null for other values.
 struct BehindContraction {
   const Value* narrowest = nullptr;
   const Value* product = nullptr;  // result of the contraction
 
-  // Finds the value to store. `before` is the narrowest of the values that
-  // `value` is used for.
+  // Finds the value to store among `value` and the values from which it is
+  // computed. `before` is the narrowest value found so far, on the way from the
+  // reader back to `value`.
   static BehindContraction Find(const Value* value,
                                 const Value* before = nullptr) {
     if (value->producer() == nullptr || value->users().size() != 1 ||
@@ -233,8 +240,8 @@ class StorageChooser {
   explicit StorageChooser(const graph::Graph& graph) : graph_(graph) {}
 
   std::set<const Value*> Run() {
-    // Users are visited before producers, so that the decision for a user is
-    // known.
+    // Users are visited before producers, so that a value's decision can use
+    // those of its users.
     std::vector<Operation*> operations = graph_.Operations();
     for (auto it = operations.rbegin(); it != operations.rend(); ++it)
       Choose(**it);
@@ -257,8 +264,8 @@ class StorageChooser {
       return;
     }
     if (SharesMemory(operation)) {
-      // If the reshape's memory is needed, the memory of the reshaped value is
-      // needed, too.
+      // A reshape shares its operand's memory, so if the reshape needs memory,
+      // its operand must be stored.
       const Value* result = operation.result();
       const bool needed = result->is_graph_output() ||
                           forced_.contains(result) ||
@@ -271,8 +278,8 @@ class StorageChooser {
       store |= result->is_graph_output() || forced_.contains(result.get());
     }
     if (!store && operation.operand_count() > 0) {
-      // If a pad were inlined inside a window's own guard, it would be tested
-      // element by element.
+      // A pad is stored if its elements are read repeatedly: inlined into a
+      // window, its bounds would be tested again for each read element.
       if (operation.record().reading == Reading::kPadded)
         store = uses_.at(operation.result()).repeated &&
                 !PadsForConvolutions(operation);
@@ -283,8 +290,9 @@ class StorageChooser {
       else
         store = WouldRepeatWork(operation);
     }
-    // Reductions compute as they read: for them only a value that is narrower
-    // than the contraction's results is stored.
+    // A reduction computes its operand's elements as it reads them. For a
+    // reduction, an intermediate value is stored only if it is narrower than
+    // the contraction's results.
     const bool moves = MovesElements(operation);
     if (moves || operation.record().trait == OperatorTrait::kReduction) {
       const auto behind = BehindContraction::Find(operation.operand(0));
@@ -296,10 +304,10 @@ class StorageChooser {
   }
 
   struct Uses {
-    // Number of final uses (2 means 2 or more), including uses through inlined
-    // operations.
+    // Number of reads of the value by stored operations, directly or through
+    // inlined operations; 2 means 2 or more.
     int count = 0;
-    // true: one of the uses reads elements more than once
+    // True if one of the uses reads elements more than once.
     bool repeated = false;
     int64_t reads = 0;  // largest number of elements that one use reads
   };
@@ -309,8 +317,8 @@ class StorageChooser {
     const std::set<const Operation*> users(value->users().begin(),
                                            value->users().end());
     for (const Operation* user : users) {
-      // Uses of several operands by one user are added once: its expression
-      // computes a shared value once.
+      // A user that has the value as several operands counts as one use: its
+      // expression computes a shared value once.
       Uses by_user;
       for (int i = 0; i < user->operand_count(); ++i) {
         if (user->operand(i) != value) continue;
@@ -342,11 +350,13 @@ class StorageChooser {
 
   bool WouldRepeatWork(const Operation& operation) {
     const Value* result = operation.result();
-    // Reading a narrow value again costs less than storing a wide one.
+    // A cast to a wider type is always inlined: reading the narrow value again
+    // costs less than storing the wide one.
     if (WidensNumbers(operation)) return false;
     if (IsOfIndices(operation)) return false;
     const int64_t elements = EstimateElements(result->shape());
-    // inlined, because it is computed once per row at most
+    // A value of one element is inlined, because it is computed at most once
+    // per row.
     if (elements == 1) return false;
     const Uses& uses = uses_.at(result);
     if (!uses.repeated && uses.reads <= elements && IsOfNarrowValue(operation))
@@ -354,7 +364,7 @@ class StorageChooser {
     return uses.count > 1 || uses.repeated || uses.reads > elements;
   }
 
-  // Stores values in the middle of expressions that are too long.
+  // Stores intermediate values of expressions that have too many operations.
   void LimitExpressions(const std::vector<Operation*>& operations) {
     std::map<const Value*, int> sizes;
     for (const Operation* operation : operations) {
@@ -378,7 +388,7 @@ class StorageChooser {
   const graph::Graph& graph_;
   std::set<const Value*> stored_;
   std::set<const Value*> forced_;
-  // uses of each result that may be inlined
+  // For each result that may be inlined, its uses.
   std::map<const Value*, Uses> uses_;
 };
 

@@ -40,7 +40,8 @@ Status CaptureConstants(Graph& graph) {
         EMBER_RETURN_IF_ERROR(ReplaceInput(*region, input, *constant));
       }
     }
-    // Inner regions may capture the copies.
+    // Regions inside of this region may capture the new copies, so they get
+    // copies of their own.
     for (const auto& region : operation->regions())
       EMBER_RETURN_IF_ERROR(CaptureConstants(*region));
   }

@@ -8,7 +8,7 @@
 
 #include "base/concat.h"
 #include "compiler/graph/operators.h"
-#include "compiler/graph/symbols.h"
+#include "compiler/graph/operators/symbols.h"
 #include "compiler/passes/constant_value.h"
 #include "compiler/passes/queries.h"
 
@@ -21,8 +21,8 @@ using graph::Graph;
 using graph::Operation;
 using graph::Value;
 
-// True if the shape has elements for all data. Symbols of inputs are assumed to
-// be positive.
+// True if the number of elements is surely not 0: no extent is 0 and no symbol
+// is given its value by data. Symbols of inputs are assumed to be positive.
 bool HasElements(const graph::Shape& shape) {
   if (std::ranges::find(shape, Dim(0)) != shape.end()) return false;
   std::set<std::string> symbols;
@@ -32,8 +32,8 @@ bool HasElements(const graph::Shape& shape) {
   });
 }
 
-// True if `select` alone reads the value and so may leave it out.
-// True if `select` alone reads the value and so may leave it out.
+// True if `select` operations are the only readers of the value, so that the
+// value may be left unused.
 bool IsChosen(const Value& value) {
   return !value.is_graph_output() && !value.users().empty() &&
          std::ranges::all_of(value.users(), [](const Operation* user) {
@@ -41,7 +41,8 @@ bool IsChosen(const Value& value) {
          });
 }
 
-// Returns the error of the first mistake that counts; ok if there is none.
+// Returns the error for the first division by a constant 0 that is not
+// accepted; ok if there is none.
 Status FirstMistake(const Graph& graph) {
   for (const Operation* operation : graph.Operations()) {
     if (DividesByZero(*operation)) {

@@ -23,7 +23,8 @@ namespace ember::compiler {
 // broadcasts. Such an operation is not folded, so that CheckDivisors finds it.
 bool DividesByZero(const graph::Operation& operation);
 
-// Changes nothing. Also checks the graph's regions.
+// Returns an error if the graph or one of its regions has a division by a
+// constant 0 that is not accepted. Changes nothing.
 Status CheckDivisors(graph::Graph& graph);
 
 }  // namespace ember::compiler

@@ -34,7 +34,8 @@ double Read(DType type, const uint8_t* bytes) {
 }
 
 constexpr int64_t kMaxElements = 4096;
-constexpr double kExactIntegerLimit = 9007199254740992.0;  // the value is 2^53
+// 2^53: a double holds every integer up to this magnitude
+constexpr double kExactIntegerLimit = 9007199254740992.0;
 
 }  // namespace
 

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "compiler/graph/contract_spec.h"
+#include "compiler/graph/operators/contract_spec.h"
 #include "compiler/passes/constant_value.h"
 #include "compiler/passes/dequantized_value.h"
 #include "compiler/passes/eliminate.h"
@@ -31,8 +31,8 @@ bool IsPositive(const Value* scale) {
   return number && *number > 0;
 }
 
-// True if a sum of `count` products or numbers whose magnitude is at most
-// `bound` fits into 32 bits.
+// True if a sum of `count` terms, each of magnitude at most `bound`, fits into
+// 32 bits.
 bool SumFits(std::optional<int64_t> count, int64_t bound) {
   return count &&
          (bound == 0 || *count <= std::numeric_limits<int32_t>::max() / bound);
@@ -51,8 +51,9 @@ std::optional<int64_t> ProductOf(const Shape& shape,
   return product;
 }
 
-// Returns the shape of a scale in the result, if the scale varies along at most
-// one label and the sum keeps that label; otherwise nothing.
+// Returns the shape with which a factor's scale broadcasts against the
+// contraction's result. Returns nothing if the scale varies along several
+// labels, or along a label that is summed over.
 std::optional<Shape> ScaleInResult(const Shape& scale, std::string_view labels,
                                    const std::string& result) {
   Shape shape;
@@ -85,7 +86,8 @@ class Dequantizer {
 
   // --- new operations ---
 
-  // Applies the views to a parameter: it keeps one element, or is transposed.
+  // Applies the views of a dequantized value to its parameter, a zero point or
+  // scale. A parameter with one element becomes a scalar.
   StatusOr<Value*> Seen(Value* parameter, const DequantizedValue& value) {
     if (HasOneElement(parameter)) {
       if (parameter->rank() == 0) return parameter;
@@ -105,7 +107,8 @@ class Dequantizer {
     return seen;
   }
 
-  // Returns i32(bytes) - zero for bytes after the views.
+  // Returns i32(bytes) - zero, with the views of the dequantized value applied
+  // to `bytes`.
   StatusOr<Value*> Centered(Value* bytes, const DequantizedValue& value) {
     EMBER_ASSIGN_OR_RETURN(Value * wide, rewriter_.Cast(bytes, DType::kI32));
     if (value.zero == nullptr) return wide;
@@ -137,8 +140,9 @@ class Dequantizer {
     return Factors{*a, *b};
   }
 
-  // Moves the scales of a product's factors behind the product. The shapes are
-  // those of the scales in the result; an empty shape means one element.
+  // Moves the scales of a product's two factors behind the product. `shape_a`
+  // and `shape_b` are the shapes with which the scales broadcast against the
+  // result; an empty shape means a scale of one element.
   Status RewriteProduct(Operation* operation, const Factors& factors,
                         const Shape& shape_a, const Shape& shape_b) {
     Value* integers[2];
@@ -191,8 +195,9 @@ class Dequantizer {
     return RewriteProduct(operation, *factors, *shape_a, *shape_b);
   }
 
-  // Rewrites a convolution. The sum is over the weights' dims but the last,
-  // which is the last of the results; for conv_transpose without groups, too.
+  // Rewrites a convolution. It sums over all dims of the weights except the
+  // last one, which is the output channel and the last dim of the result.
+  // conv_transpose without groups has the same form.
   Status RewriteConvolution(Operation* operation) {
     const std::optional<Factors> factors = FactorsOf(*operation);
     if (!factors) return OkStatus();
@@ -262,8 +267,9 @@ class Dequantizer {
 
   // --- quantization ---
 
-  // Rewrites cast(round(x / scale) + zero): if x was dequantized with the same
-  // parameters, the bytes exist already.
+  // Rewrites cast(round(x / scale) + zero), which quantizes x. If x was
+  // dequantized with the same parameters, the bytes from which it was
+  // dequantized are the result.
   Status RewriteQuantization(Operation* cast) {
     const DType type = cast->result()->dtype();
     if (!IsByte(type)) return OkStatus();
@@ -293,7 +299,8 @@ class Dequantizer {
     return OkStatus();
   }
 
-  // Rewrites a division whose quotient is rounded.
+  // Moves a division by a scale, whose quotient is rounded, into the constants
+  // that compute the dividend.
   Status RewriteDivision(Operation* divide) {
     Value* scale = divide->operand(1);
     const bool is_rounded = std::ranges::all_of(
@@ -310,13 +317,15 @@ class Dequantizer {
     return OkStatus();
   }
 
-  // True if the value's producers can absorb the division at no cost: they end
-  // in constants, some of them factors.
+  // True if the division of the value can be moved to its producers' constants
+  // at no cost: all paths through its producers end in constants, some of which
+  // are factors.
   static bool TakesDivision(const Value* value) {
     const Operation* producer = value->producer();
     if (producer == nullptr || IsConstantParameter(value)) return false;
     const std::string_view name = producer->name();
-    // A product that has other users is computed twice.
+    // A product may have other users; it is then computed a second time with
+    // the divided factor.
     if (name == "multiply") {
       return IsConstantParameter(producer->operand(0)) ||
              IsConstantParameter(producer->operand(1));
@@ -367,8 +376,9 @@ class Dequantizer {
   Rewriter rewriter_{graph_};
 };
 
-// The rules by operator. Elementwise operators in between are not rewritten:
-// the stored values are bytes (compiler/lowering/storage.h).
+// The rewriting function of each operator. Elementwise operators between them
+// are not rewritten, because the values that are stored are bytes anyway
+// (compiler/lowering/storage.h).
 const Dequantizer::Row Dequantizer::kRows[] = {
     {"contract", &Dequantizer::RewriteContract},
     {"conv", &Dequantizer::RewriteConvolution},
@@ -380,8 +390,8 @@ const Dequantizer::Row Dequantizer::kRows[] = {
 };
 
 Status Dequantizer::Run() {
-  // Divisions come last: a value that is quantized again with the same
-  // parameters contains one.
+  // Divisions are rewritten after all other operators, because the pattern of a
+  // value that is quantized again with the same parameters contains a division.
   for (const bool divisions : {false, true}) {
     for (Operation* operation : graph_.Operations()) {
       if ((operation->name() == "divide") != divisions) continue;

@@ -58,7 +58,8 @@ bool HasOneOf(const DequantizedValue& value) {
          (value.zero == nullptr || HasOneElement(value.zero));
 }
 
-// True if the parameters have as many dims as the value.
+// True if zero point and scale each have one element or as many dims as the
+// value.
 bool HasWholeRank(const DequantizedValue& value) {
   const int rank = value.bytes->rank();
   return (HasOneElement(value.scale) || value.scale->rank() == rank) &&

@@ -16,18 +16,17 @@ namespace ember::compiler {
 
 struct DequantizedValue {
   graph::Value* bytes = nullptr;  // the bytes, of type u8 or i8
-  // Zero point, of type i32, which is subtracted from the bytes' values; null:
-  // 0.
+  // Zero point, of type i32, which is subtracted from the bytes. Null means 0.
   graph::Value* zero = nullptr;
   graph::Value* scale = nullptr;  // the scale, a constant of type f32
   // Views of the dequantized value, the outermost first. They are transposes,
   // or any views if zero and scale have one element.
   std::vector<const graph::Operation*> views;
 
-  // Returns the shape of the scale after the views, aligned at the last dim; {}
-  // for one element.
+  // Returns the shape of the scale after the views have been applied to it,
+  // aligned at the last dim of the value. {} means one element.
   graph::Shape ScaleShape() const;
-  // Returns the largest magnitude of a value minus zero.
+  // Returns the largest magnitude that an element of bytes - zero can have.
   int64_t Bound() const;
 };
 

@@ -28,7 +28,9 @@ void ElementOrder::Transpose(const Permutation& permutation) {
 }
 
 bool ElementOrder::Reshape(const Shape& shape) {
-  Digits left = Join(dims_);  // digits of all dims, the slowest first
+  // All digits of the order that are not yet assigned to a new dim, the slowest
+  // first.
+  Digits left = Join(dims_);
   std::vector<Digits> dims(shape.size());
   for (size_t d = shape.size(); d-- > 0;) {
     Dim wanted = shape[d];
@@ -43,7 +45,7 @@ bool ElementOrder::Reshape(const Shape& shape) {
         wanted = whole;
         continue;
       }
-      // Extent of the fast part of a digit that is split.
+      // Extent of the slow part of a digit that is split in two.
       const Dim rest = FloorDivide(digit.extent, wanted);
       if (!rest.is_valid() || rest * wanted != digit.extent) return false;
       dims[d].insert(dims[d].begin(), {digit.dim, digit.stride, wanted});
@@ -108,7 +110,9 @@ bool IsMovement(const Operation* operation) {
          (operation->name() == "transpose" || operation->name() == "reshape");
 }
 
-// Returns the value and the values from which it is moved, the nearest first.
+// Returns the value, its movement's operand, the operand of that operand's
+// movement and so on: all values whose elements this value holds, the nearest
+// first.
 std::vector<const Value*> SourcesOf(const Value* value) {
   std::vector<const Value*> sources = {value};
   while (IsMovement(sources.back()->producer()))
@@ -116,7 +120,8 @@ std::vector<const Value*> SourcesOf(const Value* value) {
   return sources;
 }
 
-// Returns the nearest value of which both are movements; null if there is none.
+// Returns the nearest value from which movements make both a and b; null if
+// there is none.
 const Value* CommonSource(const Value* a, const Value* b) {
   const std::vector<const Value*> others = SourcesOf(b);
   for (const Value* source : SourcesOf(a)) {
@@ -125,7 +130,7 @@ const Value* CommonSource(const Value* a, const Value* b) {
   return nullptr;
 }
 
-// Applies the movements between `base` and a value that is moved from it.
+// Applies to `order` the movements that make `value` from `base`.
 bool MoveTo(const Value* value, const Value* base, ElementOrder& order) {
   return value == base || (MoveTo(value->producer()->operand(0), base, order) &&
                            order.Move(*value->producer()));

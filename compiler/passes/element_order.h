@@ -32,24 +32,29 @@ class ElementOrder {
   // Makes the order in which a value of this shape holds all its own elements.
   explicit ElementOrder(const graph::Shape& shape);
 
-  // Apply a movement to the elements. They return false and change nothing if
-  // the result cannot be expressed; functions without a result always can.
+  // These functions apply a movement to the elements. A function that returns a
+  // bool returns false and changes nothing if the order after the movement
+  // cannot be expressed. A function without a result always succeeds.
   void Transpose(const Permutation& permutation);
   [[nodiscard]] bool Reshape(const graph::Shape& shape);
   // Broadcasts the value as elementwise operations broadcast their operands.
   // The shape has at least as many dims.
   void Broadcast(const graph::Shape& shape);
-  // Applies an operation that is one of these movements to its first operand.
+  // Applies an operation to its first operand's order, if the operation is a
+  // transpose or a reshape. Returns false for other operations.
   [[nodiscard]] bool Move(const graph::Operation& movement);
 
   const graph::Shape& shape() const { return shape_; }
 
-  // True if both orders have the same element at each index.
+  // True if a and b have the same shape and hold the same element at each
+  // index.
   friend bool operator==(const ElementOrder& a, const ElementOrder& b);
 
  private:
   struct Digit {
-    int dim;  // dim of the first value; -1 if it does not matter
+    // Number of the first value's dim; -1 for a dim that a broadcast added or
+    // repeats, whose index does not select an element.
+    int dim;
     graph::Dim stride;
     graph::Dim extent;
 

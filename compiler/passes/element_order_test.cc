@@ -1,7 +1,7 @@
 #include "compiler/passes/element_order.h"
 
 #include "compiler/graph/graph.h"
-#include "compiler/graph/text.h"
+#include "compiler/graph/text/text.h"
 #include "gtest/gtest.h"
 
 namespace ember::compiler {
@@ -16,7 +16,7 @@ TEST(ElementOrder, TakesDimsApart) {
   split.Transpose({3, 0, 1, 2});
   ElementOrder whole(Shape{24, 5});
   whole.Transpose({1, 0});
-  // equal elements in another shape are not equal
+  // Orders with the same elements in different shapes are not equal.
   EXPECT_FALSE(split == whole);
   ASSERT_TRUE(split.Reshape({5, 24}));
   EXPECT_TRUE(split == whole);

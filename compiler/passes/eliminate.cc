@@ -6,9 +6,9 @@
 #include <unordered_map>
 
 #include "base/hash.h"
-#include "compiler/graph/broadcasting.h"
+#include "compiler/graph/builder/broadcasting.h"
 #include "compiler/graph/operators.h"
-#include "compiler/graph/symbols.h"
+#include "compiler/graph/operators/symbols.h"
 
 namespace ember::compiler {
 namespace {
@@ -32,8 +32,8 @@ uint64_t SampleHash(std::span<const uint8_t> bytes) {
   return hash;
 }
 
-// Returns a key that is equal for operations that compute the same. It holds a
-// hash of constants' bytes, which SameConstants compares in full.
+// Returns a text that is equal for operations that compute the same. For a
+// constant it contains a hash of the bytes; SameConstants compares all bytes.
 std::string KeyOf(const Operation& operation) {
   std::string key(operation.name());
   for (const graph::Value* operand : operation.operands()) {
@@ -87,7 +87,8 @@ bool SameConstants(const Operation& a, const Operation& b) {
 Status EliminateCommonSubexpressions(Graph& graph) {
   std::unordered_map<std::string, Operation*> seen;
   for (Operation* operation : graph.Operations()) {
-    // Operations with their own symbols or regions are never merged.
+    // Operations that the program runs may define symbols or have regions. They
+    // are never merged.
     if (operation->record().trait == graph::OperatorTrait::kProgram) continue;
     auto [entry, inserted] = seen.emplace(KeyOf(*operation), operation);
     if (inserted || !SameConstants(*operation, *entry->second)) continue;
@@ -121,9 +122,9 @@ void DropUnusedCaptures(Graph& graph, Operation* operation) {
 }
 
 // True if an `assume` compares dims of which one may be 1 while the other is
-// not. Such dims would broadcast: values made of them have other dims then, and
-// a caller may ask for these dims alone. So the comparison is kept even if no
-// operation reads the value.
+// not. Such dims would broadcast: values computed from broadcast dims would
+// have other dims, and a caller may ask only for the dims of a result. So the
+// `assume` is kept even if no operation reads its result.
 bool ExcludesBroadcasting(const Operation& operation) {
   if (operation.name() != "assume") return false;
   const graph::Shape& actual = operation.operand(0)->shape();
@@ -138,10 +139,12 @@ bool ExcludesBroadcasting(const Operation& operation) {
 
 Status EliminateDeadCode(Graph& graph) {
   std::vector<Operation*> operations = graph.Operations();
-  // Symbols that dims use: the operations that define them are kept.
+  // Symbols that occur in dims of kept operations. An operation that defines
+  // one of these symbols is kept.
   std::set<std::string> symbols;
   for (auto it = operations.rbegin(); it != operations.rend(); ++it) {
-    // a check is always used
+    // A check (an operation with a message) is kept even if no operation reads
+    // its result.
     bool used = (*it)->attributes().Find("message") != nullptr ||
                 ExcludesBroadcasting(**it);
     for (const auto& result : (*it)->results()) used |= !result->unused();

@@ -7,8 +7,8 @@
 
 #include "base/mapped_pages.h"
 #include "base/parallel.h"
-#include "compiler/graph/operation_dispatch.h"
 #include "compiler/graph/operators.h"
+#include "compiler/graph/operators/operation_dispatch.h"
 #include "compiler/passes/check_divisors.h"
 #include "compiler/passes/narrow_products.h"
 #include "compiler/passes/rewriter.h"
@@ -23,9 +23,11 @@ using graph::ConstantData;
 using graph::Operation;
 using graph::TensorType;
 
-// Number of bytes by which folding one operation may enlarge the module.
+// Number of bytes by which the result of one folded operation may exceed a
+// small multiple of its operands' size.
 constexpr int64_t kFreeGrowthBytes = 64 * 1024;
-// Smallest size in bytes of weights that should not be in memory twice.
+// Smallest number of bytes of a constant for which a transposed copy in memory
+// is avoided.
 constexpr int64_t kLargeConstant = int64_t{1} << 20;
 
 int64_t ByteSize(const TensorType& type) {
@@ -61,15 +63,18 @@ bool ShouldFold(const Operation& operation) {
     return false;
   }
   if (IsReadInAnyOrder(operation)) return false;
-  // Contractions read narrow integers directly. Floats become narrow again
-  // later (narrow_weights.h), after scales may have been multiplied into them.
+  // A widened constant that only contractions read is not folded if it is an
+  // integer, because contractions read narrow integers directly. Widened floats
+  // are folded and become narrow again later (narrow_weights.h), after scales
+  // may have been multiplied into them.
   if (WidensForProducts(operation) && IsInteger(operation.result()->dtype())) {
     return false;
   }
   if (DividesByZero(operation)) return false;
-  // Bytes that hold several elements of a few bits are not unpacked here. The
-  // operation that reads the elements as numbers unpacks them
-  // (lowering/fusion.cc: constants of products).
+  // Bytes that hold several elements of a few bits each are not unpacked here,
+  // as the result would be larger than the operand. The dispatch that reads the
+  // elements as numbers unpacks them (JoinConstants in
+  // compiler/lowering/fusion.cc).
   const int64_t most_growth = IsOfBytes(operation) ? 1 : 2;
   int64_t operand_bytes = 0;
   for (const graph::Value* operand : operation.operands()) {
@@ -93,9 +98,9 @@ class Allowance {
     std::set<const uint8_t*> counted;
     AddConstants(graph, counted);
   }
-  // Takes the points, and the growth from the operation's operands to its
-  // results, from the budget. Returns false and takes nothing if too little is
-  // left.
+  // Subtracts from the budget the points to evaluate and the growth from the
+  // operation's operands to its results. Returns false and subtracts nothing if
+  // the budget is too small.
   bool Take(const Operation& operation, int64_t points) {
     int64_t bytes = 0;
     for (const auto& result : operation.results())
@@ -166,7 +171,8 @@ StatusOr<std::vector<ConstantData>> Evaluate(const Operation& operation,
   }
   SerialRunner runner;
   EMBER_RETURN_IF_ERROR(plan->Run(buffers, runner));
-  // The program may not need the operands any more.
+  // Pages of large operands that are mapped from a file are released, because
+  // the program may not need the operands any more.
   for (const graph::Value* operand : operation.operands()) {
     const auto& data =
         operand->producer()->attributes().Get<ConstantData>("value");

@@ -7,7 +7,7 @@
 #include "base/concat.h"
 #include "base/dtype.h"
 #include "compiler/graph/graph.h"
-#include "compiler/graph/text.h"
+#include "compiler/graph/text/text.h"
 #include "gtest/gtest.h"
 
 namespace ember::compiler {
@@ -56,7 +56,8 @@ TEST(FoldConstants, ComputesInRegionsToo) {
   EXPECT_EQ(CountOf(graph, "neg"), 0);
 }
 
-// Each byte has two weights; unpacked, they would take twice as many bytes.
+// Each byte of the constant holds two weights. Unpacking them would take twice
+// as many bytes, so the operation is not folded.
 TEST(FoldConstants, BitsStayPacked) {
   graph::Graph graph = Parse(R"(graph @g() -> (%y) {
     %c: u8[] = constant() {value = [18]}
@@ -72,8 +73,8 @@ TEST(FoldConstants, BitsStayPacked) {
   EXPECT_EQ(CountOf(graph, "shift_right"), 1);
 }
 
-// Contractions read large weights in the order that they have in the model's
-// file.
+// A contraction can read large weights in the order of the model's file, so
+// their transpose is not folded.
 TEST(FoldConstants, LargeTransposesOfContractionsStay) {
   for (const int64_t rows : {512, 16}) {
     std::string text = "graph @g(%x: f32[1, 1024]) -> (%y) {\n";
@@ -98,8 +99,8 @@ TEST(FoldConstants, LargeTransposesOfContractionsStay) {
   }
 }
 
-// The operands have 64 KiB each and the result is one number, but it takes 2^30
-// products.
+// The operands have only 64 KiB each and the result is one number, but the
+// contraction takes 2^30 products, so it is not folded.
 TEST(FoldConstants, LeavesWhatTakesLong) {
   graph::Graph graph = Parse(R"(graph @g() -> (%y, %z) {
     %c: f16[] = constant() {value = [1.0]}
@@ -109,13 +110,14 @@ TEST(FoldConstants, LeavesWhatTakesLong) {
     %z: f32[] = contract(%a, %b) {spec = "i,i->"}
   })");
   ASSERT_TRUE(FoldConstants(graph).ok());
-  // The operation with more products than the limit is left; the one with as
-  // many products as elements is folded.
+  // The contraction with more products than the limit is not folded. The
+  // contraction with as many products as elements is folded.
   EXPECT_EQ(CountOf(graph, "contract"), 1);
   EXPECT_EQ(CountOf(graph, "add"), 0);
 }
 
-// Each of the branches doubles its constant 24 times.
+// Each branch has a chain of operations that doubles a constant 24 times. The
+// limit on growth must hold for all branches together.
 TEST(FoldConstants, AllRegionsHaveOneLimitOnGrowth) {
   std::string text = "graph @g(%c: bool[]) -> (";
   constexpr int kCount = 8;

@@ -21,7 +21,8 @@ bool IsZeroPad(const Operation* operation) {
   return UniformConstant(operation->operand(1)) == 0.0;
 }
 
-// True if the padding can be moved: a window's padding must not be negative.
+// True if every amount of padding is a constant of at least 0. Only such a pad
+// can become a window's padding, which must not be negative.
 bool IsNonNegative(const Shape& shape) {
   for (const Dim& dim : shape) {
     if (!dim.is_constant() || dim.constant() < 0) return false;
@@ -53,7 +54,8 @@ Status FoldPads(graph::Graph& graph) {
     Shape new_low = attributes.Get<Shape>("low"),
           new_high = attributes.Get<Shape>("high");
     const size_t first =
-        // the first spatial dim; conv's attributes cover only the spatial dims
+        // Number of the first spatial dim of x: the attributes `low` and `high`
+        // of conv have only the spatial dims.
         is_conv ? 1 : 0;
     for (size_t i = 0; i < new_low.size(); ++i) {
       new_low[i] = new_low[i] + low[first + i];

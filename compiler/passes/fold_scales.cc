@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "compiler/graph/contract_spec.h"
+#include "compiler/graph/operators/contract_spec.h"
 #include "compiler/passes/constant_value.h"
 #include "compiler/passes/queries.h"
 #include "compiler/passes/rewriter.h"
@@ -30,8 +30,8 @@ bool IsChannelConstant(const Value* value, const Shape& result) {
          shape.back() == result.back();
 }
 
-// Returns the weights' dim that becomes the last dim of a contraction's result,
-// if only the second operand has its label; -1 otherwise.
+// Returns the dim of the weights that is the last dim of the contraction's
+// result; -1 if the first operand has its label, too.
 int ChannelDimOfWeights(const Operation& operation) {
   const Value* weights = operation.operand(1);
   if (operation.name() == "conv") return weights->rank() - 1;

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "compiler/graph/contract_spec.h"
+#include "compiler/graph/operators/contract_spec.h"
 #include "compiler/passes/queries.h"
 #include "compiler/passes/rewriter.h"
 
@@ -24,7 +24,7 @@ struct Factor {
   // views of the scaled value, the outermost first
   std::vector<const Operation*> views;
   Value* wide = nullptr;
-  Value* scale = nullptr;  // scale of the factor; null: none
+  Value* scale = nullptr;  // Scale of the factor; null if the factor has none.
 };
 
 std::optional<Factor> FactorOf(Value* value) {
@@ -40,16 +40,17 @@ std::optional<Factor> FactorOf(Value* value) {
     const int wide = IsWidenedFloat8(multiply.operand(0)) ? 0 : 1;
     factor.wide = multiply.operand(wide);
     factor.scale = multiply.operand(1 - wide);
-    // If the shapes differ, additional dims or a broadcast come from the scale.
-    // Such a factor is not recognised.
+    // If multiplying by the scale adds dims or broadcasts the factor, the
+    // factor is not recognised.
     if (factor.wide->shape() != value->shape()) return std::nullopt;
   }
   return IsWidenedFloat8(factor.wide) ? std::optional(factor) : std::nullopt;
 }
 
-// Returns the scale's shape that broadcasts against the result; nothing if the
-// result has no such dim. `labels` are the factor's, `others` the other
-// factor's.
+// Returns the shape with which the factor's scale broadcasts against the
+// result. Returns nothing if the scale varies along a dim that the result
+// lacks, that the other factor has, too, or whose label occurs twice. `labels`
+// are the labels of this factor, `others` those of the other factor.
 std::optional<Shape> ShapeBehind(const Factor& factor,
                                  const std::string& labels,
                                  const std::string& others,

@@ -54,7 +54,7 @@ std::optional<Counted> CountedBy(const Value* value) {
   if (long_axes != 1 || count < 2) return std::nullopt;
   counted.start = element(0);
   for (size_t i = 1; i < count; ++i) {
-    // The sum is unsigned, as it may wrap.
+    // The sum is computed in unsigned arithmetic, because it may wrap.
     if (static_cast<uint64_t>(element(i)) !=
         static_cast<uint64_t>(counted.start) + i) {
       return std::nullopt;
@@ -87,7 +87,8 @@ bool IsIndex(const Value* value) {
 
 bool IsNumber(const Value* value) { return UniformConstant(value).has_value(); }
 
-// True for an index plus a number, in the form that IndexFor makes.
+// True for an iota plus a constant number, the form in which IndexFor writes
+// counted constants.
 bool IsShiftedIndex(const Operation& operation) {
   return operation.name() == "add" && IsIndex(operation.operand(0)) &&
          IsNumber(operation.operand(1));

@@ -11,8 +11,8 @@
 //   %seen = less_equal(%columns, %rows)
 //
 // Applies only if fold-constants has left the comparison: its result is large,
-// or the other operand is not constant. Runs after the last of those passes,
-// which would fold the index again.
+// or the other operand is not constant. This pass runs after the last
+// fold-constants, which would turn the index into a constant again.
 #ifndef EMBER_COMPILER_PASSES_INDEX_COMPARISONS_H_
 #define EMBER_COMPILER_PASSES_INDEX_COMPARISONS_H_
 

@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "compiler/graph/contract_spec.h"
 #include "compiler/graph/operators.h"
+#include "compiler/graph/operators/contract_spec.h"
 #include "compiler/passes/constant_value.h"
 #include "compiler/passes/permutation.h"
 #include "compiler/passes/queries.h"
@@ -41,10 +41,11 @@ bool IsView(const Operation& operation) {
 // A factor of the form transpose(... transpose(i32(narrow) - zero) ...).
 struct Factor {
   Value* narrow = nullptr;
-  // Zero point with one element, of type i32, subtracted from narrow's values;
-  // null: 0.
+  // Zero point: one element of type i32, which is subtracted from the widened
+  // value. Null means 0.
   Value* zero = nullptr;
-  // permutations of the transposes, the innermost last
+  // permutations of the transposes between the operand and `narrow`, the
+  // innermost last
   std::vector<Permutation> transposes;
   bool is_constant = false;  // true if narrow is a constant
 };
@@ -131,8 +132,8 @@ class Narrower {
     if (cast == nullptr || !WidensNumbers(*cast) ||
         cast->result()->is_graph_output())
       return OkStatus();
-    // A cast of a constant is left, because constant weights are found behind
-    // their views.
+    // A cast of a constant is not moved, because constant weights are
+    // recognised behind their views.
     if (ConstantOf(cast->operand(0)) != nullptr) return OkStatus();
     const bool is_for_products = std::ranges::all_of(
         cast->result()->users(),
@@ -214,7 +215,8 @@ class Narrower {
                   : from == DType::kU8  ? RangeOf<uint8_t>(data.bytes)
                   : from == DType::kI16 ? RangeOf<int16_t>(data.bytes)
                                         : RangeOf<int32_t>(data.bytes);
-    if (range.low > range.high) return nullptr;  // the constant has no elements
+    // A constant without elements is not narrowed.
+    if (range.low > range.high) return nullptr;
     const int64_t zero =
         factor.zero == nullptr
             ? 0
@@ -245,9 +247,9 @@ class Narrower {
     return rewriter_.Make("subtract", {wide, zero});
   }
 
-  // Returns the shape in which sums of a contraction's weights broadcast
-  // against its result: the extents of the labels that both have, in the
-  // result's order.
+  // Returns the shape with which sums of a contraction's weights broadcast
+  // against its result: for each dim of the result, in order, the weights'
+  // extent if they have its label, else 1.
   std::optional<Shape> BroadcastShape(const Operation& contract, int weights) {
     const ContractSpec spec = SpecOf(contract);
     const std::string& labels = weights == 0 ? spec.a : spec.b;
@@ -279,12 +281,12 @@ class Narrower {
     return axes;
   }
 
-  // Returns the sums of the weights along the axes, which are axes of their
-  // last transpose.
+  // Returns the sums of the constant weights along `axes`. The axes count the
+  // dims of the weights after all their transposes.
   StatusOr<Value*> SumsOf(const Value* weights, const Factor& factor,
                           const std::vector<int64_t>& axes) {
     const size_t rank = weights->shape().size();
-    // For each dim after the transposes the constant's dim.
+    // Maps each dim of the transposed weights to the constant's dim.
     std::vector<size_t> dims(rank);
     std::iota(dims.begin(), dims.end(), size_t{0});
     for (size_t i = factor.transposes.size(); i-- > 0;) {
@@ -293,7 +295,8 @@ class Narrower {
         moved.push_back(dims[static_cast<size_t>(dim)]);
       dims = std::move(moved);
     }
-    // For each dim of the constant the stride in the sums.
+    // For each dim of the constant, its stride in the result's elements; 0 for
+    // a dim that is summed over.
     std::vector<int64_t> steps(rank, 0);
     Shape shape;
     int64_t count = 1;
@@ -375,7 +378,7 @@ class Narrower {
                                             : -1;
     if (is_conv && weights == 0) return OkStatus();
     Value* narrow[2] = {nullptr, nullptr};
-    // the constant weights before their transposes
+    // The narrowed constant weights, before their transposes are applied.
     const Value* constant = nullptr;
     if (weights >= 0) {
       EMBER_ASSIGN_OR_RETURN(narrow[weights],
@@ -384,8 +387,8 @@ class Narrower {
       constant = narrow[weights];
     }
     graph::Attributes attributes = operation->attributes();
-    // the zero point of the other factor, if its product with the weights' sums
-    // is subtracted
+    // Zero point of the other factor. If it is not null, its product with the
+    // weights' sums is subtracted from the result.
     Value* corrected_by = nullptr;
     for (int i = 0; i < 2; ++i) {
       const Factor& factor = *factors[i];

@@ -22,7 +22,8 @@ using graph::Value;
 // constants gains nothing.
 constexpr size_t kLeastBytes = 256;
 
-// Returns the elements as T; nothing if T cannot hold one of them exactly.
+// Returns all elements converted to T; nothing if one of them is not exactly a
+// value of T.
 template <typename T>
 std::optional<ConstantData> As(std::span<const uint8_t> bytes) {
   const size_t count = bytes.size() / sizeof(float);
@@ -35,8 +36,9 @@ std::optional<ConstantData> As(std::span<const uint8_t> bytes) {
     return std::bit_cast<uint32_t>(ToFloat(ToNarrowFloat<T>(value))) ==
            std::bit_cast<uint32_t>(value);
   };
-  // Most constants cannot be narrowed, which their first elements show. So
-  // memory is allocated only after all elements have been checked.
+  // A type that cannot hold the elements usually fails at one of the first
+  // elements. So the narrow copy is allocated only after all elements have been
+  // checked.
   for (size_t i = 0; i < count; ++i) {
     if (!holds(element(i))) return std::nullopt;
   }
@@ -58,7 +60,8 @@ std::optional<Narrowed> NarrowTo(DType type, std::span<const uint8_t> bytes) {
   return Narrowed{type, *std::move(data)};
 }
 
-// Converts a constant to the first type that holds all elements.
+// Converts a constant to the first of several narrow types that holds all its
+// elements exactly.
 std::optional<Narrowed> Narrow(std::span<const uint8_t> bytes,
                                bool is_beside_float8) {
   std::optional<Narrowed> narrow;

@@ -54,7 +54,7 @@ bool HoldsBytes(const Value* value, DType byte_type) {
 }
 
 ContractSpec SpecOf(const Operation& contract) {
-  // Type inference has parsed the same text, so this cannot fail.
+  // Parsing cannot fail here, because type inference has parsed the same spec.
   return *ContractSpec::Parse(contract.attributes().Get<std::string>("spec"));
 }
 

@@ -1,13 +1,13 @@
-// Questions of passes about values and operations; constant_value.h has those
-// about constants.
+// Functions with which passes examine values and operations. Functions about
+// constants are in constant_value.h.
 #ifndef EMBER_COMPILER_PASSES_QUERIES_H_
 #define EMBER_COMPILER_PASSES_QUERIES_H_
 
 #include <string_view>
 
 #include "base/dtype.h"
-#include "compiler/graph/contract_spec.h"
 #include "compiler/graph/graph.h"
+#include "compiler/graph/operators/contract_spec.h"
 
 namespace ember::compiler {
 
@@ -16,15 +16,15 @@ constexpr bool IsByte(DType type) {
   return type == DType::kI8 || type == DType::kU8;
 }
 
-// True if an operation of that operator produces the value.
+// True if an operation with the operator `operator_name` produces the value.
 bool IsResultOf(const graph::Value* value, std::string_view operator_name);
 
 // True for an 8-bit float cast to f32: a factor that machines multiply
 // directly.
 bool IsWidenedFloat8(const graph::Value* value);
 
-// True if one operand of one operation reads the value, and it is no result of
-// the graph. Then its producer can be changed for that reader.
+// True if the value has exactly one use, as one operand of one operation, and
+// is no result of the graph. Its producer can then be changed to suit that use.
 bool IsUsedOnce(const graph::Value* value);
 
 // True for a value of exactly one element, of any rank.

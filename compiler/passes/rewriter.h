@@ -34,8 +34,8 @@ class Rewriter {
   StatusOr<graph::Value*> Make(std::string_view operator_name,
                                std::vector<graph::Value*> operands,
                                graph::Attributes attributes = {});
-  // Makes an operation of the same operator, with the same attributes (or
-  // others) and origin.
+  // Makes an operation with the operator, the origin and the attributes of
+  // `operation` (or with other attributes) and with new operands.
   StatusOr<graph::Value*> MakeLike(const graph::Operation& operation,
                                    std::vector<graph::Value*> operands);
   StatusOr<graph::Value*> MakeLike(const graph::Operation& operation,
@@ -51,8 +51,8 @@ class Rewriter {
   StatusOr<graph::Value*> Transpose(graph::Value* value,
                                     const Permutation& permutation);
 
-  // Makes every use of the operation's only result a use of `by`, which takes
-  // over the result's name unless it has one, and erases the operation.
+  // Replaces every use of the operation's only result by `by` and erases the
+  // operation. If `by` has no name, it gets the result's name.
   void Replace(graph::Operation* operation, graph::Value* by);
 
  private:

@@ -20,8 +20,8 @@ using graph::Value;
 
 bool SameType(const Value* a, const Value* b) { return a->type() == b->type(); }
 
-// Returns x for "x op c" if c is the neutral element and no broadcasting
-// happens.
+// Returns x for an operation x op c if c is the operator's neutral element
+// (such as 0 for add) and the result has the type of x.
 Value* NeutralOperand(const Operation& operation) {
   const std::string_view name = operation.name();
   const Value* result = operation.result();
@@ -116,21 +116,22 @@ bool IsPlainPad(const Operation* operation) {
          operation->attributes().Get<std::string>("mode") == "constant";
 }
 
-// True if none of a pad's amounts at one end is negative, so that it removes no
-// elements there.
+// True if every amount of a pad at one end is a constant of at least 0, so that
+// the pad removes no elements at that end.
 bool CropsNothing(const Shape& amounts) {
   return std::ranges::all_of(amounts, [](const Dim& dim) {
     return dim.is_constant() && dim.constant() >= 0;
   });
 }
 
-// Returns the value that the pad fills with, if it is one known value.
+// Returns the constant that the pad fills with; nothing if the value is not
+// constant or not uniform.
 std::optional<double> FillOf(const Operation& pad) {
   return pad.operand_count() == 1 ? 0.0 : UniformConstant(pad.operand(1));
 }
 
-// Makes one pad, by the sum of the amounts, of a pad of a pad with the same
-// value.
+// Rewrites pad(pad(x)) with equal padding values as one pad, whose amounts are
+// the sums of the amounts.
 void JoinPads(Graph& graph, Operation* pad) {
   const Operation* inner = pad->operand(0)->producer();
   if (!IsPlainPad(pad) || !IsPlainPad(inner)) return;
@@ -163,14 +164,16 @@ Status Simplify(Graph& graph) {
       continue;
     }
     const std::string_view name = operation->name();
-    // Rewrites i32(x + 0.0) as i32(x): integers have one zero.
+    // Rewrites i32(x + 0.0) as i32(x): x + 0.0 differs from x only for x =
+    // -0.0, and integers have only one zero.
     if (name == "cast" && IsInteger(operation->result()->dtype())) {
       if (Value* x = WithoutZero(operation->operand(0)))
         graph.SetOperand(operation, 0, x);
       continue;
     }
     if (name == "pad") JoinPads(graph, operation);
-    // reshape(reshape(x)) and the like: only the last shape matters.
+    // If two reshapes (or broadcasts) follow each other, only the last shape
+    // matters, so the inner one is skipped.
     if (name == "reshape" || name == "broadcast") {
       Operation* inner = operation->operand(0)->producer();
       if (inner != nullptr && inner->name() == name &&

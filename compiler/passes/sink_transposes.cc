@@ -5,8 +5,8 @@
 #include <optional>
 #include <string>
 
-#include "compiler/graph/contract_spec.h"
 #include "compiler/graph/operators.h"
+#include "compiler/graph/operators/contract_spec.h"
 #include "compiler/passes/element_order.h"
 #include "compiler/passes/permutation.h"
 #include "compiler/passes/queries.h"
@@ -24,14 +24,15 @@ using graph::OperatorTrait;
 using graph::Shape;
 using graph::Value;
 
-// A run of dims: dims [from_begin, from_end) of one shape hold the same
-// elements as [to_begin, to_end) of another.
+// A run of dims in a reshape: the dims [from_begin, from_end) of the operand
+// become the dims [to_begin, to_end) of the result, with the same elements.
 struct Run {
   size_t from_begin, from_end, to_begin, to_end;
 };
 
-// Moves transposes. A rewrite adds operations before the one that it replaces
-// and returns the new value of its result, or null where it does not apply.
+// Moves transposes from operands to results. Each function that rewrites an
+// operation adds new operations before it and returns the value that replaces
+// its result, or null if the rule does not apply.
 class Sinker {
  public:
   explicit Sinker(Graph& graph) : graph_(graph) {}
@@ -50,9 +51,10 @@ class Sinker {
   }
 
  private:
-  // True if the replacement holds the same elements as the result. A rule that
-  // moves elements by other movements must prove that, because of dims of
-  // extent 1 and runs of dims. The other rules only rename whole dims.
+  // True if the replacement is proved to hold the same elements as the
+  // operation's result. The proof is required for rules that move elements by
+  // other movements, because they rely on dims of extent 1 and on runs of dims.
+  // The other rules only permute whole dims.
   static bool IsProved(const Operation& operation, const Value* replacement) {
     const bool moves = operation.name() == "transpose" ||
                        operation.name() == "reshape" ||
@@ -159,7 +161,8 @@ class Sinker {
                                  const Permutation& permutation) {
     if (PermutationOf(&value) != nullptr &&
         value.rank() == static_cast<int>(permutation.size())) {
-      return true;  // the transpose was checked to have the same permutation
+      // The caller has checked that all transposes have the same permutation.
+      return true;
     }
     const Operation* producer = value.producer();
     if (producer != nullptr && producer->name() == "constant") return true;
@@ -224,8 +227,8 @@ class Sinker {
     EMBER_ASSIGN_OR_RETURN(Value * result,
                            rewriter_.MakeLike(operation, {Source(operation)},
                                               std::move(attributes)));
-    // The dims that are left, in source order, and the place of each in the
-    // result.
+    // The dims that the reduction keeps, in the order of the transposed value's
+    // source, and the position of each in the result.
     Permutation rest;
     for (int64_t source : permutation) {
       if (std::find(axes.begin(), axes.end(), source) != axes.end()) continue;
@@ -352,13 +355,14 @@ class Sinker {
       if (!LiesTogether(run, from, source_shape, permutation)) return nullptr;
       in_order &= IsInOrder(run, from, permutation);
     }
-    // Runs whose dims are neighbours in x but in another order (a channel
-    // shuffle) are ordered by a transpose of x first; the rest of the
-    // permutation then moves past the reshape.
+    // If the dims of a run are neighbours in x but in another order (as in a
+    // channel shuffle), a transpose of x first puts them into order. The rest
+    // of the permutation then moves past the reshape.
     if (!in_order) {
       const Permutation inner = OrderRuns(runs, from, permutation);
       const Permutation rest = Compose(Inverse(inner), permutation);
-      // no part of the permutation can move
+      // If the rest is the identity, no part of the permutation can move past
+      // the reshape.
       if (IsIdentity(rest)) return nullptr;
       EMBER_ASSIGN_OR_RETURN(Value * ordered,
                              rewriter_.Transpose(Source(operation), inner));
@@ -372,7 +376,7 @@ class Sinker {
                                       const std::vector<Run>& runs) {
     const Shape& from = operation.operand(0)->shape();
     const Shape& to = operation.result()->shape();
-    // The numbers of the runs in x's order.
+    // Numbers of the runs, in the order in which their dims occur in x.
     std::vector<size_t> order(runs.size());
     for (size_t r = 0; r < order.size(); ++r) order[r] = r;
     const auto first_source = [&](size_t run) {
@@ -385,8 +389,8 @@ class Sinker {
       return first_source(a) < first_source(b);
     });
     Shape shape;
-    std::vector<int64_t> position(
-        runs.size());  // first dim of each run in the new shape
+    // For each run, the number of its first dim in the reshaped value.
+    std::vector<int64_t> position(runs.size());
     for (size_t r : order) {
       position[r] = static_cast<int64_t>(shape.size());
       shape.insert(shape.end(), to.begin() + runs[r].to_begin,
@@ -403,8 +407,9 @@ class Sinker {
     return rewriter_.Transpose(reshaped, result_permutation);
   }
 
-  // Returns the finest common runs of two shapes with one element count; empty
-  // if symbolic dims hide them.
+  // Splits two shapes of equal element count into the smallest runs of dims
+  // that correspond to each other. Returns an empty list if symbolic dims hide
+  // the correspondence.
   static std::vector<Run> MatchRuns(const Shape& from, const Shape& to) {
     std::vector<Run> runs;
     size_t i = 0, j = 0;
@@ -426,7 +431,7 @@ class Sinker {
       j = run.to_end;
     }
     if (runs.empty()) return {};
-    // The remaining dims of either side have extent 1.
+    // A valid match leaves only dims of extent 1 on either side.
     for (; i < from.size(); ++i) {
       if (from[i] != Dim(1)) return {};
     }
@@ -438,8 +443,8 @@ class Sinker {
     return runs;
   }
 
-  // True if the run's dims are neighbours in the transpose's operand, up to
-  // unit dims.
+  // True if the dims of the run, apart from those of extent 1, are neighbours
+  // in the operand of the transpose, in any order.
   static bool LiesTogether(const Run& run, const Shape& from,
                            const Shape& source_shape,
                            const Permutation& permutation) {
@@ -469,9 +474,9 @@ class Sinker {
     return true;
   }
 
-  // Returns the permutation of the transpose's operand that puts the dims of
-  // each run into the run's order and leaves the runs where they are. Dims of
-  // extent 1 may lie anywhere, so they stay there.
+  // Returns a permutation for the transpose's operand. It sorts the dims inside
+  // each run into the order that the reshape needs and does not move whole
+  // runs. Dims of extent 1 may be anywhere, so they are not moved.
   static Permutation OrderRuns(const std::vector<Run>& runs, const Shape& from,
                                const Permutation& permutation) {
     Permutation order(permutation.size());

@@ -22,8 +22,8 @@ using graph::Value;
 
 constexpr int64_t kLeastExtent = 16;
 
-// True if the search runs along elements that are adjacent in memory, and there
-// are enough of them.
+// True if the search runs along elements that are adjacent in memory, and along
+// at least kLeastExtent of them.
 bool IsSplit(const Operation& operation) {
   if (operation.name() != "arg_reduce") return false;
   const Shape& shape = operation.operand(0)->shape();

@@ -41,8 +41,9 @@ bool IsArithmetic(const Operation& operation) {
           operation.name() != "bitcast");
 }
 
-// True if a change of an operand by its last bit may change the result by much
-// more than that.
+// True if the operation is discontinuous: a change of an operand in its last
+// bit may change the result by much more, as in rounding functions and casts to
+// integers.
 bool Jumps(const Operation& operation) {
   if (IsCast(operation)) {
     const DType to = operation.result()->dtype();
@@ -120,12 +121,13 @@ class Widener {
     return reader;
   }
 
-  // True if the operation can read an operand that has not been rounded.
+  // True if the operation may read its operand in f32, before the operand is
+  // rounded to f16 or bf16.
   bool Takes(const Operation& reader) const {
     if (IsView(reader)) return flowing_.contains(reader.result());
     if (!IsArithmetic(reader) || Jumps(reader)) return false;
-    // A cast to a wider type computes nothing, so the reader of its result
-    // decides.
+    // A cast to a wider type computes nothing. It may read an operand that is
+    // not rounded only if the reader of its result may.
     const bool widens = IsCast(reader) && !IsHalf(reader.result());
     return !widens || flowing_.contains(reader.result());
   }
@@ -159,7 +161,8 @@ class Widener {
     return rewriter_.Cast(operand, DType::kF32);
   }
 
-  // Makes the operation's result in f32, or in the type that a cast is to.
+  // Makes the operation compute in f32. A cast is made to its own type unless
+  // its result stays in f32.
   StatusOr<Value*> MakeWide(const Operation& operation, bool stays_wide) {
     if (IsCast(operation)) {
       Value* operand = operation.operand(0);
@@ -203,9 +206,12 @@ class Widener {
   Graph& graph_;
   Rewriter rewriter_;
   std::set<const Operation*> used_;
-  std::set<const Value*> flowing_;  // their only reader takes them unrounded
-  std::map<const Value*, Value*> wide_;  // the f32 value that replaces each
-  std::set<const Operation*> erased_;    // others replace them
+  // Values that stay in f32: their only reader reads them before they are
+  // rounded.
+  std::set<const Value*> flowing_;
+  // For each value that is replaced, the f32 value that replaces it.
+  std::map<const Value*, Value*> wide_;
+  std::set<const Operation*> erased_;  // others replace them
 };
 
 }  // namespace

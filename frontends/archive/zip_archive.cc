@@ -11,14 +11,16 @@
 namespace ember::archive {
 namespace {
 
-constexpr uint64_t kEndSize = 22;  // size of the directory's end record
+// Bytes of the record that ends the archive's directory.
+constexpr uint64_t kEndSize = 22;
 constexpr uint64_t kLongestComment = 65535;
 constexpr uint64_t kEntrySize = 46;
 constexpr uint64_t kLocalSize = 30;
 constexpr uint64_t kStored = 0, kDeflated = 8;
 constexpr uint64_t kEncrypted = 1;
 constexpr uint64_t kMaxInflation = 1032;
-constexpr uint64_t kNarrow = 0xffffffff;  // the number is in the ZIP64 field
+// A 32-bit field with this value means that the number is in the ZIP64 field.
+constexpr uint64_t kNarrow = 0xffffffff;
 
 Status Malformed(std::string_view what) {
   return DataLossError("ZIP archive: " + std::string(what));
@@ -50,7 +52,8 @@ Status ZipArchive::ReadDirectory() {
   if (bytes_.size() < kEndSize)
     return Malformed("expected at least 22 bytes, found " +
                      std::to_string(bytes_.size()));
-  // The end record is last; only a comment may follow it.
+  // The end record is the last structure of an archive. Only a comment may
+  // follow it, so the search runs backwards.
   uint64_t end = bytes_.size() - kEndSize;
   const uint64_t first = end > kLongestComment ? end - kLongestComment : 0;
   while (Number(end, 4) != 0x06054b50) {
@@ -96,7 +99,8 @@ Status ZipArchive::ReadDirectory() {
         reinterpret_cast<const char*>(bytes_.data() + at + kEntrySize),
         name_size);
     // The ZIP64 field holds 64-bit numbers for the fields that do not fit 32
-    // bits, in this order.
+    // bits, in the order uncompressed size, compressed size, offset of the
+    // local header.
     uint64_t extra = at + kEntrySize + name_size;
     const uint64_t extra_end = extra + extra_size;
     while (extra_end - extra >= 4) {
@@ -163,7 +167,8 @@ StatusOr<ZipContents> ZipArchive::Read(std::string_view name,
   auto inflated =
       std::make_shared<std::vector<uint8_t>>(std::max<size_t>(entry.size, 1));
   z_stream stream{};
-  // A negative number means that the data has no header.
+  // A negative number of window bits says to zlib that the data has no zlib
+  // header.
   if (inflateInit2(&stream, -MAX_WBITS) != Z_OK)
     return ResourceExhaustedError(what + ": no memory to inflate it");
   stream.next_in = const_cast<Bytef*>(packed.data());

@@ -40,16 +40,17 @@ struct ZipContents {
 
 class ZipArchive {
  public:
-  // `owner` keeps the bytes alive.
+  // Opens an archive in memory. `owner` keeps the bytes alive.
   static StatusOr<ZipArchive> Open(std::span<const uint8_t> bytes,
                                    std::shared_ptr<const void> owner);
-  // True if the contents begin with an entry's signature.
+  // True if the contents begin with the signature of a ZIP entry.
   static bool IsArchive(std::string_view contents);
 
   // The names of all entries, in the order of the archive's directory.
   const std::vector<std::string>& names() const { return names_; }
   bool Has(std::string_view name) const { return entries_.contains(name); }
-  // Returns an entry's contents; kNotFound if there is none of this name.
+  // Returns an entry's contents; kNotFound if the archive has no entry of this
+  // name.
   StatusOr<ZipContents> Read(std::string_view name,
                              uint64_t most = uint64_t{1} << 32) const;
 
@@ -57,12 +58,14 @@ class ZipArchive {
   struct Entry {
     uint64_t method = 0, flags = 0, checksum = 0;
     uint64_t packed_size = 0, size = 0;
-    uint64_t header = 0;  // offset of the local header
+    // Offset in the archive of the local header, in bytes.
+    uint64_t header = 0;
   };
   ZipArchive(std::span<const uint8_t> bytes, std::shared_ptr<const void> owner)
       : bytes_(bytes), owner_(std::move(owner)) {}
   Status ReadDirectory();
-  uint64_t Number(uint64_t at, int width) const;  // offset within the archive
+  // Returns the number of `width` bytes at offset `at` of the archive.
+  uint64_t Number(uint64_t at, int width) const;
   bool Fits(uint64_t at, uint64_t size) const {
     return at <= bytes_.size() && size <= bytes_.size() - at;
   }

@@ -15,7 +15,7 @@
 
 namespace ember::archive {
 
-// `name`: the key of the metadata.
+// Adds an entry of the archive. `name`: the key in the metadata.
 void AddZipEntry(const ZipArchive& archive, std::string_view entry,
                  std::string_view name, frontends::MetadataCollector& metadata);
 

@@ -1,4 +1,5 @@
-// Functions of each element.
+// Imports Caffe's elementwise layers: activations, powers, exponentials,
+// logarithms and Dropout.
 #include <cmath>
 #include <string>
 
@@ -51,7 +52,7 @@ void ImportLog(LayerContext& c) {
   c.SetOutput(0, Log(c.Input(0) * p.scale() + p.shift()) * (1 / *log));
 }
 
-// Computes (shift + scale * x)^power.
+// Imports Power: (shift + scale * x)^power.
 void ImportPower(LayerContext& c) {
   const PowerParameter& p = c.layer().power_param();
   Tensor x = c.Input(0);

@@ -1,5 +1,5 @@
-// Convolution and Deconvolution of any number of spatial dims, InnerProduct,
-// Im2col. All bottoms of a layer use the same weights.
+// Imports Convolution and Deconvolution of any number of spatial dims,
+// InnerProduct, Im2col. All bottoms of a layer use the same weights.
 #include "frontends/ops/convolution.h"
 
 #include <algorithm>
@@ -81,8 +81,8 @@ std::optional<Window> ReadWindow(LayerContext& c, const ConvolutionParameter& p,
   return window;
 }
 
-// Merges the dims before the channels into one, [lead, C, spatial…]. The next
-// function undoes it.
+// Merges the dims before the channels into one, [lead, C, spatial…].
+// WithLeadingDims splits that dim again.
 Tensor WithOneLeadingDim(const Tensor& x, int axis) {
   if (axis == 1) return x;
   Shape shape{ElementCount(x.shape(), 0, static_cast<size_t>(axis))};

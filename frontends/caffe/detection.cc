@@ -44,7 +44,7 @@ std::vector<std::pair<float, float>> BoxSizes(const PriorBoxParameter& p) {
   std::vector<std::pair<float, float>> sizes;
   const std::vector<float> ratios = AspectRatios(p);
   for (int i = 0; i < p.min_size_size(); ++i) {
-    // The reference truncates to whole pixels.
+    // Caffe's SSD truncates the sizes of boxes to whole pixels.
     const float least = std::trunc(p.min_size(i));
     sizes.emplace_back(least, least);
     if (p.max_size_size() > 0) {
@@ -59,7 +59,8 @@ std::vector<std::pair<float, float>> BoxSizes(const PriorBoxParameter& p) {
   return sizes;
 }
 
-// Decodes boxes that are predicted relative to priors; all [.., b, 4].
+// Decodes boxes that are predicted relative to priors; all operands are [.., b,
+// 4].
 Tensor Decoded(const DetectionOutputParameter& p, Tensor predicted,
                const Tensor& priors, const Tensor& variances) {
   if (!p.variance_encoded_in_target()) predicted = predicted * variances;
@@ -87,8 +88,8 @@ Tensor ChosenRows(LayerContext& c, const Tensor& rows,
   return Gather(rows, places, 0);
 }
 
-// Keeps at most `most` rows of each image, those with the best scores, in their
-// order. rows: [k, 7].
+// Keeps at most `most` rows of each image, which are those with the best
+// scores, without changing their order. rows: [k, 7].
 Tensor BestOfImages(LayerContext& c, const Tensor& rows, const Dim& images,
                     int64_t most) {
   if (!c.ok()) return rows;
@@ -111,7 +112,8 @@ Tensor BestOfImages(LayerContext& c, const Tensor& rows, const Dim& images,
   }
   const Tensor chosen =
       ChosenRows(c, sorted[1], Less(rank, static_cast<double>(most)));
-  // Restores the original order.
+  // Restores the order that the chosen rows had before they were sorted by
+  // score.
   const std::vector<Tensor> ordered = ApplyAll("top_k", {chosen},
                                                {{"axis", int64_t{0}},
                                                 {"k", Shape{chosen.dim(0)}},
@@ -184,7 +186,7 @@ void ImportProposals(LayerContext& c, const ProposalOptions& o) {
       height, width, 1);
   const Tensor foreground =
       PerAnchor(SliceAxis(scores, 1, Dim(count), Dim(count)), count, 1);
-  // Boxes that are too small are dropped.
+  // Proposals whose boxes are smaller than the minimum size are dropped.
   const Tensor large = And(
       LessEqual(scale_w * o.min_size, Part(boxes, 2) - Part(boxes, 0) + 1.0),
       LessEqual(scale_h * o.min_size, Part(boxes, 3) - Part(boxes, 1) + 1.0));
@@ -330,7 +332,9 @@ void ImportDetectionOutput(LayerContext& c) {
   if (labels.empty())
     return c.FailInvalid("num_classes: expected one beside the background");
   const Dim chosen(static_cast<int64_t>(labels.size()));
-  // Boxes [N, places, b, 4] and scores [N, classes, b], without the background.
+  // Computes boxes [N, classes or 1, b, 4] and scores [N, classes, b], without
+  // the background class. There is one set of boxes for all classes if they
+  // share locations.
   const Tensor prior = Reshape(c.Input(2), {Dim(2), Dim(count), Dim(4)});
   const auto half = [&](int64_t i) {
     return Reshape(SliceAxis(prior, 0, Dim(i), Dim(1)),
@@ -343,7 +347,7 @@ void ImportDetectionOutput(LayerContext& c) {
   const Tensor scores = Gather(
       Transpose(Reshape(c.Input(1), {n, Dim(count), Dim(classes)}), {0, 2, 1}),
       c.Vector(labels), 1);
-  // The best boxes of each class.
+  // Selects the boxes with the best scores in each class.
   const int64_t top = nms.has_top_k() && nms.top_k() >= 0
                           ? std::min(nms.top_k(), count)
                           : count;
@@ -351,7 +355,7 @@ void ImportDetectionOutput(LayerContext& c) {
       "top_k", {scores},
       {{"axis", int64_t{2}}, {"k", Shape{Dim(top)}}, {"largest", int64_t{1}}});
   if (!c.ok()) return;
-  // Merges images and classes into one dim, with the best boxes of each.
+  // Merges images and classes into one dim of pairs, each with its best boxes.
   const Dim pairs = n * chosen;
   const Tensor pair_rows = Cast(
       Unsqueeze(IotaVector(c.builder(), pairs, DType::kI64), {1}), DType::kI64);
@@ -389,7 +393,8 @@ void ImportDetectionOutput(LayerContext& c) {
              1);
   if (p.keep_top_k() >= 0) rows = BestOfImages(c, rows, n, p.keep_top_k());
   if (!c.ok()) return;
-  // Number of filler rows, used if no box is found.
+  // Number of filler rows: one per image if no box is found in any image, else
+  // 0.
   const Tensor found = DimScalar(c.builder(), rows.dim(0));
   const Tensor fake =
       Reshape(Select(Equal(found, 0), found.Like(static_cast<double>(*images)),
@@ -425,8 +430,8 @@ void ImportProposal(LayerContext& c) {
   ImportProposals(c, o);
 }
 
-// py-faster-rcnn's layer of proposals, with its settings for testing. Other
-// Python layers have been refused by name.
+// Imports a Python layer, which is py-faster-rcnn's layer of proposals, with
+// its settings for testing. Other Python layers have been refused by name.
 void ImportPython(LayerContext& c) {
   const PythonParameter& p = c.layer().python_param();
   if (!IsKnownPythonLayer(p))
@@ -467,8 +472,8 @@ void ImportRoiPooling(LayerContext& c) {
                                   .scale = p.spatial_scale()}));
 }
 
-// Returns the mean of each bin of a region, from the channel that belongs to
-// the bin.
+// Imports PSROIPooling (R-FCN): divides each region into bins, and computes the
+// mean of each bin from the channel that belongs to the bin.
 void ImportPsRoiPooling(LayerContext& c) {
   const PSROIPoolingParameter& p = c.layer().psroi_pooling_param();
   if (!c.CheckRank(0, 4, 4) || !c.CheckRank(1, 2, 2) ||

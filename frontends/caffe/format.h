@@ -1,4 +1,5 @@
-// Caffe as a row of frontends/formats.cc.
+// Declares the format Caffe (frontends/frontend.h), which
+// frontends/registry/formats.cc lists.
 #ifndef EMBER_FRONTENDS_CAFFE_FORMAT_H_
 #define EMBER_FRONTENDS_CAFFE_FORMAT_H_
 

@@ -1,12 +1,10 @@
 #include "frontends/caffe/import.h"
 
 #include <filesystem>
-#include <optional>
 #include <system_error>
 #include <utility>
 
 #include "base/byte_cursor.h"
-#include "base/file.h"
 #include "base/one_line.h"
 #include "frontends/caffe/net_importer.h"
 #include "frontends/caffe/prototxt.h"
@@ -20,16 +18,18 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A net with its weights, after reading.
+// A net and its weights, as read from the files.
 struct Model {
   std::string name;
   std::vector<LayerParameter> layers;
   Weights weights;
   std::vector<std::string> unknown;  // NetText::unknown
-  std::string no_weights;            // Reason for having no caffemodel.
+  // If no caffemodel was found: the reason, for errors.
+  std::string no_weights;
 };
 
-// Takes a net from text, which may have weights inside.
+// Moves a net that was parsed from text into the model, with the weights that
+// the text may contain.
 Status TakeNet(NetParameter& net, Model& model) {
   EMBER_ASSIGN_OR_RETURN(model.layers, UpgradedLayers(net));
   for (LayerParameter& layer : model.layers) {
@@ -98,8 +98,7 @@ StatusOr<graph::Graph> ImportRead(const Model& model,
 }
 
 struct Files {
-  std::optional<MappedFile> prototxt;
-  std::shared_ptr<const MappedFile> caffemodel;
+  graph::ConstantData prototxt, caffemodel;  // without bytes if it is missing
   std::string no_weights;
 };
 
@@ -127,41 +126,46 @@ std::string FindWeights(const fs::path& prototxt, std::string& reason) {
   return "";
 }
 
-StatusOr<Files> OpenFiles(const std::string& path) {
+// Opens the file that belongs to `contents`, the file at `path`.
+StatusOr<Files> OpenFiles(const fs::path& path,
+                          const graph::ConstantData& contents) {
   Files files;
-  EMBER_ASSIGN_OR_RETURN(MappedFile file, MappedFile::Open(path));
-  const fs::path file_path(path);
   const bool is_text =
-      IsPrototxt(AsText(file.bytes())) || file_path.extension() == ".prototxt";
+      IsPrototxt(AsText(contents.bytes)) || path.extension() == ".prototxt";
   if (!is_text) {
-    files.caffemodel = std::make_shared<const MappedFile>(std::move(file));
-    fs::path beside = file_path;
+    files.caffemodel = contents;
+    fs::path beside = path;
     beside.replace_extension(".prototxt");
     std::error_code error;
     if (fs::is_regular_file(beside, error)) {
-      EMBER_ASSIGN_OR_RETURN(files.prototxt, MappedFile::Open(beside.string()));
+      EMBER_ASSIGN_OR_RETURN(files.prototxt,
+                             frontends::ModelFile(beside.string()).Map());
     }
     return files;
   }
-  files.prototxt = std::move(file);
-  const std::string weights = FindWeights(file_path, files.no_weights);
+  files.prototxt = contents;
+  const std::string weights = FindWeights(path, files.no_weights);
   if (!weights.empty()) {
-    EMBER_ASSIGN_OR_RETURN(MappedFile opened, MappedFile::Open(weights));
-    files.caffemodel = std::make_shared<const MappedFile>(std::move(opened));
+    EMBER_ASSIGN_OR_RETURN(files.caffemodel,
+                           frontends::ModelFile(weights).Map());
   }
   return files;
 }
 
-StatusOr<Model> ReadFiles(const std::string& path) {
-  EMBER_ASSIGN_OR_RETURN(Files files, OpenFiles(path));
+StatusOr<Model> ReadFiles(const std::string& path,
+                          const graph::ConstantData& contents) {
+  EMBER_ASSIGN_OR_RETURN(Files files, OpenFiles(path, contents));
   EMBER_ASSIGN_OR_RETURN(
-      Model model, ReadModel(files.prototxt ? AsText(files.prototxt->bytes())
-                                            : std::string_view(),
-                             files.caffemodel ? files.caffemodel->bytes()
-                                              : std::span<const uint8_t>(),
-                             files.caffemodel));
+      Model model, ReadModel(AsText(files.prototxt.bytes),
+                             files.caffemodel.bytes, files.caffemodel.owner));
   model.no_weights = std::move(files.no_weights);
   return model;
+}
+
+StatusOr<std::shared_ptr<Model>> Open(frontends::ModelFile& file) {
+  return file.Parsed<Model>([&](const graph::ConstantData& contents) {
+    return ReadFiles(file.path(), contents);
+  });
 }
 
 }  // namespace
@@ -179,21 +183,20 @@ StatusOr<graph::Graph> ImportModelBytes(std::string_view prototxt,
   return graph;
 }
 
-StatusOr<graph::Graph> ImportModel(const std::string& path,
+StatusOr<graph::Graph> ImportModel(frontends::ModelFile& file,
                                    const frontends::ImportOptions& options) {
-  const std::string name = fs::path(path).filename().string();
-  const StatusOr<Model> model = ReadFiles(path);
-  if (!model.ok()) return frontends::OfModel(model.status(), name);
-  StatusOr<graph::Graph> graph = ImportRead(*model, options);
-  if (!graph.ok()) return frontends::OfModel(graph.status(), name);
+  const auto model = Open(file);
+  if (!model.ok()) return frontends::OfModel(model.status(), file.name());
+  StatusOr<graph::Graph> graph = ImportRead(**model, options);
+  if (!graph.ok()) return frontends::OfModel(graph.status(), file.name());
   return graph;
 }
 
 StatusOr<std::vector<frontends::InputInfo>> ModelInputs(
-    const std::string& path, const frontends::ImportOptions& /*options*/) {
-  EMBER_ASSIGN_OR_RETURN(const Model model, ReadFiles(path));
+    frontends::ModelFile& file, const frontends::ImportOptions& /*options*/) {
+  EMBER_ASSIGN_OR_RETURN(const std::shared_ptr<Model> model, Open(file));
   EMBER_ASSIGN_OR_RETURN(const std::vector<NetInput> inputs,
-                         InputsOf(model.layers));
+                         InputsOf(model->layers));
   std::vector<frontends::InputInfo> infos;
   for (const NetInput& input : inputs)
     infos.push_back({input.name, input.has_rank});

@@ -1,6 +1,7 @@
 // Caffe's nets become graphs.
 //
-//   EMBER_ASSIGN_OR_RETURN(graph::Graph graph, ImportModel("a.prototxt", {}));
+//   frontends::ModelFile file("a.prototxt");
+//   EMBER_ASSIGN_OR_RETURN(graph::Graph graph, ImportModel(file, {}));
 //
 // A model is a prototxt with a caffemodel (of its name, or the only one in its
 // folder), or a caffemodel alone if it has the whole net. A prototxt of a
@@ -9,7 +10,7 @@
 //
 // Inputs have the names and dims of the net and are f32;
 // ImportOptions::input_shapes replaces the dims, as Caffe's Reshape does.
-// Results are the blobs that no layer takes, in the order of their names. The
+// Results are the blobs that no layer reads, in the order of their names. The
 // values that LSTM and RNN keep between runs are state.
 //
 // Errors are one line. All unsupported layers of a net are listed at once.
@@ -31,10 +32,10 @@
 
 namespace ember::caffe {
 
-StatusOr<graph::Graph> ImportModel(const std::string& path,
+StatusOr<graph::Graph> ImportModel(frontends::ModelFile& file,
                                    const frontends::ImportOptions& options);
 StatusOr<std::vector<frontends::InputInfo>> ModelInputs(
-    const std::string& path, const frontends::ImportOptions& options);
+    frontends::ModelFile& file, const frontends::ImportOptions& options);
 
 // Imports from memory: a prototxt and a caffemodel, either of which may be
 // empty. The prototxt's net is used if there is one. `owner` keeps the

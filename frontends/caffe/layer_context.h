@@ -18,7 +18,7 @@
 #include <utility>
 #include <vector>
 
-#include "compiler/graph/builder.h"
+#include "compiler/graph/builder/builder.h"
 #include "frontends/caffe/weights.h"
 #include "frontends/ops/compositions.h"
 #include "frontends/ops/dims.h"
@@ -29,7 +29,7 @@
 
 namespace ember::caffe {
 
-// The names of frontends/ops that layers use.
+// The names of frontends/ops that the import functions of layers use.
 using ops::Apply;
 using ops::ApplyAll;
 using ops::Concat;
@@ -42,7 +42,8 @@ using ops::Tensor;
 
 class LayerContext : public ops::OperandContext {
  public:
-  // blobs: null if the weights have no blobs for this layer.
+  // blobs: the layer's weights; null if the weight file has none for this
+  // layer.
   LayerContext(graph::GraphBuilder& builder, const LayerParameter& layer,
                std::vector<Tensor> inputs, const std::vector<Blob>* blobs)
       : OperandContext(builder, std::move(inputs),
@@ -65,8 +66,9 @@ class LayerContext : public ops::OperandContext {
   Tensor Weight(int index, const std::vector<int64_t>& dims,
                 const FillerParameter* filler = nullptr);
 
-  // A state: the value that the layer kept from the previous run (zeros at
-  // first), and the one that it keeps for the next. Its name is LAYER_name.
+  // A state of the layer: the value kept from the previous run (`before`, zeros
+  // in the first run), and the value kept for the next run (`after`). Its name
+  // is LAYER_name.
   struct State {
     std::string name;
     Tensor before, after;
@@ -82,7 +84,7 @@ class LayerContext : public ops::OperandContext {
     return ImportContext::CheckRank(
         Input(input), "bottom " + std::to_string(input), minimum, maximum);
   }
-  // Fails unless it is in [minimum, maximum].
+  // Fails unless `value` is in [minimum, maximum].
   bool CheckRange(std::string_view what, int64_t value, int64_t minimum = 1,
                   int64_t maximum = ops::kMaxWindow) {
     return ImportContext::CheckRange(what, value, minimum, maximum);
@@ -104,7 +106,7 @@ class LayerContext : public ops::OperandContext {
   std::vector<State> states_;
 };
 
-// Converts constants to a shape.
+// Converts constant extents to a shape.
 Shape ShapeOf(const std::vector<int64_t>& dims);
 // Returns the product of dims [first, last); 1 if there are none.
 Dim ElementCount(const Shape& shape, size_t first, size_t last);

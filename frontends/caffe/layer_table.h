@@ -117,15 +117,17 @@ struct LayerRow {
   std::string_view type;
   int minimum_bottoms = 0, maximum_bottoms = 0;
   int minimum_tops = 0, maximum_tops = 0;
-  // Null for inputs and unsupported types.
+  // The function that imports a layer of this type. Null for inputs and
+  // unsupported types.
   ImportFunction import = nullptr;
-  // If not empty, the type is unsupported, and this says why.
+  // If not empty, the type is unsupported, and this text is the reason.
   std::string_view reason = "";
 
   bool is_input() const { return import == nullptr && reason.empty(); }
 };
 
-// The files of the layers' families define the functions.
+// Declares the import functions of all rows. They are defined in one file per
+// family of layers, such as pooling.cc.
 #define EMBER_ROW(type, b0, b1, t0, t1, function) \
   void function(LayerContext& c);
 #define EMBER_NOTHING(...)
@@ -134,13 +136,15 @@ EMBER_CAFFE_FORK_LAYERS(EMBER_ROW, EMBER_NOTHING, EMBER_NOTHING, EMBER_NOTHING)
 #undef EMBER_ROW
 #undef EMBER_NOTHING
 
-std::span<const LayerRow> Layers();      // BVLC Caffe's types.
-std::span<const LayerRow> ForkLayers();  // The types of forks.
+std::span<const LayerRow> Layers();  // BVLC Caffe's types.
+// Rows of the layer types that only forks of Caffe have.
+std::span<const LayerRow> ForkLayers();
 
-// Returns null for unknown types.
+// Returns the row of a layer type; null for unknown types.
 const LayerRow* FindRow(std::string_view type);
 
-// True if a layer of type Python is one of those known by name.
+// True if a layer of type Python is one that the table knows by the name of its
+// class.
 bool IsKnownPythonLayer(const PythonParameter& python);
 
 }  // namespace ember::caffe

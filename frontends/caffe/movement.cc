@@ -1,4 +1,5 @@
-// Layers that move elements, select some of them, or combine several bottoms.
+// Imports layers that move elements, select some of them, or combine several
+// bottoms.
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -22,8 +23,9 @@ std::optional<std::vector<int64_t>> DimsOf(LayerContext& c,
 
 }  // namespace
 
-// Sets the places of the largest elements, their values, or both: of each
-// image, or along an axis. The last of equal elements comes first.
+// Imports ArgMax. Results are the indices of the top_k largest elements, their
+// values, or both: of each whole image, or along an axis. Among equal elements
+// the last one comes first.
 void ImportArgMax(LayerContext& c) {
   const ArgMaxParameter& p = c.layer().argmax_param();
   Tensor x = c.Input(0);
@@ -104,11 +106,12 @@ void ImportCrop(LayerContext& c) {
   c.SetOutput(0, y);
 }
 
-// Makes constants; fillers that are random are refused.
+// Imports DummyData, whose tops are constants. Random fillers are refused.
 void ImportDummyData(LayerContext& c) {
   const DummyDataParameter& p = c.layer().dummy_data_param();
   for (int i = 0; i < c.output_count(); ++i) {
-    // There is one entry for all tops, or one for each.
+    // A list of the parameters (shapes, extents, fillers) has one entry for all
+    // tops, or one for each top.
     const auto index = [&](int size) { return size == 1 ? 0 : i; };
     BlobShape shape;
     const bool has_shape = p.shape_size() > 0;
@@ -177,7 +180,7 @@ void ImportEltwise(LayerContext& c) {
   c.SetOutput(0, y);
 }
 
-// Selects rows of a table by the bottom's numbers.
+// Imports Embed, which selects rows of a table by the numbers in the bottom.
 void ImportEmbed(LayerContext& c) {
   const EmbedParameter& p = c.layer().embed_param();
   if (!c.CheckRange("num_output", p.num_output()) ||
@@ -232,7 +235,8 @@ void ImportPermute(LayerContext& c) {
   c.SetOutput(0, Transpose(x, order));
 }
 
-// Reduces all axes from one on to a single number.
+// Imports Reduction: reduces all axes from the parameter `axis` on, so that one
+// number is left for them.
 void ImportReduction(LayerContext& c) {
   const ReductionParameter& p = c.layer().reduction_param();
   Tensor x = c.Input(0);
@@ -267,8 +271,8 @@ void ImportReorg(LayerContext& c) {
   }
   const Dim n = x.dim(0), inner(channels / *area), step(s);
   if (p.reverse()) {
-    // Rearranges [n, (row, column, inner), h, w] to [n, inner, h, row, w,
-    // column].
+    // Splits and permutes the dims: [n, (row, column, inner), h, w] to [n,
+    // inner, h, row, w, column].
     const Tensor parts = Reshape(x, {n, step, step, inner, Dim(h), Dim(w)});
     return c.SetOutput(0, Reshape(Transpose(parts, {0, 3, 4, 1, 5, 2}),
                                   {n, inner, Dim(h * s), Dim(w * s)}));

@@ -119,7 +119,8 @@ Status NetImporter::AddInputs() {
     auto& model_input = model_inputs.emplace_back();
     model_input.name = input.name;
     if (!input.has_rank) continue;
-    // Caffe reshapes a net to the shape of its inputs.
+    // Caffe reshapes a net to the shape of its inputs, so the user may fix
+    // other extents than the file's.
     model_input.dims.emplace();
     for (const int64_t dim : input.dims)
       model_input.dims->push_back({.extent = dim, .may_differ = true});

@@ -1,4 +1,5 @@
-// Walks the layers of a net and builds the graph.
+// Imports the layers of a Caffe net one after the other, and so builds the
+// graph.
 #ifndef EMBER_FRONTENDS_CAFFE_NET_IMPORTER_H_
 #define EMBER_FRONTENDS_CAFFE_NET_IMPORTER_H_
 
@@ -8,7 +9,7 @@
 #include <vector>
 
 #include "base/status.h"
-#include "compiler/graph/builder.h"
+#include "compiler/graph/builder/builder.h"
 #include "frontends/caffe/layer_context.h"
 #include "frontends/caffe/layer_table.h"
 #include "frontends/frontend.h"
@@ -41,7 +42,7 @@ class NetImporter {
         builder_("main", options.operation_limit),
         steps_(options.progress) {}
 
-  // Call it once per importer.
+  // Imports the net. Call it once per importer.
   StatusOr<graph::Graph> Import();
 
  private:
@@ -60,7 +61,8 @@ class NetImporter {
   frontends::ImportSteps steps_;
   std::map<std::string, Tensor> blobs_;
   std::set<std::string> inputs_;
-  // Blobs that no layer has taken yet.
+  // Names of the blobs that no layer has read yet. At the end they are the
+  // results of the net.
   std::set<std::string> available_;
   std::vector<LayerContext::State> states_;
 };

@@ -19,14 +19,15 @@ std::vector<int64_t> AxesBetween(int first, int last) {
   return axes;
 }
 
-// Returns all axes but the channels'.
+// Returns all axes except the axis of the channels.
 std::vector<int64_t> AxesOfStatistics(int rank) {
   std::vector<int64_t> axes = AxesBetween(2, rank);
   axes.insert(axes.begin(), 0);
   return axes;
 }
 
-// Returns the extents that a scale or bias beginning at `axis` covers.
+// Returns the extents of the dims of x to which a scale or bias applies: those
+// from `axis` on.
 std::optional<std::vector<int64_t>> Covered(LayerContext& c, const Tensor& x,
                                             int axis, int64_t num_axes) {
   const int64_t count = num_axes == -1 ? x.rank() - axis : num_axes;
@@ -51,8 +52,8 @@ Tensor Placed(LayerContext& c, const Tensor& factor, int axis,
                   graph::ShapeToString(shape));
     return x;
   }
-  // A second bottom does not broadcast here: its extents must be the first
-  // one's.
+  // A second bottom as the factor is not broadcast: its extents must equal the
+  // first bottom's extents from `axis` on.
   for (size_t i = 0; i < shape.size(); ++i) {
     if (shape[i] == x.dim(axis + static_cast<int>(i))) continue;
     c.FailInvalid("expected a second bottom of the extents of " +
@@ -74,8 +75,8 @@ FillerParameter ConstantFiller(double value) {
 
 }  // namespace
 
-// Imports BatchNorm. Its blobs are the trained mean, the variance, and the
-// number that both are divided by.
+// Imports BatchNorm. Its blobs are the trained mean, the variance, and a number
+// by which mean and variance are divided.
 void ImportBatchNorm(LayerContext& c) {
   const BatchNormParameter& p = c.layer().batch_norm_param();
   const Tensor x = c.Input(0);
@@ -126,7 +127,7 @@ void ImportScale(LayerContext& c) {
   const Tensor x = c.Input(0);
   const bool learned = c.input_count() == 1;
   Tensor factor = c.Input(1);
-  // A scalar broadcasts from any axis.
+  // A scalar factor broadcasts, whatever the axis.
   const int axis = (learned ? p.num_axes() == 0 : factor.rank() == 0)
                        ? 0
                        : c.Axis(p.axis(), x.rank());
@@ -183,7 +184,7 @@ void ImportLrn(LayerContext& c) {
     return c.SetOutput(
         0, x * Power(sum * alpha + static_cast<double>(p.k()), -p.beta()));
   }
-  // This mode ignores k, and the mean includes the padding.
+  // WITHIN_CHANNEL ignores the parameter k, and its mean includes the padding.
   ops::Window window = ops::WindowOf({p.local_size(), p.local_size()});
   window.low = window.high = {pad, pad};
   const Tensor mean = AveragePool(x * x, window, 2, /*include_pad=*/true);

@@ -82,8 +82,8 @@ std::optional<Window> ReadWindow(LayerContext& c, const PoolingParameter& p,
   return window;
 }
 
-// Returns the place in the image of each window's largest element, the first of
-// equal ones: row * width + column.
+// Returns the index in the image (row * width + column) of the largest element
+// of each window; of equal elements, the first.
 Tensor Mask(LayerContext& c, const Tensor& x, const Window& window,
             const std::vector<int64_t>& extents) {
   constexpr int64_t kMaxPositions = 256;
@@ -123,7 +123,8 @@ Tensor Mask(LayerContext& c, const Tensor& x, const Window& window,
         where = Broadcast(place, values.shape());
         continue;
       }
-      // The first NaN wins (docs/arithmetic.md).
+      // An element replaces the largest so far if it is larger, or if it is the
+      // first NaN (docs/arithmetic.md).
       const Tensor better =
           And(Not(LessEqual(values, best)), Equal(best, best));
       best = Select(better, values, best);
@@ -244,7 +245,7 @@ void ImportUpsample(LayerContext& c) {
               Reshape(y, {x.dim(0), x.dim(1), Dim(sizes[0]), Dim(sizes[1])}));
 }
 
-// Interpolates bilinearly with aligned corners.
+// Imports Interp: bilinear interpolation with aligned corners.
 void ImportInterp(LayerContext& c) {
   const InterpParameter& p = c.layer().interp_param();
   if (!c.CheckRank(0, 4, 4)) return;

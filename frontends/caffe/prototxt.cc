@@ -43,7 +43,8 @@ constexpr std::string_view kTrainingFields[] = {
     "visualize_threshold",
     "weight_decay",
 };
-// Such fields of fillers only; other messages use these names differently.
+// Fields of fillers that do not affect how a trained net runs; other messages
+// use these names differently.
 constexpr std::string_view kFillerFields[] = {"min", "max", "mean"};
 
 bool IsOneOf(std::string_view word, std::span<const std::string_view> words) {

@@ -20,7 +20,7 @@
 
 namespace ember::caffe {
 
-// Largest size in bytes.
+// Largest size of a prototxt in bytes.
 inline constexpr size_t kMaxPrototxt = size_t{64} << 20;
 
 struct NetText {
@@ -30,7 +30,7 @@ struct NetText {
 
 StatusOr<NetText> ReadPrototxt(std::string_view contents);
 
-// True if text begins like a net, and has layers.
+// True if the contents are text that begins like a Caffe net and has layers.
 bool IsPrototxt(std::string_view contents);
 
 }  // namespace ember::caffe

@@ -15,7 +15,7 @@ namespace {
 using ops::Capture;
 using ops::States;
 
-// The values that both kinds of layers prepare first.
+// The values that the import of LSTM and of RNN prepares first.
 struct Sequence {
   // [T, N, gates + 1]: the input's part of each gate, and the indicator.
   Tensor steps;
@@ -89,7 +89,8 @@ std::optional<Sequence> ReadSequence(LayerContext& c, int64_t gates,
   return s;
 }
 
-// Sets the results of RunSteps: states, then all outputs.
+// Sets the layer's tops and states from the results of RunSteps, which are the
+// last states followed by the outputs of all steps.
 void SetResults(LayerContext& c, const States& results, size_t state_count) {
   if (!c.ok()) return;
   c.SetOutput(0, results.back());
@@ -139,7 +140,8 @@ void ImportLstm(LayerContext& c) {
              2);
 }
 
-// Imports one step of an LSTM. The net computes its gates.
+// Imports one step of an LSTM. The gates are a bottom: other layers of the net
+// compute them.
 void ImportLstmUnit(LayerContext& c) {
   const Tensor before = c.Input(0), gates = c.Input(1), cont = c.Input(2);
   if (!c.CheckRank(0, 3, 3) || !c.CheckRank(1, 3, 3) || !c.CheckRank(2, 2, 2))

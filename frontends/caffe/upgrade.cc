@@ -48,7 +48,8 @@ void UpgradeV0(V1LayerParameter& v1, LayerParameter& layer) {
   V0LayerParameter& v0 = *v1.mutable_layer();
   layer.set_name(v0.name());
   const std::string_view type = TypeOfV0(v0.type());
-  // A type without an upgrade keeps its name, and is unsupported.
+  // A V0 type that has no present name keeps its old name, so that it is
+  // reported as unsupported.
   layer.set_type(type.empty() ? v0.type() : std::string(type));
   layer.mutable_bottom()->Swap(v1.mutable_bottom());
   layer.mutable_top()->Swap(v1.mutable_top());
@@ -122,12 +123,12 @@ void UpgradeV1(V1LayerParameter& v1, LayerParameter& layer) {
 #undef EMBER_CAFFE_MOVE
 }
 
-// Merges layers of type "padding" into the layers that take their tops.
+// Merges layers of type "padding" into the layers that read their tops.
 Status MergePadding(std::vector<LayerParameter>& layers,
                     const std::map<size_t, int64_t>& padding) {
   if (padding.empty()) return OkStatus();
-  // The last layer so far that produces each blob; blobs may be computed in
-  // place.
+  // Index of the last layer so far that produces each blob. Several layers
+  // produce a blob that is computed in place.
   std::map<std::string, size_t> given;
   for (size_t i = 0; i < layers.size(); ++i) {
     LayerParameter& layer = layers[i];

@@ -19,7 +19,7 @@ using frontends::ProtobufFields;
 using frontends::WireType;
 using Bytes = std::span<const uint8_t>;
 
-// Field numbers of caffe.proto.
+// Numbers of the fields of messages in caffe.proto.
 constexpr uint64_t kNetName = 1, kNetLayersV1 = 2, kNetLayer = 100;
 constexpr uint64_t kLayerBlobs = 7, kLayerV1Blobs = 6, kLayerV1V0 = 1,
                    kLayerV0Blobs = 50;
@@ -29,7 +29,7 @@ constexpr uint64_t kLayerName = 1, kLayerV1Name = 4, kLayerV0Name = 1;
 // bytes.
 constexpr uint64_t kBlobRawType = 10, kBlobRaw = 12;
 
-constexpr size_t kMaxBlobs = 4096;  // Largest number of a layer's blobs.
+constexpr size_t kMaxBlobs = 4096;  // Largest number of blobs of one layer.
 
 std::string AsText(Bytes bytes) { return {bytes.begin(), bytes.end()}; }
 
@@ -130,7 +130,7 @@ AlignedMemory Allocate(size_t bytes) {
 float AsFloat(double value) { return static_cast<float>(value); }
 float AsFloat(Float16 value) { return ToFloat(value); }
 
-// Writes the numbers of type T as f32; returns the place behind them.
+// Writes the numbers of type T as f32; returns the output position after them.
 template <typename T>
 uint8_t* AppendAsFloats(Bytes numbers, uint8_t* to) {
   for (size_t i = 0; i < numbers.size(); i += sizeof(T)) {
@@ -214,7 +214,8 @@ StatusOr<Blob> Blob::Read(Bytes message, std::shared_ptr<const void> owner) {
       if (is_bytes) {
         blob.parts_.push_back(field.bytes);
       } else if (field.type == WireType::kI32) {
-        // One number that is not packed with others is the last four bytes.
+        // A number that is not packed with others is the last four bytes of the
+        // field's encoding.
         blob.parts_.push_back(field.encoding.last(4));
       }
     } else if (field.number == 7 && is_bytes) {

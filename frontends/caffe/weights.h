@@ -32,14 +32,14 @@ class Blob {
   // Reads an encoded BlobProto, which `owner` keeps alive.
   static StatusOr<Blob> Read(std::span<const uint8_t> message,
                              std::shared_ptr<const void> owner);
-  // Makes a blob from text.
+  // Makes a blob from a BlobProto that was parsed from text.
   static StatusOr<Blob> FromProto(const BlobProto& proto);
 
   // The dims in the file; old files always have four. They are not negative,
   // and their product is count().
   const std::vector<int64_t>& dims() const { return dims_; }
   int64_t count() const { return count_; }
-  // Returns count() numbers, f32.
+  // Returns the blob as count() numbers of type f32.
   graph::ConstantData Data() const;
 
  private:
@@ -47,7 +47,7 @@ class Blob {
 
   std::vector<int64_t> dims_;
   int64_t count_ = 0;
-  // Type of the file's numbers: f32, f64 or f16.
+  // Type of the numbers in the file: f32, f64 or f16.
   DType dtype_ = DType::kF32;
   // Pieces of the packed numbers, usually one.
   std::vector<std::span<const uint8_t>> parts_;
@@ -56,10 +56,11 @@ class Blob {
 
 class Weights {
  public:
-  // Returns null if the file has no layer of this name with blobs.
+  // Returns the blobs of a layer; null if the file has no layer of this name
+  // with blobs.
   const std::vector<Blob>* Find(std::string_view layer) const;
-  // Adds the blobs of a layer. If several layers have one name, the first is
-  // kept.
+  // Adds the blobs of a layer. If several layers have the same name, the blobs
+  // of the first are kept.
   void Add(const std::string& layer, std::vector<Blob> blobs);
   bool empty() const { return layers_.empty(); }
 
@@ -68,7 +69,8 @@ class Weights {
 };
 
 struct Caffemodel {
-  NetParameter net;  // The file's net, without blobs.
+  // The net of the caffemodel, without the blobs of its layers.
+  NetParameter net;
   Weights weights;
 };
 

@@ -35,7 +35,8 @@ bool CheckUpright(OperatorContext& c) {
 
 ops::BoxMoves MovesOf(OperatorContext& c) {
   const double extra = ExtraOf(c);
-  // In older nets this argument says if the last corner is the last pixel.
+  // In older nets correct_transform_coords says if the second corner of a box
+  // is its last pixel, not one after it.
   const bool corrects = c.Flag("correct_transform_coords", extra != 0);
   return {.extra = extra,
           .inner = 0,
@@ -43,7 +44,7 @@ ops::BoxMoves MovesOf(OperatorContext& c) {
           .most = kMaxGrowth};
 }
 
-// Fails unless the input is a matrix of `width` columns, or one more.
+// Fails unless the input is a matrix with `width` or `width` + 1 columns.
 bool CheckRows(OperatorContext& c, int input, int64_t width) {
   if (!c.CheckRank(input, 2, 2)) return false;
   const Dim columns = c.Input(input).dim(1);
@@ -55,7 +56,8 @@ bool CheckRows(OperatorContext& c, int input, int64_t width) {
 }
 
 // Regions: the image of each one, and its corners. They are read from rows of
-// four numbers (image 0) or five.
+// five numbers (image, corners), or of four numbers (corners), which belong to
+// image 0.
 struct Regions {
   Tensor images, corners;
 };
@@ -77,7 +79,8 @@ Tensor BestRows(OperatorContext& c, const Tensor& rows, const Tensor& scores,
   return c.ok() ? Gather(rows, sorted[1], 0) : rows;
 }
 
-// Sorts integers [n] in ascending order: {sorted, original places}.
+// Sorts integers [n] in ascending order: returns the sorted integers, and the
+// original index of each.
 std::vector<Tensor> Ascending(OperatorContext& c, const Tensor& numbers) {
   if (!c.ok()) return {numbers, numbers};
   return ApplyAll("top_k", {numbers},
@@ -174,7 +177,8 @@ void ImportBBoxTransform(OperatorContext& c) {
   for (float& weight : weights) weight = 1 / weight;
   const Dim count = c.Input(0).dim(0), classes(*width / 4);
   const Regions regions = RegionsOf(c, c.Input(0));
-  // Information on each region's image, [m, 1, 1].
+  // The (height, width, scale) of each region's image; each column is [m, 1,
+  // 1].
   const Tensor infos = Gather(c.Input(2), Cast(regions.images, DType::kI64), 0);
   const auto info = [&](int i) { return Unsqueeze(Column(infos, i), {1, 2}); };
   const Tensor scale = info(2);
@@ -287,16 +291,18 @@ void ImportGenerateProposals(OperatorContext& c) {
 namespace {
 
 struct LimitOptions {
-  int64_t classes = 0;  // Columns of scores, background included.
+  // Number of columns of the scores: the classes with the background.
+  int64_t classes = 0;
   double least = 0, overlap = 0;
-  int64_t most = 0;  // Largest number per image; 0: no limit.
+  // Largest number of detections per image; 0 means no limit.
+  int64_t most = 0;
   bool agnostic = false, boxes_of_background = true, counts_background = true;
   double extra = 0;
 
   // Number of leading background classes. The background is the first class of
   // boxes and scores; if boxes lack it, it is the last class of the scores.
   int64_t skipped() const { return boxes_of_background ? 1 : 0; }
-  // Number of boxes in a row.
+  // Number of boxes (of four numbers each) in a row of the operand of boxes.
   int64_t given() const { return (agnostic ? 1 : classes - 1) + skipped(); }
 };
 
@@ -322,23 +328,27 @@ std::optional<LimitOptions> ReadLimits(OperatorContext& c) {
   return c.ok() ? std::optional<LimitOptions>(o) : std::nullopt;
 }
 
-// The detections that stay in one image, by class, best first.
+// The detections that remain in one image after suppression, grouped by class,
+// the best of a class first. Below, k is their number.
 struct Detections {
-  Tensor scores, boxes, labels;  // [k], [k, 4], [k]
+  Tensor scores, boxes, labels;  // Shapes: [k], [k, 4] and [k].
   Tensor count;                  // [1]
-  Tensor rows;                   // [k], rows within the image.
-  Tensor sizes;                  // [classes], number of each class.
+  // [k]: row of each detection among the image's rows of the operands.
+  Tensor rows;
+  // [classes]: number of detections of each class.
+  Tensor sizes;
 };
 
-// Returns the detections from the image's scores [m, classes] and boxes [m, 4 *
-// given].
+// Selects the detections to keep from the image's scores [m, classes] and boxes
+// [m, 4 * given].
 std::optional<Detections> Limited(OperatorContext& c, const LimitOptions& o,
                                   const Tensor& all_scores,
                                   const Tensor& all_boxes) {
   const Dim count = all_scores.dim(0);
   const int64_t skipped = o.skipped(), given = o.given();
   const int64_t classes = o.classes - 1;
-  // Scores and boxes by class, [classes, m] and [classes, m, 4].
+  // Transposes scores and boxes so that the class is the first dim: [classes,
+  // m] and [classes, m, 4].
   const Tensor scores =
       Transpose(SliceAxis(all_scores, 1, Dim(skipped), Dim(classes)), {1, 0});
   const Tensor all =
@@ -361,7 +371,8 @@ std::optional<Detections> Limited(OperatorContext& c, const LimitOptions& o,
            Column(kept, 2);
   };
   if (o.most > 0) {
-    // Keeps the best of all classes, in their order.
+    // Keeps the best detections of all classes together, at most the limit per
+    // image, without changing their order.
     const Tensor number = IotaVector(c.builder(), kept.dim(0), DType::kI64);
     const Tensor chosen =
         BestRows(c, number, Gather(flat_scores, places(), 0), o.most);
@@ -390,9 +401,10 @@ std::optional<Detections> Limited(OperatorContext& c, const LimitOptions& o,
 }  // namespace
 
 // Operands: scores [m, classes], boxes [m, 4 * classes], number of rows of each
-// image. Results are the detections that stay, without the background, by
-// image, then class, best first: scores [k], boxes [k, 4], classes [k], their
-// number in each image, their rows in the image, and the number of each class.
+// image. Results are the detections that remain, without the background,
+// ordered by image, then class, then best score: scores [k], boxes [k, 4],
+// classes [k], their number in each image, their rows in the image, and the
+// number of each class.
 void ImportBoxWithNmsLimit(OperatorContext& c) {
   if (!c.CheckRank(0, 2, 2) || !c.CheckRank(1, 2, 2) || !CheckUpright(c))
     return;
@@ -409,7 +421,8 @@ void ImportBoxWithNmsLimit(OperatorContext& c) {
   const auto limits = ReadLimits(c);
   if (!limits) return;
   std::vector<std::vector<Tensor>> results(6);
-  Tensor begin = c.Scalar(0);  // First row of the image.
+  // Index of the first row of the current image in the operands.
+  Tensor begin = c.Scalar(0);
   for (int64_t image = 0; image < images; ++image) {
     Tensor scores = c.Input(0), boxes = c.Input(1);
     if (images > 1) {
@@ -435,7 +448,8 @@ void ImportBoxWithNmsLimit(OperatorContext& c) {
   for (size_t i = 0; i < results.size(); ++i) {
     const Tensor joined =
         images == 1 ? results[i].front() : Concat(results[i], 0);
-    // The sizes have one row for each image.
+    // The result with the number of detections per class has one row for each
+    // image.
     c.SetOutput(static_cast<int>(i),
                 i == 5 && images > 1
                     ? Reshape(joined, {Dim(images), Dim(limits->classes)})

@@ -1,5 +1,5 @@
-// Operators on elements: of one operand, of two (with Caffe2's own broadcasting
-// and numpy's), of several; types and selection.
+// Imports operators on elements: of one operand, of two (with Caffe2's own
+// broadcasting and numpy's), of several; types and selection.
 #include <string>
 #include <vector>
 
@@ -165,7 +165,8 @@ void ImportMean(OperatorContext& c) {
 
 void ImportWhere(OperatorContext& c) {
   Tensor condition = c.Input(0);
-  // A vector has one condition for each row.
+  // If enable_broadcast is set, a vector of conditions has one condition for
+  // each row of the operands.
   if (c.Flag("enable_broadcast", false) && condition.rank() == 1)
     condition = AlongAxis(condition, 0, c.Input(1).rank());
   c.SetOutput(Select(condition, c.Input(1), c.Input(2)));

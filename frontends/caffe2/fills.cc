@@ -1,4 +1,4 @@
-// Operators that make constants; init nets consist of them.
+// Imports operators that make constants; init nets consist of them.
 #include <cstring>
 #include <string>
 #include <vector>
@@ -48,7 +48,8 @@ std::optional<Shape> FilledShape(OperatorContext& c) {
   return c.ok() ? std::optional<Shape>(shape) : std::nullopt;
 }
 
-// Sets the argument "values" as a constant of the type.
+// Sets the output to a constant of this type with the numbers of the argument
+// "values".
 void Given(OperatorContext& c, DType type) {
   const std::optional<Shape> shape = FilledShape(c);
   if (!shape) return;
@@ -84,7 +85,7 @@ void Given(OperatorContext& c, DType type) {
       const auto wide = static_cast<double>(values->floats(at));
       std::memcpy(to, &wide, width);
     } else {
-      // Little-endian: the low bytes come first.
+      // The low bytes of the value are copied, as it is little-endian.
       const int64_t value = type == DType::kBool
                                 ? static_cast<int64_t>(values->ints(at) != 0)
                                 : values->ints(at);
@@ -104,7 +105,8 @@ void ImportGivenInts(OperatorContext& c) { Given(c, DType::kI32); }
 void ImportGivenInt64s(OperatorContext& c) { Given(c, DType::kI64); }
 void ImportGivenInt16s(OperatorContext& c) { Given(c, DType::kI16); }
 
-// Imports ConstantFill. Without "dtype", the constant has the value's own type.
+// Imports ConstantFill. Without "dtype", the constant has the type of the
+// argument "value".
 void ImportConstantFill(OperatorContext& c) {
   const Argument* value = FindArgument(c.op(), "value");
   const bool is_integer = value != nullptr && value->has_i();

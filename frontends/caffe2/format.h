@@ -1,4 +1,5 @@
-// Caffe2 as a row of frontends/formats.cc.
+// Declares the format Caffe2 (frontends/frontend.h), which
+// frontends/registry/formats.cc lists.
 #ifndef EMBER_FRONTENDS_CAFFE2_FORMAT_H_
 #define EMBER_FRONTENDS_CAFFE2_FORMAT_H_
 

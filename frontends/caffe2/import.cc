@@ -68,8 +68,8 @@ class NetImporter {
                            frontends::AddInputs(inputs, options_, builder_));
     for (const OperatorDef& op : model_->init.op())
       if (needed.contains(&op)) EMBER_RETURN_IF_ERROR(AddOperator(op));
-    // From here on an input replaces data of the same name that the init net
-    // fills.
+    // The inputs are set after the init net's operators: from here on, an input
+    // replaces a blob of the same name that the init net fills.
     for (size_t i = 0; i < inputs.size(); ++i)
       blobs_[inputs[i].name] = Tensor(&builder_, values[i]);
     for (const OperatorDef& op : model_->predict.op())
@@ -80,7 +80,8 @@ class NetImporter {
 
  private:
   // Returns all operators of the predict net, and those of the init net that it
-  // needs. Others of the init net may fill the data, or exist for training.
+  // needs. Other operators of the init net may fill the data, or exist for
+  // training.
   StatusOr<std::set<const OperatorDef*>> Needed() const {
     std::set<const OperatorDef*> needed;
     std::set<std::string_view> wanted;
@@ -161,7 +162,7 @@ class NetImporter {
     return OkStatus();
   }
 
-  // Returns the names of the results, each once.
+  // Returns the names of the results of the model, each once.
   std::vector<std::string> OutputNames() const {
     std::vector<std::string> names;
     std::set<std::string_view> seen;
@@ -201,7 +202,7 @@ class NetImporter {
   const frontends::ImportOptions& options_;
   graph::GraphBuilder builder_;
   frontends::ImportSteps steps_;
-  // Current values of blobs.
+  // The current value of each blob, by name.
   std::map<std::string, Tensor, std::less<>> blobs_;
 };
 
@@ -218,7 +219,7 @@ StatusOr<graph::Graph> ImportRead(const std::shared_ptr<const Model>& model,
   return graph;
 }
 
-// value_info: "" if there is no such file.
+// value_info: the contents of value_info.json; "" if there is no such file.
 StatusOr<std::shared_ptr<const Model>> ReadModel(std::string_view predict_net,
                                                  std::string_view init_net,
                                                  std::string_view value_info) {
@@ -257,7 +258,8 @@ StatusOr<Paths> PathsOf(const std::string& path) {
         "init_net.pb beside it, found '" +
         OnOneLine(file) + "'");
   }
-  // The other net may be text, whatever this one is.
+  // The second net of the pair may be text (.pbtxt) although the first is
+  // binary, or the reverse, so both extensions are tried.
   std::string also = other.ends_with(".pbtxt")
                          ? other.substr(0, other.size() - 3)
                          : other + "txt";
@@ -271,12 +273,15 @@ StatusOr<Paths> PathsOf(const std::string& path) {
                        OnOneLine(also) + "' beside it, found neither");
 }
 
-// Files are unmapped once they are parsed.
-StatusOr<std::shared_ptr<const Model>> OpenModel(const std::string& path) {
+// Reads a file's net and the files that belong to it. Files are unmapped once
+// they are parsed.
+StatusOr<std::shared_ptr<const Model>> ReadFiles(
+    const std::string& path, const graph::ConstantData& contents) {
   EMBER_ASSIGN_OR_RETURN(const Paths paths, PathsOf(path));
-  EMBER_ASSIGN_OR_RETURN(const MappedFile predict,
-                         MappedFile::Open(paths.predict));
-  EMBER_ASSIGN_OR_RETURN(const MappedFile init, MappedFile::Open(paths.init));
+  const bool is_predict = paths.predict == path;
+  EMBER_ASSIGN_OR_RETURN(
+      const MappedFile other,
+      MappedFile::Open(is_predict ? paths.init : paths.predict));
   const std::string beside =
       (fs::path(path).parent_path() / "value_info.json").string();
   std::string value_info;
@@ -284,7 +289,16 @@ StatusOr<std::shared_ptr<const Model>> OpenModel(const std::string& path) {
   if (fs::is_regular_file(beside, error)) {
     EMBER_ASSIGN_OR_RETURN(value_info, ReadFile(beside));
   }
-  return ReadModel(AsText(predict.bytes()), AsText(init.bytes()), value_info);
+  const std::string_view net = AsText(contents.bytes);
+  const std::string_view other_net = AsText(other.bytes());
+  return is_predict ? ReadModel(net, other_net, value_info)
+                    : ReadModel(other_net, net, value_info);
+}
+
+StatusOr<std::shared_ptr<const Model>> OpenModel(frontends::ModelFile& file) {
+  return file.Parsed<const Model>([&](const graph::ConstantData& contents) {
+    return ReadFiles(file.path(), contents);
+  });
 }
 
 }  // namespace
@@ -301,20 +315,19 @@ StatusOr<graph::Graph> ImportModelBytes(std::string_view predict_net,
   return graph;
 }
 
-StatusOr<graph::Graph> ImportModel(const std::string& path,
+StatusOr<graph::Graph> ImportModel(frontends::ModelFile& file,
                                    const frontends::ImportOptions& options) {
-  const std::string name = fs::path(path).filename().string();
-  const auto model = OpenModel(path);
-  if (!model.ok()) return frontends::OfModel(model.status(), name);
+  const auto model = OpenModel(file);
+  if (!model.ok()) return frontends::OfModel(model.status(), file.name());
   StatusOr<graph::Graph> graph = ImportRead(*model, options);
-  if (!graph.ok()) return frontends::OfModel(graph.status(), name);
+  if (!graph.ok()) return frontends::OfModel(graph.status(), file.name());
   return graph;
 }
 
 StatusOr<std::vector<frontends::InputInfo>> ModelInputs(
-    const std::string& path, const frontends::ImportOptions& /*options*/) {
+    frontends::ModelFile& file, const frontends::ImportOptions& /*options*/) {
   EMBER_ASSIGN_OR_RETURN(const std::shared_ptr<const Model> model,
-                         OpenModel(path));
+                         OpenModel(file));
   std::vector<frontends::InputInfo> infos;
   for (const frontends::ModelInput& input : model->Inputs())
     infos.push_back({input.name, input.dims.has_value()});

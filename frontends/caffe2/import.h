@@ -1,7 +1,7 @@
 // Caffe2's nets become graphs.
 //
-//   EMBER_ASSIGN_OR_RETURN(graph::Graph graph,
-//                          ImportModel("predict_net.pb", {}));
+//   frontends::ModelFile file("predict_net.pb");
+//   EMBER_ASSIGN_OR_RETURN(graph::Graph graph, ImportModel(file, {}));
 //
 // A model is two nets, and the path of either names it: one that fills the
 // weights (init_net.pb, X_init.pb, X_init_net.pb), and one that predicts, with
@@ -32,7 +32,7 @@
 
 namespace ember::caffe2 {
 
-StatusOr<graph::Graph> ImportModel(const std::string& path,
+StatusOr<graph::Graph> ImportModel(frontends::ModelFile& file,
                                    const frontends::ImportOptions& options);
 
 // Imports from memory. `name` is the model's name in errors, and value_info the
@@ -44,7 +44,7 @@ StatusOr<graph::Graph> ImportModelBytes(std::string_view predict_net,
                                         std::string_view value_info = "");
 
 StatusOr<std::vector<frontends::InputInfo>> ModelInputs(
-    const std::string& path, const frontends::ImportOptions& options);
+    frontends::ModelFile& file, const frontends::ImportOptions& options);
 
 }  // namespace ember::caffe2
 

@@ -1,4 +1,4 @@
-// Convolutions, pooling and products.
+// Imports convolutions, pooling and matrix products.
 #include <algorithm>
 #include <optional>
 #include <string>
@@ -25,8 +25,9 @@ Shape SpatialOf(Tensor x, bool last) {
               : Shape(begin + 2, x.shape().end());
 }
 
-// Transposes an image from the operator's order to that of frontends/ops, and
-// back.
+// ToLast transposes an image from the operator's order of dims (`last`: true if
+// channels are last) to channels last, which frontends/ops expects. FromLast
+// transposes back.
 Tensor ToLast(Tensor x, bool last) { return last ? x : ops::ToChannelsLast(x); }
 Tensor FromLast(Tensor y, bool last) {
   return last ? y : ops::ToChannelsFirst(y);
@@ -45,8 +46,8 @@ Tensor KernelLast(Tensor w, bool last, bool transposed) {
   return Transpose(w, order);
 }
 
-// Checks that image and weights have one rank, and the weights the window's
-// extents.
+// Checks that image and weights have the same rank, and that the spatial dims
+// of the weights are the window's extents.
 bool CheckOperands(OperatorContext& c, const Window& window, bool last,
                    int input = 1) {
   const Tensor w = c.Input(input);
@@ -237,7 +238,8 @@ void ImportRoIPool(OperatorContext& c) {
 
 namespace {
 
-// Resizes both spatial axes by the arguments' scales, or those in input 1.
+// Resizes both spatial axes by the scales in the arguments, or by the scales in
+// input 1.
 void Resized(OperatorContext& c, const ops::ResizeSpec& spec) {
   if (!c.CheckRank(0, 4, 4)) return;
   const Tensor x = c.Input(0);
@@ -265,7 +267,8 @@ void Resized(OperatorContext& c, const ops::ResizeSpec& spec) {
     if (static_cast<double>(whole) == scale) {
       out = in * Dim(whole);
     } else if (const auto extent = in.AsConstant()) {
-      // Caffe2 multiplies in f32, so this does, too.
+      // Caffe2 multiplies the extent by the scale in f32. The import does too,
+      // so that the product is rounded equally.
       out = Dim(static_cast<int64_t>(static_cast<float>(*extent) *
                                      static_cast<float>(scale)));
     }

@@ -37,7 +37,8 @@ bool IsOneOf(std::string_view word,
   return std::find(words.begin(), words.end(), word) != words.end();
 }
 
-// Returns dims that the net was exported with; it may accept others.
+// Returns the dims with which the net was exported. The net may accept other
+// extents.
 std::vector<ModelDim> ExportedDims(const std::vector<int64_t>& shape) {
   std::vector<ModelDim> dims;
   dims.reserve(shape.size());
@@ -65,7 +66,8 @@ class Reader {
     std::vector<ModelInput> inputs;
     const auto add = [&](const std::string& name) {
       if (!read.contains(name) || !done.insert(name).second) return;
-      // Guessing scans all operators; real models have far fewer inputs.
+      // Dims are guessed only for the first 64 inputs, because each guess scans
+      // all operators. Real models have far fewer inputs.
       inputs.push_back(InputOf(name, inputs.size() < 64));
     };
     for (const std::string& name : predict_.external_input()) add(name);
@@ -85,7 +87,8 @@ class Reader {
         if (!made.contains(name) && !fills_.contains(name)) open.insert(name);
       for (const std::string& name : op.output()) made.insert(name);
     }
-    // A net may return its input unchanged.
+    // A net may return its input unchanged, so external outputs count as reads,
+    // too.
     for (const std::string& name : predict_.external_output())
       if (!made.contains(name) && !fills_.contains(name)) open.insert(name);
     return open;
@@ -115,7 +118,7 @@ class Reader {
       return input;
     }
     if (!may_guess) return input;
-    // Blobs of the input's shape among the operators read so far.
+    // Blobs that have the input's shape, after the operators read so far.
     std::set<std::string_view> same{name};
     for (const OperatorDef& op : predict_.op()) {
       if (op.input_size() == 0) continue;
@@ -133,13 +136,14 @@ class Reader {
           continue;
         }
       }
-      // The operator overwrites these blobs.
+      // An operator overwrites its outputs, so they no longer have the shape of
+      // the input.
       for (const std::string& output : op.output()) same.erase(output);
     }
     return input;
   }
 
-  // Derives dims from the weights of the convolution that takes the input.
+  // Derives an input's dims from the weights of the convolution that reads it.
   std::optional<std::vector<ModelDim>> DimsFor(const std::string& name,
                                                const OperatorDef& conv) const {
     if (conv.input_size() < 2) return std::nullopt;

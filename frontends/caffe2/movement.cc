@@ -1,4 +1,4 @@
-// Shapes and the movement of elements.
+// Imports operators that change shapes or move elements.
 #include <algorithm>
 #include <optional>
 #include <string>
@@ -39,8 +39,8 @@ void ImportConcat(OperatorContext& c) {
   }
 }
 
-// Splits into as many parts as there are results, of equal extents unless
-// extents are given.
+// Imports Split: splits an axis into as many parts as there are results. The
+// parts have equal extents unless extents are given.
 void ImportSplit(OperatorContext& c) {
   if (!c.CheckRank(0, 1)) return;
   const Tensor x = c.Input(0);
@@ -138,7 +138,8 @@ void ImportFlatten(OperatorContext& c) {
   const Tensor x = c.Input(0);
   const int64_t axis = c.Integer("axis", 1);
   const int rank = x.rank();
-  // The axis may be after the last dim.
+  // The axis may equal the rank. Then all dims are merged into the first dim of
+  // the result.
   if (axis == rank) return c.SetOutput(AsRows(x, rank));
   const int at = c.Axis(axis, rank);
   if (c.ok()) c.SetOutput(AsRows(x, at));
@@ -162,7 +163,8 @@ void ImportTranspose(OperatorContext& c) {
 
 namespace {
 
-// Moves the second dim last, or the last dim second.
+// Imports NCHW2NHWC (`to_last`), which moves dim 1 to the end, and NHWC2NCHW,
+// which moves the last dim to position 1.
 void Ordered(OperatorContext& c, bool to_last) {
   if (!c.CheckRank(0, 3)) return;
   const int rank = c.Input(0).rank();
@@ -251,7 +253,8 @@ void ImportTile(OperatorContext& c) {
   if (c.input_count() > 1)
     return c.FailUnsupported("tiles and axis as operands");
   if (!c.CheckPositive("tiles", tiles)) return;
-  // Inserts a dim before the axis, repeats it, and merges it with the axis.
+  // Tiling inserts a dim of 1 before the axis, broadcasts it to the number of
+  // tiles, and merges it with the axis.
   Shape wide = x.shape(), merged = x.shape();
   wide.insert(wide.begin() + axis, Dim(tiles));
   merged[static_cast<size_t>(axis)] = x.dim(axis) * Dim(tiles);
@@ -279,7 +282,8 @@ void ImportPadImage(OperatorContext& c) {
           mode == "constant" ? x.Like(c.Number("value", 0)) : Tensor()));
 }
 
-// Transposes channels from [groups, rest] to [rest, groups].
+// Imports ChannelShuffle: reads the channels as [groups, rest], and transposes
+// them to [rest, groups].
 void ImportChannelShuffle(OperatorContext& c) {
   if (!c.CheckRank(0, 3)) return;
   const Tensor x = c.Input(0);
@@ -326,8 +330,8 @@ bool ReadBlocks(OperatorContext& c, Blocks& blocks) {
 
 }  // namespace
 
-// Moves the places within a block to the batch; the images of the first place
-// come first.
+// Imports SpaceToBatch: each position within a block becomes an image of the
+// batch. The images of the first position come first.
 void ImportSpaceToBatch(OperatorContext& c) {
   Blocks blocks;
   if (!ReadBlocks(c, blocks)) return;

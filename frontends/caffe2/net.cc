@@ -21,13 +21,14 @@ std::span<const uint8_t> AsBytes(std::string_view text) {
   return {reinterpret_cast<const uint8_t*>(text.data()), text.size()};
 }
 
-// Field numbers of caffe2.proto.
+// Numbers of the fields of messages in caffe2.proto.
 constexpr uint64_t kNetOperator = 2, kNetWorkers = 4, kNetLast = 9;
 constexpr uint64_t kOperatorType = 4, kOperatorGradient = 9,
                    kOperatorVersion = 12;
 constexpr uint64_t kOperatorArgument = 5;
 
-// Each of Argument's floats is a tag (field 5, four bytes) and its bytes.
+// In an encoded Argument each float is this tag byte (field 5, wire type of
+// four bytes) followed by the float's four bytes.
 constexpr uint8_t kFloatTag = 5 << 3 | 5;
 constexpr size_t kTaggedFloat = 1 + sizeof(float);
 
@@ -66,7 +67,8 @@ bool IsBinaryNet(std::string_view contents) {
   return has_operators && !fields.damaged();
 }
 
-// True if text begins like a net, and has operators.
+// True if the contents are text that begins like a Caffe2 net and has
+// operators.
 bool IsTextNet(std::string_view contents) {
   static constexpr std::string_view kFields[] = {
       "name",          "op",  "type",           "num_workers",
@@ -88,7 +90,7 @@ bool IsTextNet(std::string_view contents) {
   return false;
 }
 
-// Merges encoded fields into the message.
+// Parses encoded fields and merges them into the message.
 bool Merge(std::span<const uint8_t> encoding,
            google::protobuf::MessageLite& message) {
   google::protobuf::io::CodedInputStream stream(
@@ -98,7 +100,7 @@ bool Merge(std::span<const uint8_t> encoding,
 }
 
 // Takes the floats at the front of `rest`, each with its tag, and appends them
-// to the argument's.
+// to the floats of the argument.
 bool TakeFloats(std::span<const uint8_t>& rest, Argument& argument) {
   size_t count = 0;
   while (rest.size() - count * kTaggedFloat >= kTaggedFloat &&

@@ -13,7 +13,7 @@
 
 namespace ember::caffe2 {
 
-// `what` is the name of this net in errors.
+// Reads a net, binary or text. `what` is the name of the net in errors.
 StatusOr<NetDef> ReadNet(std::string_view contents, std::string_view what);
 
 // True if all of `contents` consists of a net's fields, and has operators.

@@ -86,8 +86,8 @@ void ImportGroupNorm(OperatorContext& c) {
                    x.dtype()));
 }
 
-// Imports LayerNorm. Mean and deviation are results, too: [dims before the
-// axis…, 1].
+// Imports LayerNorm. Mean and standard deviation are results, too, of shape
+// [dims before the axis…, 1].
 void ImportLayerNorm(OperatorContext& c) {
   if (!c.CheckRank(0, 1)) return;
   const Tensor x = c.Input(0);
@@ -113,7 +113,8 @@ void ImportLayerNorm(OperatorContext& c) {
   c.SetOutput(2, Cast(Reshape(deviation, outer), x.dtype()));
 }
 
-// Sums the squares of the channels around each channel.
+// Imports LRN, which divides x by a power of the sum of the squares of the
+// channels around each channel.
 void ImportLRN(OperatorContext& c) {
   if (!c.CheckRank(0, 4, 4)) return;
   const Tensor x = c.Input(0);
@@ -131,7 +132,7 @@ void ImportLRN(OperatorContext& c) {
   c.SetOutput(1, scale);
 }
 
-// Divides by the norm along an axis.
+// Imports Normalize: divides x by its L2 norm along an axis.
 void ImportNormalize(OperatorContext& c) {
   if (!c.CheckRank(0, 1)) return;
   const Tensor x = c.Input(0);
@@ -149,7 +150,7 @@ void ImportNormalizeL1(OperatorContext& c) {
   c.SetOutput(Select(Equal(sum, 0), x, x / sum));
 }
 
-// Normalises over all dims from the axis on.
+// Imports Softmax, which normalises over all dims from the axis on.
 void ImportSoftmax(OperatorContext& c) {
   if (!c.CheckRank(0, 1)) return;
   const Tensor x = c.Input(0);

@@ -17,7 +17,7 @@
 #include <utility>
 #include <vector>
 
-#include "compiler/graph/builder.h"
+#include "compiler/graph/builder/builder.h"
 #include "frontends/ops/compositions.h"
 #include "frontends/ops/dims.h"
 #include "frontends/ops/functions.h"
@@ -50,7 +50,7 @@ const Argument* FindArgument(const OperatorDef& op, std::string_view name);
 
 class OperatorContext : public ops::OperandContext {
  public:
-  // `owner` keeps `op` alive.
+  // Makes the context of an operator. `owner` keeps `op` alive.
   OperatorContext(graph::GraphBuilder& builder, const OperatorDef& op,
                   std::shared_ptr<const void> owner, std::vector<Tensor> inputs)
       : OperandContext(builder, std::move(inputs)),
@@ -60,7 +60,8 @@ class OperatorContext : public ops::OperandContext {
   const OperatorDef& op() const { return op_; }
   const std::shared_ptr<const void>& owner() const { return owner_; }
 
-  // Arguments. One of another kind is an error.
+  // These functions read arguments of the operator. An argument that holds
+  // another kind of value than the function returns is an error.
   bool Has(std::string_view name) const {
     return FindArgument(op_, name) != nullptr;
   }
@@ -71,7 +72,8 @@ class OperatorContext : public ops::OperandContext {
   double Number(std::string_view name, double otherwise);
   std::string Text(std::string_view name, std::string_view otherwise);
   std::vector<int64_t> Integers(std::string_view name);
-  // Returns the type in the argument `name`, a type's number or name.
+  // Returns the element type that the argument `name` holds as a number or as a
+  // name.
   DType Type(std::string_view name, DType otherwise);
   // Returns the axis that an argument names; -1 is the last.
   int AxisOf(std::string_view name, int64_t otherwise, int rank) {
@@ -89,7 +91,8 @@ class OperatorContext : public ops::OperandContext {
   std::shared_ptr<const void> owner_;
 };
 
-// Reshapes to [product of the dims before axis, product of the others].
+// Reshapes to [product of the dims before axis, product of the dims from axis
+// on].
 Tensor AsRows(Tensor x, int axis);
 
 }  // namespace ember::caffe2

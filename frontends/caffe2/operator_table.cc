@@ -13,8 +13,7 @@ constexpr std::string_view kTraining =
 constexpr std::string_view kRandom =
     "random numbers differ from run to run, and are how training begins: "
     "export the trained init net";
-constexpr std::string_view kCode =
-    "what it computes is code that is not in the net";
+constexpr std::string_view kCode = "its code is not in the net";
 constexpr std::string_view kControl = "control flow of nets is not here yet";
 constexpr std::string_view kQuantized =
     "quantized operators are not here yet: give the net as it was before";

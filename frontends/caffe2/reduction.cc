@@ -1,4 +1,4 @@
-// Reductions, and selection by size or index.
+// Imports reductions, and selection of elements by size or index.
 #include <string>
 #include <utility>
 #include <vector>
@@ -8,7 +8,8 @@
 namespace ember::caffe2 {
 namespace {
 
-// Returns the argument "axes"; all axes without it.
+// Returns the axes in the argument "axes"; all axes if the operator has no such
+// argument.
 std::vector<int64_t> ReducedAxes(OperatorContext& c) {
   const int rank = c.Input(0).rank();
   if (c.Has("axes")) return c.Axes(c.Integers("axes"), rank);
@@ -89,7 +90,7 @@ void ImportReduceBackMax(OperatorContext& c) {
   ReducedEnd(c, false, "maximum");
 }
 
-// Reduces all elements to one number.
+// Imports SumElements: the sum of all elements, or their mean with "average".
 void ImportSumElements(OperatorContext& c) {
   const std::vector<int64_t> axes = ReducedAxes(c);
   c.SetOutput(ReducedBy(c.Input(0), c.Flag("average", false) ? "mean" : "sum",
@@ -123,7 +124,8 @@ void ImportTopK(OperatorContext& c) {
   c.SetOutput(1, results[1]);
 }
 
-// Computes one number per row: the product of that row in both matrices.
+// Imports DotProduct: for each row, the dot product of that row of the first
+// operand and the same row of the second.
 void ImportDotProduct(OperatorContext& c) {
   if (!c.CheckRank(0, 1) || !c.CheckRank(1, 1)) return;
   const Tensor x = c.Input(0) * c.Input(1);

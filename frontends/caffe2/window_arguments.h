@@ -18,15 +18,18 @@
 
 namespace ember::caffe2 {
 
-// The argument "legacy_pad": padding that follows from the extents.
+// The argument "legacy_pad": a rule that derives the padding from the extents
+// of the image.
 enum class LegacyPad : uint8_t {
   kNotSet = 0,
   kValid = 1,
   kSame = 2,
-  kCaffePooling = 3,  // Adds a window if elements of the image are left over.
+  // Caffe's pooling: elements that the last window does not cover get one more
+  // window.
+  kCaffePooling = 3,
 };
 
-// Returns nullopt after an error.
+// Reads "legacy_pad". Returns nullopt after an error.
 std::optional<LegacyPad> ReadLegacyPad(OperatorContext& c);
 
 // Reads "stem", "stems", or "stem_h" with "stem_w": `count` numbers in
@@ -36,7 +39,8 @@ std::optional<std::vector<int64_t>> ReadSizes(OperatorContext& c,
                                               size_t count, int64_t minimum,
                                               int64_t otherwise);
 
-// Reads "pad", "pads" (all before, then all after), or "pad_t" … "pad_r".
+// Reads the padding of the window from "pad", "pads" (all amounts before, then
+// all after), or "pad_t", "pad_l", "pad_b", "pad_r".
 bool ReadPads(OperatorContext& c, ops::Window& window);
 
 // Returns the window for an image with `spatial` extents; the padding follows

@@ -23,21 +23,22 @@ using ops::Shape;
 using ops::Tensor;
 using ops::TreeTable;
 
-// Largest number of scores or categories of a model. It is above any sensible
-// one.
+// Largest number of scores or categories of a model. It is above that of any
+// sensible model.
 constexpr int64_t kMaxTargets = 1 << 20;
 
 // ---- trees
 
-// Fields of TreeEnsembleParameters and its nodes.
+// Numbers of the fields of TreeEnsembleParameters and of its nodes.
 constexpr uint64_t kNodes = 1, kDimensions = 2, kBase = 3;
 constexpr uint64_t kTree = 1, kNode = 2, kBehavior = 3, kFeature = 10,
                    kValue = 11, kTrueChild = 12, kFalseChild = 13,
                    kMissingIsTrue = 14, kVotes = 20;
 constexpr int64_t kLeaf = 6;
 
-// True if a value with this outcome of the comparison with the node's value
-// takes the true branch.
+// True if a tree node with this behavior takes its true branch when the
+// comparison of the feature with the node's value has this outcome (below,
+// equal, above, NaN).
 bool Holds(int64_t behavior, TreeTable::Outcome outcome) {
   switch (behavior) {
     case 0:
@@ -135,7 +136,8 @@ StatusOr<TreeTable> ReadTrees(const ProtobufView& ensemble) {
   return table;
 }
 
-// Returns the sums of votes and base values, [N, dimensions].
+// Returns the scores of a tree ensemble: the votes of all trees plus the base
+// values, [N, dimensions].
 StatusOr<Tensor> TreeScores(ModelContext& context, const ProtobufView& model,
                             uint64_t kind, const Features& features) {
   const ProtobufView ensemble = model.Message(kind).Message(1);
@@ -194,14 +196,16 @@ Status ImportTreeClassifier(ModelContext& context, const ProtobufView& model,
   EMBER_ASSIGN_OR_RETURN(Tensor scores,
                          TreeScores(context, model, kTreeClassifier, features));
   EMBER_ASSIGN_OR_RETURN(scores, Transformed(scores, classifier.Integer(2)));
-  // A single score is that of the second of two classes.
+  // A single score belongs to the second of two classes; the first class gets 1
+  // minus the score.
   if (scores.dim(1) == Dim(1)) scores = Concat({1.0 - scores, scores}, 1);
   return AddClasses(context, model, classifier, scores, features);
 }
 
 // ---- linear models
 
-// Returns [N, targets]: products with the rows of weights, plus offsets.
+// Returns the scores of a linear model, [N, targets]: the products of the
+// features with the rows of weights, plus the offsets.
 StatusOr<Tensor> LinearScores(ModelContext& context, const ProtobufView& model,
                               uint64_t kind, const Features& features) {
   const ProtobufView glm = model.Message(kind);
@@ -281,7 +285,8 @@ Status ImportGlmClassifier(ModelContext& context, const ProtobufView& model,
 
 // ---- features
 
-// Returns one value for all columns, or one per column.
+// Returns the parameter `values` to combine with rows: one value for all
+// columns, or one per column. If the list is empty, the value is `otherwise`.
 StatusOr<Tensor> PerColumn(ModelContext& context,
                            const std::vector<double>& values, double otherwise,
                            const Tensor& rows, std::string_view what) {
@@ -351,7 +356,8 @@ Status ImportNormalizer(ModelContext& context, const ProtobufView& model,
           "normType: expected 0 to 2, found " +
           std::to_string(model.Message(kNormalizer).Integer(1)));
   }
-  // Rows of zeros stay zeros.
+  // The normalizer divides each row by its norm. A row of zeros is divided by 1
+  // instead, so it stays zeros.
   return SetRows(model, rows / Select(Equal(norm, 0), norm.Like(1), norm),
                  features);
 }
@@ -372,7 +378,8 @@ Status ImportOneHot(ModelContext& context, const ProtobufView& model,
   const Tensor equal =
       Equal(Unsqueeze(Cast(column, DType::kI64), {1}), Unsqueeze(known, {0}));
   EMBER_RETURN_IF_ERROR(context.builder.status());
-  // Unknown values are errors unless the encoder ignores them.
+  // A value that is none of the known categories fails the run, unless the
+  // encoder ignores such values.
   if (encoder.Integer(11) == 0) {
     const Tensor all =
         Reduce(Reduce(equal, "maximum", {1}, false), "minimum", {0}, false);

@@ -14,7 +14,8 @@ namespace {
 using ops::Dim;
 using ops::Tensor;
 
-// Fields of DictVectorizer: a list of texts, or of integers.
+// Numbers of the fields of DictVectorizer that hold its keys: a list of texts,
+// or of integers.
 constexpr uint64_t kTextKeys = 1, kIntegerKeys = 2;
 
 std::vector<std::string> KeysOf(const ProtobufView& vectorizer) {

@@ -1,4 +1,5 @@
-// Core ML as a row of frontends/formats.cc.
+// Declares the format Core ML (frontends/frontend.h), which
+// frontends/registry/formats.cc lists.
 #ifndef EMBER_FRONTENDS_COREML_FORMAT_H_
 #define EMBER_FRONTENDS_COREML_FORMAT_H_
 

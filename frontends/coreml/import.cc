@@ -136,8 +136,8 @@ class Importer {
     }
     table_ = Tensor(&builder_, values[0]);
     for (const Feature& input : inputs) table_names_.push_back(input.name);
-    // Only the parts of a pipeline look columns up by name; other models take
-    // all of them.
+    // The parts of a pipeline look columns up by name, so each column becomes a
+    // feature. Any other model reads all columns together.
     const bool has_parts = IsPipeline(KindOf(model_.root()));
     for (size_t i = 0; has_parts && i < inputs.size(); ++i) {
       features_[inputs[i].name] = {
@@ -213,13 +213,12 @@ class Importer {
   std::vector<std::string> table_names_;
 };
 
-StatusOr<graph::Graph> ImportRead(const StatusOr<Model>& model,
+StatusOr<graph::Graph> ImportRead(const Model& model,
                                   const frontends::ImportOptions& options,
                                   std::string_view name) {
-  if (!model.ok()) return frontends::OfModel(model.status(), name);
-  StatusOr<graph::Graph> graph = Importer(*model, options).Import();
+  StatusOr<graph::Graph> graph = Importer(model, options).Import();
   if (!graph.ok()) return frontends::OfModel(graph.status(), name);
-  graph->set_metadata(MetadataOf(*model));
+  graph->set_metadata(MetadataOf(model));
   return graph;
 }
 
@@ -263,11 +262,14 @@ Status ImportAny(ModelContext& context, const ProtobufView& model, int depth,
   return OkStatus();
 }
 
-StatusOr<graph::Graph> ImportModel(const std::string& path,
+StatusOr<graph::Graph> ImportModel(frontends::ModelFile& file,
                                    const frontends::ImportOptions& options) {
-  std::filesystem::path file(path);
-  if (!file.has_filename()) file = file.parent_path();
-  return ImportRead(Model::Open(path), options, file.filename().string());
+  std::filesystem::path path(file.path());
+  if (!path.has_filename()) path = path.parent_path();
+  const std::string name = path.filename().string();
+  const StatusOr<std::shared_ptr<const Model>> model = Model::Open(file);
+  if (!model.ok()) return frontends::OfModel(model.status(), name);
+  return ImportRead(**model, options, name);
 }
 
 StatusOr<graph::Graph> ImportModelBytes(std::span<const uint8_t> bytes,
@@ -275,15 +277,17 @@ StatusOr<graph::Graph> ImportModelBytes(std::span<const uint8_t> bytes,
                                         const frontends::ImportOptions& options,
                                         std::string_view name) {
   graph::ConstantData file = frontends::KeptBytes(bytes, std::move(owner));
-  return ImportRead(Model::Read(file.bytes, std::move(file.owner)), options,
-                    name);
+  const StatusOr<Model> model = Model::Read(file.bytes, std::move(file.owner));
+  if (!model.ok()) return frontends::OfModel(model.status(), name);
+  return ImportRead(*model, options, name);
 }
 
 StatusOr<std::vector<frontends::InputInfo>> ModelInputs(
-    const std::string& path, const frontends::ImportOptions& /*options*/) {
-  EMBER_ASSIGN_OR_RETURN(const Model model, Model::Open(path));
+    frontends::ModelFile& file, const frontends::ImportOptions& /*options*/) {
+  EMBER_ASSIGN_OR_RETURN(const std::shared_ptr<const Model> model,
+                         Model::Open(file));
   const std::vector<Feature> inputs =
-      FeaturesOf(model.root().Message(kDescription), 1);
+      FeaturesOf(model->root().Message(kDescription), 1);
   if (IsWide(inputs))
     return std::vector<frontends::InputInfo>{{std::string(kColumnsInput)}};
   std::vector<frontends::InputInfo> infos;

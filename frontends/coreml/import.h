@@ -1,15 +1,15 @@
 // Core ML's models become graphs.
 //
-//   EMBER_ASSIGN_OR_RETURN(graph::Graph graph, ImportModel("m.mlmodel", {}));
-//   EMBER_ASSIGN_OR_RETURN(graph::Graph graph, ImportModel("m.mlpackage", {}));
+//   frontends::ModelFile file("m.mlmodel");  // or "m.mlpackage"
+//   EMBER_ASSIGN_OR_RETURN(graph::Graph graph, ImportModel(file, {}));
 //
 // Inputs and outputs have the names in the description. Images are u8 [1,
 // height, width, channels], channels in the model's order of colors. Numbers
 // and texts are columns: [1], or [N] if all inputs are columns. More than
-// kMaxColumns numbers become one input `features` f64 [N, count] with a
-// column for each. A classifier's label is i64 or a text; its probabilities are
+// kMaxColumns numbers become one input `features` f64 [N, count] with a column
+// for each. A classifier's label is i64 or a text; its probabilities are
 // numbers in the order of the labels. Networks give f32, whatever the
-// description says. Sizes that vary are the model's defaults, unless
+// description says. A size that varies is the model's default size, unless
 // ImportOptions::input_shapes replaces them.
 //
 // Weights stay in the mapped file where they are aligned there. Errors are one
@@ -31,10 +31,10 @@ namespace ember::coreml {
 
 inline constexpr size_t kMaxColumns = 256;
 
-StatusOr<graph::Graph> ImportModel(const std::string& path,
+StatusOr<graph::Graph> ImportModel(frontends::ModelFile& file,
                                    const frontends::ImportOptions& options);
 StatusOr<std::vector<frontends::InputInfo>> ModelInputs(
-    const std::string& path, const frontends::ImportOptions& options);
+    frontends::ModelFile& file, const frontends::ImportOptions& options);
 
 // True if models of a kind (model.h: ModelField) are imported.
 bool ReadsKind(uint64_t kind);

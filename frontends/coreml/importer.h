@@ -1,12 +1,12 @@
-// The parts of the importer. Each kind of model takes features by name, and
-// produces others.
+// The parts of the importer. Each kind of model reads features (named values)
+// and produces further ones.
 //
 //   Features features;                       // of the model's description
 //   features["x"] = {input};
 //   EMBER_RETURN_IF_ERROR(ImportAny(context, model.root(), 0, features));
 //   features["y"].value
 //
-// Arrays are features as they are, and images are u8 [1, H, W, channels].
+// An array is a feature of the same shape; an image is u8 [1, H, W, channels].
 // Numbers and texts are columns [N]; N is 1 unless all inputs of the model are
 // columns. Probabilities of classes are rows [N, classes], or [classes] in a
 // network.
@@ -19,7 +19,7 @@
 #include <vector>
 
 #include "base/status.h"
-#include "compiler/graph/builder.h"
+#include "compiler/graph/builder/builder.h"
 #include "frontends/coreml/model.h"
 #include "frontends/import_steps.h"
 #include "frontends/model_errors.h"
@@ -48,13 +48,15 @@ struct ModelContext {
   graph::GraphBuilder& builder;
   const Model& model;
   frontends::ImportSteps steps;
-  // The single input [N, names] that replaces very many numbers; else absent.
+  // If the model has very many numeric inputs: the single input [N, names] that
+  // replaces them, one column per name. Else absent.
   ops::Tensor table;
   std::vector<std::string> table_names;
   std::vector<ModelState> states = {};
 };
 
-// For models of any kind. `model` is a Model message.
+// FindMissing collects the unsupported parts of a model of any kind, and
+// ImportAny imports it. `model` is a Model message.
 void FindMissing(const ProtobufView& model, int depth,
                  frontends::UnsupportedParts& missing);
 Status ImportAny(ModelContext& context, const ProtobufView& model, int depth,
@@ -84,7 +86,8 @@ Status AddClasses(ModelContext& context, const ProtobufView& model,
                   const ProtobufView& labels, ops::Tensor scores,
                   Features& features);
 
-// Does the same for labels that have been read: integers, or handles of texts.
+// Adds the results of a classifier like AddClasses, for labels that have been
+// read already: integers, or handles of texts.
 Status AddChoice(ModelContext& context, const ProtobufView& model,
                  const std::vector<int64_t>& values, bool are_texts,
                  ops::Tensor scores, Features& features);
@@ -94,7 +97,7 @@ Status AddChoice(ModelContext& context, const ProtobufView& model,
 std::vector<std::string> DictionaryKeys(const ProtobufView& model,
                                         const std::string& name);
 
-// Returns a feature; fails if it is missing.
+// Returns the feature of this name; fails if it is missing.
 StatusOr<ops::Tensor> FindFeature(const Features& features,
                                   const std::string& name);
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/status.h"
-#include "compiler/graph/builder.h"
+#include "compiler/graph/builder/builder.h"
 #include "frontends/ops/tensor.h"
 
 namespace ember::coreml {

@@ -17,8 +17,8 @@ graph::ConstantData Copy(const void* data, size_t size) {
   return graph::ConstantData::Copy({static_cast<const uint8_t*>(data), size});
 }
 
-// Returns the index-th number of `bits` bits; earlier numbers are in higher
-// bits.
+// Returns the packed number with this index. Numbers have `bits` bits each, and
+// begin in the highest bits of the first byte.
 uint32_t BitsAt(Bytes bytes, int64_t index, int64_t bits) {
   uint32_t value = 0;
   for (int64_t i = index * bits; i < (index + 1) * bits; ++i) {
@@ -28,8 +28,8 @@ uint32_t BitsAt(Bytes bytes, int64_t index, int64_t bits) {
   return value;
 }
 
-// Dequantizes weights. quantization.linear: value * scale + bias;
-// quantization.table: value is an index.
+// Dequantizes weights. Linear quantization computes value * scale + bias. In a
+// lookup table quantization each value is an index of the table.
 bool Dequantize(const ProtobufView& weights, int64_t count, int64_t rows,
                 std::vector<float>& values, std::string& fault) {
   const ProtobufView quantization = weights.Message(40);

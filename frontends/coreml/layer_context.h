@@ -17,7 +17,7 @@
 #include <utility>
 #include <vector>
 
-#include "compiler/graph/builder.h"
+#include "compiler/graph/builder/builder.h"
 #include "frontends/coreml/model.h"
 #include "frontends/ops/compositions.h"
 #include "frontends/ops/dims.h"
@@ -38,9 +38,9 @@ using ops::Opcode;
 using ops::Shape;
 using ops::Tensor;
 
-// Reads weights (WeightParams) of these dims as f32 or f16. They are stored so,
-// or quantized with one scale or one per slice of the first dim. Fails for
-// other forms.
+// Reads weights (WeightParams) of these dims as f32 or f16. The file stores
+// them as f32 or f16, or quantized with one scale for all or one per slice of
+// the first dim. Fails for other forms.
 Tensor ReadWeights(graph::GraphBuilder& builder, const ProtobufView& weights,
                    const std::shared_ptr<const void>& owner,
                    const std::vector<int64_t>& dims);
@@ -62,22 +62,26 @@ class LayerContext : public ops::OperandContext {
     return Cast(ReadWeights(builder(), message.Message(field), owner_, dims),
                 DType::kF32);
   }
-  // Returns a field, or `otherwise` if it is 0 or absent.
+  // Returns a number of the layer's parameters by its field number, or
+  // `otherwise` if it is 0 or absent.
   double FloatOr(uint64_t field, double otherwise) const {
     const double value = parameters_.Float(field);
     return value == 0 ? otherwise : value;
   }
 
-  // Returns the axes, ascending; fails if one is named twice.
+  // Returns the axes as numbers from 0 on, in ascending order. Fails if an axis
+  // is named twice.
   std::vector<int64_t> Axes(const std::vector<int64_t>& axes, int rank);
-  // Fails unless it is in [minimum, maximum].
+  // Fails unless `value` is in [minimum, maximum].
   bool CheckRange(std::string_view what, int64_t value, int64_t minimum = 1,
                   int64_t maximum = ops::kMaxWindow) {
     return ImportContext::CheckRange(what, value, minimum, maximum);
   }
-  // Fails unless the groups divide the channels on both sides.
+  // Fails unless the number of groups divides the number of input channels and
+  // that of output channels.
   bool CheckGroups(int64_t channels, int64_t outputs, int64_t groups);
-  // Returns integers that are known at import.
+  // Returns the elements of an input as integers, which must be known at
+  // import; nullopt after an error.
   std::optional<std::vector<int64_t>> Constants(int input);
 
  private:

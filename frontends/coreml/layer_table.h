@@ -190,15 +190,17 @@ struct LayerRow {
   std::string_view name;
   int minimum_inputs = 0;
   int maximum_inputs = 0;
-  // Null for control flow, and for what is not supported.
+  // The function that imports a layer of this kind. Null for control flow and
+  // for unsupported layers.
   ImportFunction import = nullptr;
-  // If not empty, the layer is unsupported, and this says why.
+  // If not empty, the layer is unsupported, and this text is the reason.
   std::string_view reason = "";
 
   bool is_read() const { return reason.empty(); }
 };
 
-// The files of the layers' families define the functions.
+// Declares the import functions of all rows. They are defined in one file per
+// family of layers, such as layers_movement.cc.
 #define EMBER_ROW(number, name, minimum, maximum, function) \
   void function(LayerContext& c);
 #define EMBER_NOTHING(...)
@@ -207,7 +209,8 @@ EMBER_COREML_LAYERS(EMBER_ROW, EMBER_NOTHING, EMBER_NOTHING, EMBER_NOTHING)
 #undef EMBER_NOTHING
 
 std::span<const LayerRow> Layers();
-// Returns null for unknown numbers.
+// Returns the row of a kind of layer by its field number; null for unknown
+// numbers.
 const LayerRow* FindLayer(uint64_t number);
 
 }  // namespace ember::coreml

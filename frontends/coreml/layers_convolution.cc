@@ -1,5 +1,5 @@
-// Layers with channels: convolution, pooling, products, normalisation. The
-// channels are the third dim from the end.
+// Imports layers with channels: convolution, pooling, products, normalisation.
+// The channels are the third dim from the end.
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -17,7 +17,7 @@ namespace {
 
 using ops::Window;
 
-// Reshapes [.., C, H, W] to [lead, C, H, W]; its inverse follows.
+// Reshapes [.., C, H, W] to [lead, C, H, W]; LikeBefore is the inverse.
 Tensor AsImages(const Tensor& x) {
   if (x.rank() == 4) return x;
   Dim lead(1);
@@ -102,14 +102,14 @@ void Transposed(LayerContext& c, const Tensor& images, int64_t channels,
   c.SetOutput(0, LikeBefore(ops::ToChannelsFirst(y), c.Input(0)));
 }
 
-// Returns one value per channel, [C, 1, 1].
+// Reads a field with one value per channel, as [C, 1, 1].
 Tensor PerChannel(LayerContext& c, const ProtobufView& message, uint64_t field,
                   int64_t channels) {
   return Reshape(c.Weights(message, field, {channels}),
                  {Dim(channels), Dim(1), Dim(1)});
 }
 
-// Returns one value, or one per channel.
+// Reads a field that has one value for all channels, or one per channel.
 Tensor OneOrEach(LayerContext& c, const ProtobufView& message, uint64_t field,
                  int64_t channels) {
   const auto numbers = message.Message(field).Messages(1);
@@ -265,7 +265,8 @@ void ImportActivation(LayerContext& c) {
   c.SetOutput(0, y);
 }
 
-// Multiplies the last dim; for rank 4 and more, all of [C, H, W].
+// Imports InnerProduct. It multiplies the last dim by the weights; for rank 4
+// and more, the last three dims [C, H, W] as one vector.
 void ImportInnerProduct(LayerContext& c) {
   const ProtobufView& p = c.parameters();
   const Tensor x = c.Input(0);

@@ -1,5 +1,5 @@
-// Layers whose shapes are inputs, computed by other layers. Such inputs are f32
-// in networks and are read as integers.
+// Imports layers whose shapes are inputs, computed by other layers. Such inputs
+// are f32 in networks and are read as integers.
 #include <algorithm>
 #include <optional>
 #include <string>
@@ -11,7 +11,8 @@
 namespace ember::coreml {
 namespace {
 
-// Returns the extents in an input: constants, or values read at run time.
+// Returns the extents that an input holds. They are constants if the input is
+// known at import, else symbols that are read at run time.
 std::optional<Shape> SizesOf(LayerContext& c, int input,
                              std::string_view what) {
   if (!c.CheckRank(input, 0, 1)) return std::nullopt;
@@ -185,7 +186,8 @@ void ImportConstantPad(LayerContext& c) {
         !c.CheckRange("padAmounts", behind, 0))
       return;
     if (p.Flag(3)) {
-      // The padded result has at least these extents.
+      // In this mode (padToGivenOutputSizeMode) the amounts are extents that
+      // the result must reach, not numbers of elements to add.
       const auto extent = c.Extent(x, i);
       if (!extent) return;
       before = std::max<int64_t>(before - *extent, 0);

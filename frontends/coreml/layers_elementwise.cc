@@ -11,8 +11,8 @@
 namespace ember::coreml {
 namespace {
 
-// Combines all inputs; leading dims of 1 let inputs of different ranks
-// broadcast.
+// Combines all inputs by a binary operation. Inputs of different ranks get
+// leading dims of 1, so that they broadcast.
 Tensor Combined(LayerContext& c, Opcode opcode) {
   Tensor y = c.Input(0);
   for (int i = 1; i < c.input_count(); ++i) y = Binary(opcode, y, c.Input(i));
@@ -45,7 +45,7 @@ void ReduceNd(LayerContext& c, const Function& function) {
   axes = p.Flag(3) || axes.empty() ? AllAxes(x) : c.Axes(axes, x.rank());
   if (!c.ok()) return;
   Tensor y = function(x, axes, p.Flag(2));
-  // Results have at least one dim.
+  // A result has at least one dim, so a scalar becomes [1].
   if (c.ok() && y.rank() == 0) y = Reshape(y, {Dim(1)});
   c.SetOutput(0, y);
 }
@@ -239,7 +239,8 @@ void ImportClip(LayerContext& c) {
   c.SetOutput(
       0, Clip(c.Input(0), c.parameters().Float(1), c.parameters().Float(2)));
 }
-// Computes min(x, beta), with alpha * x in place of x below 0.
+// Imports ClampedReLU, which computes min(x, beta), with alpha * x in place of
+// x below 0.
 void ImportClampedRelu(LayerContext& c) {
   const ProtobufView& p = c.parameters();
   c.SetOutput(0, Minimum(LeakyRelu(c.Input(0), p.Float(1)), p.Float(2)));
@@ -403,7 +404,7 @@ void ImportBatchedMatmul(LayerContext& c) {
     if (p.Flag(2)) b = transposed(b);
     return c.SetOutput(0, MatMul(a, b));
   }
-  // The matrix is stored by columns.
+  // The constant matrix of the layer is stored column by column.
   b = c.Weights(p, 8, {p.Integer(6), p.Integer(5)});
   Tensor y = MatMul(a, Transpose(b, {1, 0}));
   if (p.Flag(7)) y = y + c.Weights(p, 9, {p.Integer(6)});

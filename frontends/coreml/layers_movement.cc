@@ -1,4 +1,4 @@
-// Layers that move elements.
+// Imports layers that move elements, such as Reshape, Slice and Permute.
 #include <algorithm>
 #include <cmath>
 #include <string>
@@ -6,7 +6,7 @@
 
 #include "base/checked_math.h"
 #include "base/rounding.h"
-#include "compiler/graph/unit_dims.h"
+#include "compiler/graph/builder/unit_dims.h"
 #include "frontends/coreml/layer_table.h"
 
 namespace ember::coreml {
@@ -140,7 +140,7 @@ void ImportFlatten(LayerContext& c) {
 }
 
 // Imports Permute. The axes are those of [sequence, channels, rows, columns];
-// the batch stays.
+// the batch dim is not permuted.
 void ImportPermute(LayerContext& c) {
   if (!c.CheckRank(0, 5, 5)) return;
   std::vector<int64_t> order{0, 1, 2, 3, 4};
@@ -201,8 +201,8 @@ void ImportSequenceRepeat(LayerContext& c) {
   c.SetOutput(0, Reshape(Broadcast(Unsqueeze(x, {axis}), repeated), merged));
 }
 
-// Moves blocks of pixels into channels, or back. The place within the block is
-// the slower part of the new channel dim.
+// Moves blocks of pixels into channels, or back. The position within the block
+// is the slower part of the new channel dim.
 void ImportReorganize(LayerContext& c) {
   const ProtobufView& p = c.parameters();
   const Tensor x = c.Input(0);
@@ -413,7 +413,7 @@ void ImportSqueeze(LayerContext& c) {
   if (c.parameters().Flag(2)) axes = graph::UnitAxes(c.builder(), x.shape());
   axes = c.Axes(axes, x.rank());
   if (!c.ok()) return;
-  // At least one dim stays.
+  // Squeeze keeps at least one dim of 1, as a result is never a scalar.
   if (static_cast<int>(axes.size()) == x.rank() && !axes.empty())
     axes.pop_back();
   c.SetOutput(0, Squeeze(x, axes));

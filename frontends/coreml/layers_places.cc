@@ -1,4 +1,4 @@
-// Layers that gather and scatter elements by their places.
+// Imports layers that gather and scatter elements by indices.
 #include <string>
 #include <vector>
 

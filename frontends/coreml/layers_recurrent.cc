@@ -1,6 +1,6 @@
-// Recurrent layers of networks: [steps, batch, channels, 1, 1]. Initial states
-// are the inputs after the sequence if the model has them, else 0. Final states
-// are the outputs after the sequence.
+// Imports recurrent layers of networks, whose sequences are [steps, batch,
+// channels, 1, 1]. Initial states are the inputs after the sequence if the
+// model has them, else 0. Final states are the outputs after the sequence.
 #include <initializer_list>
 #include <string>
 #include <vector>
@@ -31,7 +31,7 @@ std::optional<Sizes> ReadSizes(LayerContext& c) {
   return sizes;
 }
 
-// Stacks the weights of several fields as rows.
+// Stacks the weight matrices in several fields one below the other.
 Tensor Below(LayerContext& c, const ProtobufView& message,
              std::initializer_list<uint64_t> fields,
              const std::vector<int64_t>& dims) {
@@ -71,7 +71,7 @@ Activation ReadActivation(LayerContext& c, const ProtobufView& message) {
   return activation;
 }
 
-// Returns false after an error.
+// Reads the activations of a layer. Returns false after an error.
 bool ReadActivations(LayerContext& c, const std::vector<ProtobufView>& messages,
                      size_t count, RecurrentCell& cell) {
   if (messages.size() != count) {

@@ -23,7 +23,8 @@ std::optional<double> NumberOf(LayerContext& c, int input, double otherwise) {
   return std::nullopt;
 }
 
-// Gathers rows [b, n, ..] by indices [b, k].
+// Returns the rows of `rows` [b, n, ..] with the given indices [b, k], as [b,
+// k, ..].
 Tensor RowsAt(const Tensor& rows, const Tensor& indices) {
   if (rows.rank() == 2)
     return Apply("gather_elements", {rows, indices}, {{"axis", int64_t{1}}});
@@ -33,7 +34,7 @@ Tensor RowsAt(const Tensor& rows, const Tensor& indices) {
                {{"axis", int64_t{1}}});
 }
 
-// Returns the k largest of each row, with their places.
+// Returns the k largest elements of each row, and their indices in the row.
 std::vector<Tensor> Largest(const Tensor& x, int64_t k) {
   return ApplyAll(
       "top_k", {x},
@@ -68,7 +69,7 @@ void ImportNonMaximumSuppression(LayerContext& c) {
   const Tensor &values = sorted[0], &order = sorted[1];
   const Tensor place =
       Unsqueeze(IotaVector(c.builder(), Dim(*count), DType::kI64), {0});
-  // The best box always stays, even if its score is below the threshold.
+  // The best box is never suppressed, even if its score is below the threshold.
   const Tensor valid =
       Or(LessEqual(*least, values), Broadcast(Equal(place, 0), values.shape()));
   Tensor ids;
@@ -85,8 +86,9 @@ void ImportNonMaximumSuppression(LayerContext& c) {
   const Tensor stay =
       ops::Unsuppressed(RowsAt(corners, order), ids, valid, *overlap);
   if (!c.ok()) return;
-  // Boxes that stay get numbers that fall with their rank, so the largest
-  // numbers select them in order.
+  // Each box that is not suppressed gets a number, larger for better boxes;
+  // suppressed boxes get 0. Sorting by these numbers then selects the remaining
+  // boxes in order.
   const Tensor number =
       Cast(place.Like(static_cast<double>(*count)) - place, DType::kI64);
   const Tensor ranked =

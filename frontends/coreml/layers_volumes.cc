@@ -1,4 +1,4 @@
-// Layers of volumes, [N, C, depth, rows, columns].
+// Imports layers that work on volumes, [N, C, depth, rows, columns].
 #include <algorithm>
 #include <array>
 #include <string>
@@ -13,7 +13,7 @@ namespace {
 
 using ops::Window;
 
-// Reads three consecutive fields; a 0 becomes `otherwise`.
+// Reads three consecutive fields; a field that is 0 has the value `otherwise`.
 bool ReadTriple(LayerContext& c, std::string_view what, uint64_t first,
                 int64_t otherwise, std::vector<int64_t>& values) {
   values.clear();

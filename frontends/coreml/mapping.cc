@@ -34,7 +34,7 @@ Status ImportCategoricalMapping(ModelContext& context,
     keys.push_back(gives_texts ? number : text);
     values.push_back(gives_texts ? text : number);
   }
-  // The last value is for keys without an entry.
+  // The last value of the table is the result for keys without an entry.
   values.push_back(gives_texts
                        ? builder.StringHandle(mapping.Text(kUnknownText))
                        : mapping.Integer(kUnknownInteger));

@@ -19,8 +19,9 @@ namespace ember::coreml {
 ops::Tensor Band(const ops::Tensor& x, std::optional<int64_t> below,
                  std::optional<int64_t> above);
 
-// Returns running sums along an axis. `reverse`: they begin at the other end.
-// `exclusive`: a sum leaves its own element out.
+// Returns running sums along an axis. `reverse`: the sums begin at the end of
+// the axis. `exclusive`: a sum does not include the element at its own
+// position.
 ops::Tensor RunningSum(const ops::Tensor& x, int axis, bool exclusive,
                        bool reverse);
 

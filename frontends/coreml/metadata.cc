@@ -53,7 +53,7 @@ std::vector<std::string> FindLabels(const ProtobufView& model, int depth) {
   return labels;
 }
 
-// Fields of ModelDescription, FeatureDescription and Metadata.
+// Numbers of the fields of ModelDescription, FeatureDescription and Metadata.
 constexpr uint64_t kInputs = 1, kOutputs = 10, kPredictedLabel = 11,
                    kProbabilities = 12, kModelMetadata = 100;
 constexpr uint64_t kFeatureName = 1, kFeatureDescription = 2;

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "compiler/graph/constant_folding.h"
+#include "compiler/graph/builder/constant_folding.h"
 #include "frontends/coreml/mil_packed.h"
 
 namespace ember::coreml {
@@ -22,14 +22,15 @@ std::optional<Bytes> DataOf(MilOperation& o, std::string_view name) {
 
 namespace {
 
-// Maps the numbers of a shape to blocks of it.
+// Maps each packed number of a shape to the block that contains it.
 struct Blocks {
-  std::vector<int64_t> shape;    // Shape of the numbers.
+  std::vector<int64_t> shape;    // Shape of the packed numbers.
   std::vector<int64_t> extents;  // numbers per block
   std::vector<int64_t> counts;   // Blocks per dim.
   int64_t count = 1;             // Numbers in all.
 
-  // Returns the block of a number.
+  // Returns the index of the block that contains a number; `number` is its
+  // index in row-major order.
   int64_t BlockOf(int64_t number) const {
     int64_t block = 0, step = 1;
     for (size_t i = shape.size(); i-- > 0;) {
@@ -103,8 +104,8 @@ void ShiftScale(MilOperation& o) {
   if (o.ok()) o.SetOutput(0, Cast(Reshape(y, data.shape()), scale.dtype()));
 }
 
-// Returns the positions of the mask's nonzero bytes. Fails unless there are as
-// many as `numbers`.
+// Returns the positions of the mask's nonzero bytes. Fails unless their count
+// equals `numbers`.
 std::optional<std::vector<int64_t>> Marked(MilOperation& o, Bytes mask,
                                            const Tensor& numbers) {
   std::vector<int64_t> places;
@@ -119,7 +120,8 @@ std::optional<std::vector<int64_t>> Marked(MilOperation& o, Bytes mask,
   return std::nullopt;
 }
 
-// A sparse constant: a mask, and the numbers where it is 1.
+// A sparse constant: a mask, and the numbers at the positions where the mask is
+// 1. All other numbers are 0.
 struct Sparse {
   Tensor mask, numbers;
   std::vector<int64_t> shape, places;
@@ -143,7 +145,8 @@ std::optional<Sparse> ReadSparse(MilOperation& o, std::string_view mask,
   return sparse;
 }
 
-// Does the same as ShiftScale for numbers that a mask selects.
+// Computes (data - offset) * scale like ShiftScale, for a sparse constant whose
+// mask selects the numbers.
 void SparseShiftScale(MilOperation& o) {
   const auto sparse = ReadSparse(o, "data_mask", "nonzero_data");
   if (!sparse) return;
@@ -175,10 +178,12 @@ struct Tables {
   Blocks blocks;
   Bytes data;
   DType dtype = DType::kF32;
-  int64_t size = 1;   // vectors of a table
-  int64_t width = 1;  // numbers of a vector
+  int64_t size = 1;   // Number of vectors in a table.
+  int64_t width = 1;  // Number of elements of a vector.
 
-  // Returns the position of a vector's first number, or -1.
+  // Returns the position in the tables' data of the first element of the vector
+  // that `index` selects for the given packed number; -1 if the index is
+  // outside of the table.
   int64_t Find(int64_t number, int64_t index) const {
     if (index < 0 || index >= size) return -1;
     return (blocks.BlockOf(number) * size + index) * width;
@@ -238,8 +243,9 @@ void LookUpInBlocks(MilOperation& o) {
     axis = o.Axis("vector_axis", 0, static_cast<int>(shape->size()));
     if (!o.ok() || !o.CheckRange("vectors of lut", width, 1, 64)) return;
   }
-  // Numbers per step of the vectors' axis. The result's extent along that axis
-  // is multiplied by the width of the vectors.
+  // `inner`: number of packed indices for one step along the axis of the
+  // vectors. The result's extent along that axis is the indices' extent times
+  // the width of a vector.
   int64_t inner = 1;
   for (size_t i = static_cast<size_t>(axis) + 1; i < shape->size(); ++i)
     inner *= (*shape)[i];

@@ -13,7 +13,8 @@
 namespace ember::coreml {
 namespace {
 
-// Returns one number for all of data, or one for each slice along the axis.
+// Returns a scale or an offset as numbers that broadcast against `data`: one
+// for all of the data, or one for each slice along the axis.
 Tensor PerSlice(MilOperation& o, std::string_view name, const Tensor& data) {
   const Tensor numbers = Cast(o.Input(name), DType::kF32);
   if (!o.ok() || numbers.rank() == 0) return numbers;

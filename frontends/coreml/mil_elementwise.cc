@@ -1,4 +1,4 @@
-// MIL's functions of elements, activations and reductions.
+// Imports MIL's elementwise operations, activations and reductions.
 #include <string>
 #include <vector>
 
@@ -103,7 +103,8 @@ void ClampedRelu(MilOperation& o) {
       0, Minimum(ops::LeakyRelu(x, o.Number("alpha", 0)), o.Number("beta", 0)));
 }
 
-// Computes alpha log(1 + exp(beta x)), with alpha and beta per channel.
+// Imports softplus_parametric: alpha log(1 + exp(beta x)), with alpha and beta
+// per channel.
 void ParametricSoftplus(MilOperation& o) {
   if (!o.CheckRank("x", 3)) return;
   const Tensor x = o.Input("x");

@@ -1,5 +1,5 @@
-// MIL's operations that gather or scatter elements by their places, or compute
-// places.
+// Imports MIL's operations that gather or scatter elements by indices, or
+// compute indices.
 #include <algorithm>
 #include <cmath>
 #include <optional>
@@ -83,7 +83,8 @@ void OneHot(MilOperation& o) {
                              static_cast<double>(otherwise), DType::kI32));
   };
   Tensor on = value("on_value", 1), off = value("off_value", 0);
-  // A value that is not given has the other's type.
+  // If only one of on_value and off_value is given, the default of the other
+  // one is converted to its type.
   if (!o.Has("on_value")) on = Cast(on, off.dtype());
   if (!o.Has("off_value")) off = Cast(off, on.dtype());
   o.SetOutput(0, Select(hit, on, off));
@@ -101,7 +102,8 @@ void Argsort(MilOperation& o) {
   if (o.ok()) o.SetOutput(0, Cast(sorted[1], DType::kI32));
 }
 
-// Returns start, start + step, … before end; all are constants.
+// Imports range_1d: the numbers start, start + step, … before end. All three
+// operands must be constants.
 void Range(MilOperation& o) {
   constexpr double kMaxSize = 1 << 30;
   const double start = o.Number("start", 0), end = o.Number("end", 0),

@@ -1,4 +1,4 @@
-// MIL's convolutions, pooling, products and normalisation.
+// Imports MIL's convolutions, pooling, products and normalisation.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -195,7 +195,8 @@ void LayerNorm(MilOperation& o) {
   const std::vector<int64_t> axes = o.Axes("axes", x.rank());
   if (!o.ok()) return;
   Tensor y = ops::Standardized(x, axes, o.Number("epsilon", 1e-5));
-  // Gamma and beta have the dims of the axes.
+  // Gamma and beta have only the dims of the normalised axes, so they are
+  // reshaped to broadcast against x.
   const auto placed = [&](std::string_view name) {
     Shape shape(static_cast<size_t>(x.rank()), Dim(1));
     const Tensor factor = o.Input(name);
@@ -360,7 +361,8 @@ void ResizeBilinear(MilOperation& o) {
              x));
 }
 
-// Sets the label, and all probabilities in the order of the labels.
+// Imports classify. Results are the label with the best probability, and all
+// probabilities in the order of the labels.
 void Classify(MilOperation& o) {
   const Tensor probabilities = o.Input("probabilities");
   const std::vector<std::string> texts = o.Texts("classes");

@@ -7,12 +7,13 @@
 namespace ember::coreml {
 namespace {
 
-// Returns the place in a list that the operation reads or writes, as i64[].
+// Returns the index in the list that the operation reads or writes, as a scalar
+// i64.
 Tensor Place(MilOperation& o) {
   return Reshape(Cast(o.Input("index"), DType::kI64), {});
 }
 
-// Returns the list with `length` slices; new ones are 0.
+// Returns the list extended to `length` elements. The new elements are 0.
 Tensor Grown(const Tensor& list, const Dim& length) {
   Shape low(static_cast<size_t>(list.rank()), Dim(0)), high = low;
   high[0] = length - list.dim(0);
@@ -63,7 +64,8 @@ void ListLength(MilOperation& o) {
   o.SetOutput(0, Cast(ops::DimScalar(o.builder(), list.dim(0)), DType::kI32));
 }
 
-// Fails the run if the list lacks any of the places.
+// Makes the program fail at run time if any of the indices is outside of the
+// list.
 void RequirePlaces(MilOperation& o, const Tensor& places, const Tensor& list) {
   const Tensor length = ops::DimScalar(o.builder(), list.dim(0));
   Tensor within = And(LessEqual(0, places), Less(places, length));
@@ -89,7 +91,8 @@ void ListGather(MilOperation& o) {
   if (o.ok()) o.SetOutput(0, Gather(o.Input("ls"), places, 0));
 }
 
-// Returns a list that has the places: grows it if it may grow.
+// Returns a list that contains all of the indices `places`. A list that may
+// grow is extended; any other list must contain them already.
 Tensor WithPlaces(MilOperation& o, const Tensor& places) {
   const Tensor list = o.Input("ls");
   if (!o.Grows("ls")) {

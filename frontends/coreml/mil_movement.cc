@@ -1,10 +1,10 @@
-// MIL's operations that move elements, make constants, or select.
+// MIL's operations that move elements, make constants, or select elements.
 #include <algorithm>
 #include <string>
 #include <vector>
 
 #include "base/rounding.h"
-#include "compiler/graph/unit_dims.h"
+#include "compiler/graph/builder/unit_dims.h"
 #include "frontends/coreml/matrices.h"
 #include "frontends/coreml/mil_operation.h"
 
@@ -69,7 +69,7 @@ void ConcatValues(MilOperation& o) {
   if (!o.ok()) return;
   const int axis = o.Axis("axis", 0, values[0].rank());
   if (!o.Flag("interleave", false)) return o.SetOutput(0, Concat(values, axis));
-  // Interleaves: takes one slice of each value alternately.
+  // For interleaving, the result has one slice of each value alternately.
   std::vector<Tensor> parts;
   for (const Tensor& value : values)
     parts.push_back(Unsqueeze(value, {axis + 1}));
@@ -179,7 +179,7 @@ void SliceBySize(MilOperation& o) {
   o.SetOutput(0, x);
 }
 
-// Imports pad. The amounts are for the last dims: before and after each.
+// Imports pad. The amounts are those before and after each of the last dims.
 void PadDims(MilOperation& o) {
   const Tensor x = o.Input("x");
   const std::vector<int64_t> pad = o.Integers("pad");
@@ -269,7 +269,7 @@ void FlattenTo2d(MilOperation& o) {
   o.SetOutput(0, Reshape(x, {rows, columns}));
 }
 
-// Cuts the last two dims at both ends.
+// Imports crop, which removes elements at both ends of the last two dims.
 void CropImages(MilOperation& o) {
   if (!o.CheckRank("x", 3)) return;
   Tensor x = o.Input("x");

@@ -19,7 +19,7 @@
 #include <utility>
 #include <vector>
 
-#include "compiler/graph/builder.h"
+#include "compiler/graph/builder/builder.h"
 #include "frontends/ops/compositions.h"
 #include "frontends/ops/dims.h"
 #include "frontends/ops/functions.h"
@@ -44,10 +44,12 @@ struct MilValue {
   Tensor tensor = {};
   std::string text = {};
   std::vector<std::string> texts = {};
-  std::string logical_type = {};  // Logical type of the tensor: "string".
-  bool grows = false;             // A list: a write past its end extends it.
-  bool is_lost = false;           // scope.h
-  bool is_state = false;          // A state that is kept between runs.
+  // Logical type of the tensor, such as "string".
+  std::string logical_type = {};
+  // True for a list that a write past its end extends.
+  bool grows = false;
+  bool is_lost = false;   // scope.h
+  bool is_state = false;  // True for a state that is kept between runs.
 };
 
 using MilInputs = std::map<std::string, std::vector<MilValue>, std::less<>>;
@@ -58,7 +60,8 @@ class MilOperation : public ops::ImportContext {
       : ImportContext(builder), inputs_(std::move(inputs)), outputs_(outputs) {}
 
   bool Has(std::string_view name) const { return inputs_.contains(name); }
-  // Fails, and returns a scalar, if the input is missing.
+  // Returns the tensor of an input. If it is missing, fails and returns a
+  // scalar.
   Tensor Input(std::string_view name);
   std::vector<Tensor> Inputs(std::string_view name);
   // Returns all tensors of the input; empty if it is missing.
@@ -66,7 +69,8 @@ class MilOperation : public ops::ImportContext {
   // True if the input is a list that may grow.
   bool Grows(std::string_view name) const;
 
-  // Return constants; `otherwise` if the input is missing.
+  // These functions return the constant value of an input; `otherwise` if the
+  // input is missing.
   std::vector<int64_t> Integers(std::string_view name,
                                 std::vector<int64_t> otherwise = {});
   int64_t Integer(std::string_view name, int64_t otherwise);
@@ -79,13 +83,14 @@ class MilOperation : public ops::ImportContext {
   std::vector<std::string> Texts(std::string_view name) const;
 
   int Axis(std::string_view name, int64_t otherwise, int rank);
-  // Returns the given axes; all axes if none are given.
+  // Returns the axes in the input `name`; all axes of the rank if the input is
+  // missing.
   std::vector<int64_t> Axes(std::string_view name, int rank);
   // Fails unless the input is there and has a rank in [minimum, maximum].
   bool CheckRank(std::string_view input, int minimum, int maximum = kMaxRank) {
     return ImportContext::CheckRank(Input(input), input, minimum, maximum);
   }
-  // Fails unless it is in [minimum, maximum].
+  // Fails unless `value` is in [minimum, maximum].
   bool CheckRange(std::string_view what, int64_t value, int64_t minimum = 1,
                   int64_t maximum = ops::kMaxWindow) {
     return ImportContext::CheckRange(what, value, minimum, maximum);
@@ -108,8 +113,9 @@ class MilOperation : public ops::ImportContext {
   std::vector<MilValue> outputs_;
 };
 
-// Returns the index-th of packed numbers of `bits` bits, at most 8. It must
-// exist. Numbers begin with the lowest bit of the first byte.
+// Returns the packed number with this index. Each number has `bits` bits, at
+// most 8. The number must exist. Numbers begin with the lowest bit of the first
+// byte.
 uint32_t BitsAt(std::span<const uint8_t> packed, int64_t index, int64_t bits);
 
 using MilFunction = void (*)(MilOperation& o);
@@ -118,7 +124,8 @@ struct MilRow {
   MilFunction import = nullptr;
 };
 
-// The rows of each family, in the family's file.
+// Each of these functions returns the rows of one family of operations, and is
+// defined in the family's file.
 std::span<const MilRow> MilCompressed();
 std::span<const MilRow> MilBlockwise();
 std::span<const MilRow> MilElementwise();
@@ -128,7 +135,7 @@ std::span<const MilRow> MilLists();
 std::span<const MilRow> MilMovement();
 std::span<const MilRow> MilRecurrent();
 
-// Returns null for unknown operations.
+// Returns the row of an operation; null for unknown operations.
 const MilRow* FindMil(std::string_view name);
 
 // Operations without a row. The program's importer imports them itself, because

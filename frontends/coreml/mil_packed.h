@@ -22,10 +22,11 @@ namespace ember::coreml {
 
 using Bytes = std::span<const uint8_t>;
 
-// Fails, and returns nullopt, if the input is not a constant.
+// Returns the bytes of a constant input. If the input is not a constant, fails
+// and returns nullopt.
 std::optional<Bytes> DataOf(MilOperation& o, std::string_view name);
 
-// The result's shape, and its number of elements.
+// The shape of a decompressed constant, and its number of elements.
 struct Result {
   std::vector<int64_t> shape;
   int64_t count = 1;
@@ -50,7 +51,8 @@ void SetPicked(MilOperation& o, int output, const Result& result, Bytes source,
                                                   {picked, bytes})));
 }
 
-// mil_blockwise.cc: for constants that have their own shape.
+// These operations decompress constants whose packed data states its own shape.
+// They are defined in mil_blockwise.cc.
 void BlockwiseLookUp(MilOperation& o);
 void MaskedToDense(MilOperation& o);
 

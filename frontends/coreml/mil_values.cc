@@ -77,7 +77,7 @@ std::vector<uint8_t> Unpacked(Bytes packed, int64_t count, int64_t bits,
   const uint32_t sign = is_signed ? 1u << (bits - 1) : 0;
   for (int64_t i = 0; i < count; ++i) {
     const uint32_t value = BitsAt(packed, i, bits);
-    // Extends the sign to the whole byte.
+    // Extends the sign of a narrow number to the whole byte.
     numbers[static_cast<size_t>(i)] =
         static_cast<uint8_t>((value ^ sign) - sign);
   }
@@ -94,7 +94,7 @@ std::string Encoded(const ProtobufView& tensor, DType dtype) {
     add(static_cast<float>(value));
   for (const uint64_t field : {2, 5}) {
     for (const int64_t value : tensor.Message(field).Integers(1)) {
-      // Keeps the low bytes, as many as the type has.
+      // Appends the low bytes of the value, as many as the type has.
       bytes.append(reinterpret_cast<const char*>(&value),
                    static_cast<size_t>(DTypeByteSize(dtype)));
     }

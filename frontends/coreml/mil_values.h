@@ -27,7 +27,7 @@ ProtobufView Entry(const ProtobufView& message, uint64_t field,
 
 struct ValueType {
   int64_t data_type = 0;
-  // Type of the numbers in memory.
+  // Element type of the value; nullopt if Ember has no such type.
   std::optional<DType> dtype;
   int64_t narrow_bits = 0;
   std::vector<int64_t> dims;
@@ -36,7 +36,7 @@ struct ValueType {
 // Reads the type of a value. Unknown dims are -1.
 ValueType ReadType(const ProtobufView& type);
 
-// Items of a list, or of a small tensor: labels of classes.
+// Items of a list or of a small tensor, such as the labels of classes.
 struct Items {
   std::vector<std::string> texts;
   std::vector<int64_t> integers;

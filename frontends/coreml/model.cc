@@ -113,7 +113,8 @@ void ReadArray(const ProtobufView& type, Feature& feature) {
     for (size_t i = 0; i < feature.dims.size() && i < other.size(); ++i)
       if (other[i] != feature.dims[i]) feature.varies[i] = true;
   }
-  // If there are fewer ranges than dims, they are those of the last dims.
+  // If there are fewer size ranges than dims, the ranges belong to the last
+  // dims.
   const size_t skipped =
       feature.dims.size() - std::min(feature.dims.size(), ranges.size());
   for (size_t i = 0; i < ranges.size() && i + skipped < feature.dims.size();
@@ -217,7 +218,9 @@ std::string FileOfPackage(const std::string& folder) {
   fs::path package(folder);
   if (!package.has_filename()) package = package.parent_path();
   if (package.extension() != ".mlpackage") return "";
-  // The manifest names the file, but Apple's tools always write it here.
+  // The package's manifest names the model's file. It is not read, because
+  // Apple's tools always use this path; otherwise the first .mlmodel in the
+  // package is used.
   const fs::path usual =
       package / "Data" / "com.apple.CoreML" / "model.mlmodel";
   std::error_code error;
@@ -230,19 +233,23 @@ std::string FileOfPackage(const std::string& folder) {
   return usual.string();
 }
 
-StatusOr<Model> Model::Open(const std::string& path) {
+StatusOr<std::shared_ptr<const Model>> Model::Open(frontends::ModelFile& file) {
   std::error_code error;
-  const std::string in_package =
-      fs::is_directory(path, error) ? FileOfPackage(path) : "";
-  const std::string& file = in_package.empty() ? path : in_package;
-  EMBER_RETURN_IF_ERROR(CheckIsInPackage(file));
-  EMBER_ASSIGN_OR_RETURN(MappedFile mapped, MappedFile::Open(file));
-  auto owner = std::make_shared<const MappedFile>(std::move(mapped));
-  EMBER_ASSIGN_OR_RETURN(Model model, Read(owner->bytes(), owner));
-  model.folder_ = fs::path(file).parent_path().string();
-  if (model.folder_.empty()) model.folder_ = ".";
-  model.path_ = file;
-  return model;
+  if (fs::is_directory(file.path(), error)) {
+    const std::string in_package = FileOfPackage(file.path());
+    if (!in_package.empty()) file = frontends::ModelFile(in_package);
+  }
+  EMBER_RETURN_IF_ERROR(CheckIsInPackage(file.path()));
+  const auto read =
+      [&](const graph::ConstantData& contents) -> StatusOr<Model> {
+    EMBER_ASSIGN_OR_RETURN(Model model, Read(contents.bytes, contents.owner));
+    model.folder_ = file.folder();
+    model.path_ = file.path();
+    return model;
+  };
+  EMBER_ASSIGN_OR_RETURN(std::shared_ptr<Model> model,
+                         file.Parsed<Model>(read));
+  return std::shared_ptr<const Model>(std::move(model));
 }
 
 Status Model::CheckWhole() const {

@@ -1,12 +1,14 @@
 // A Core ML file, opened: an .mlmodel, or the model of an .mlpackage with the
 // folder of its weights.
 //
-//   EMBER_ASSIGN_OR_RETURN(Model model, Model::Open("a.mlpackage"));
-//   model.root().Message(500);   // the neural network
+//   frontends::ModelFile file("a.mlpackage");
+//   EMBER_ASSIGN_OR_RETURN(std::shared_ptr<const Model> model,
+//                          Model::Open(file));
+//   model->root().Message(500);   // the neural network
 //
 // The format is protobuf (Apple's Model.proto, specification versions 1 to 9),
-// read where it lies (frontends/protobuf_view.h); field numbers are named where
-// they are used. Errors are one line. Immutable.
+// read in place, without parsing it into objects (frontends/protobuf_view.h);
+// field numbers are named where they are used. Errors are one line. Immutable.
 #ifndef EMBER_FRONTENDS_COREML_MODEL_H_
 #define EMBER_FRONTENDS_COREML_MODEL_H_
 
@@ -22,6 +24,7 @@
 #include "base/dtype.h"
 #include "base/file.h"
 #include "base/status.h"
+#include "frontends/model_file.h"
 #include "frontends/protobuf_view.h"
 
 namespace ember::coreml {
@@ -42,12 +45,12 @@ struct Feature {
   };
   std::string name;
   Kind kind = kOther;
-  // Dims of an array, or [height, width] of an image. A size that varies has
-  // its default, or -1 if it has no bound.
+  // Dims of an array, or [height, width] of an image. A size that varies is
+  // given by its default, or by -1 if it has no bound.
   std::vector<int64_t> dims;
-  std::vector<bool> varies;  // One per dim: true if it varies.
+  std::vector<bool> varies;  // One element per dim: true if the extent varies.
   DType dtype = DType::kF32;
-  // Colors of an image; RGB if both are false.
+  // Colors of an image; RGB if neither is true.
   bool is_gray = false, is_bgr = false;
 };
 
@@ -94,8 +97,10 @@ std::vector<Feature> FeaturesOf(const ProtobufView& description,
 
 class Model {
  public:
-  // The path is passed to the system as it is: a file, or a package's folder.
-  static StatusOr<Model> Open(const std::string& path);
+  // Reads a model's file, or that of a package's folder, once. Later calls
+  // return the same model.
+  static StatusOr<std::shared_ptr<const Model>> Open(
+      frontends::ModelFile& file);
   // Reads from memory, which `owner` keeps alive. Weights in other files are
   // refused.
   static StatusOr<Model> Read(std::span<const uint8_t> bytes,
@@ -113,8 +118,9 @@ class Model {
  private:
   std::span<const uint8_t> bytes_;
   std::shared_ptr<const void> owner_;
-  std::string folder_;  // The model's folder; empty: in memory.
-  std::string path_;    // Path of the model's file.
+  // The model's folder. Empty if the model was read from memory.
+  std::string folder_;
+  std::string path_;  // Path of the model's file.
   std::shared_ptr<bool> damage_ = std::make_shared<bool>(false);
   std::shared_ptr<std::map<std::string, std::shared_ptr<const MappedFile>>>
       files_;

@@ -19,7 +19,8 @@ using ops::Tensor;
 constexpr int64_t kMaxNumbers = int64_t{1} << 28;
 
 struct Labels {
-  // The different labels, in the order of the samples.
+  // The distinct labels, in the order in which they first occur among the
+  // samples.
   std::vector<int64_t> distinct;
   std::vector<int64_t> of_sample;
   bool are_texts = false;
@@ -61,7 +62,7 @@ StatusOr<Tensor> ReadSamples(ModelContext& context, const ProtobufView& index,
 }
 
 // Returns the neighbours' weights, 1 / distance. If some distances are 0, only
-// those neighbours have a weight.
+// the neighbours with distance 0 have a weight.
 Tensor InverseWeights(const Tensor& distances) {
   const Tensor same = Equal(distances, 0);
   const Tensor exact = Cast(same, distances.dtype());

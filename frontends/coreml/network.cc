@@ -39,7 +39,7 @@ Tensor Preprocessed(LayerContext& c, const ProtobufView& p,
   if (p.Has(11)) {
     std::vector<int64_t> dims;
     for (int i = 1; i < 4; ++i) dims.push_back(c.Extent(x, i).value_or(0));
-    // The numbers of the image are in the layout of weights.
+    // The mean image is stored like weights (WeightParams).
     return x - c.Weights(p, 11, dims);
   }
   return x;
@@ -66,8 +66,8 @@ Tensor NetworkInput(ModelContext& context, const ProtobufView& network,
   return x;
 }
 
-// Reshapes an output to the description's shape if its number of elements fits;
-// else drops leading dims of 1.
+// Reshapes an output to the description's shape if the number of elements is
+// the same; else drops the output's leading dims of 1.
 Tensor NetworkOutput(const Feature& feature, Tensor x) {
   if (!x.builder().status().ok()) return x;
   if (!feature.dims.empty()) {
@@ -140,7 +140,8 @@ Status ImportNetwork(ModelContext& context, const ProtobufView& model,
     }
     Tensor value = NetworkOutput(feature, found->tensor);
     if (feature.kind == Feature::kImage) {
-      // Images have the channels last.
+      // An image output [C, H, W] is returned with the channels last, [1, H, W,
+      // C].
       if (value.rank() == 3) value = Unsqueeze(value, {0});
       value = Transpose(value, {0, 2, 3, 1});
       value = Cast(Round(Minimum(Maximum(value, 0), 255)), DType::kU8);

@@ -20,7 +20,8 @@ using graph::Region;
 using graph::Value;
 using Layers = std::span<const ProtobufView>;
 
-// Fields of NeuralNetworkLayer, BranchLayerParams and LoopLayerParams.
+// Numbers of the fields of NeuralNetworkLayer, BranchLayerParams and
+// LoopLayerParams.
 constexpr uint64_t kLayerName = 1, kLayerInput = 2, kFirstLayerKind = 100;
 constexpr uint64_t kBranch = 605, kLoop = 615, kLoopBreak = 620,
                    kLoopContinue = 625;
@@ -28,8 +29,9 @@ constexpr uint64_t kIfBranch = 1, kElseBranch = 2;
 constexpr uint64_t kMaxIterations = 1, kConditionVariable = 2,
                    kConditionNetwork = 3, kBodyNetwork = 4;
 
-// Names of two flags: the innermost loop has ended, and its current iteration
-// has ended. Branches pass them like blobs, under names that no model may use.
+// Names of two flags: "the innermost loop has ended" and "its current iteration
+// has ended". Branches pass the flags like blobs. The names begin with a
+// character that no name of a model may contain.
 constexpr char kOwnNames = '\x01';
 const std::string kBroken =
     "\x01"
@@ -56,7 +58,8 @@ std::vector<ProtobufView> LayersOf(const ProtobufView& parameters,
   return parameters.Message(field).Messages(kLayers);
 }
 
-// Returns the fields of a layer that hold networks.
+// Returns the numbers of the fields in which a layer of this kind holds inner
+// networks.
 std::span<const uint64_t> NetworksOf(uint64_t kind) {
   static constexpr uint64_t kOfBranch[] = {kIfBranch, kElseBranch};
   static constexpr uint64_t kOfLoop[] = {kConditionNetwork, kBodyNetwork};
@@ -65,8 +68,9 @@ std::span<const uint64_t> NetworksOf(uint64_t kind) {
   return {};
 }
 
-// The blobs that layers produce, inner networks included, and the jumps out of
-// the current iteration of the innermost loop.
+// The effects of a list of layers: the blobs that they and their inner networks
+// produce, and whether they may jump out of the current iteration of the
+// innermost loop (break, continue).
 struct Effects {
   std::set<std::string> blobs;
   bool breaks = false, continues = false;
@@ -93,7 +97,8 @@ void AddEffects(Layers layers, int depth, Effects& effects) {
       Effects inner;
       AddEffects(LayersOf(layer.Message(kind), field), depth + 1, inner);
       effects.blobs.merge(inner.blobs);
-      // Jumps within a loop do not leave it.
+      // A jump inside of a loop ends only that loop or its iteration, so it is
+      // no effect of the layer that is the loop.
       if (kind == kLoop) continue;
       effects.breaks |= inner.breaks;
       effects.continues |= inner.continues;
@@ -222,8 +227,8 @@ class LayerImporter {
     for (const std::string& name : names) {
       const MilValue* a = then.Find(name);
       const MilValue* b = otherwise.Find(name);
-      // Stop at an error here: a failed value has no type, and must not be
-      // reported as lost.
+      // An error ends the import here. A value after an error has no type, and
+      // would be reported as one that a branch does not produce.
       EMBER_RETURN_IF_ERROR(then.builder().status());
       EMBER_RETURN_IF_ERROR(otherwise.builder().status());
       if (a == nullptr || b == nullptr ||
@@ -245,7 +250,8 @@ class LayerImporter {
     return OkStatus();
   }
 
-  // Imports the condition's network, and returns its blob.
+  // Imports the network that computes the condition of a loop, and returns the
+  // condition's blob.
   StatusOr<Tensor> ImportCondition(const ProtobufView& parameters,
                                    Scope& blobs) {
     EMBER_RETURN_IF_ERROR(
@@ -285,7 +291,7 @@ class LayerImporter {
       request.condition = first.value();
     }
     // Blobs that exist before the loop are carried from iteration to iteration;
-    // the others exist within one iteration only.
+    // all other blobs exist within one iteration only.
     std::set<std::string> names = effects.blobs;
     names.merge(EffectsOf(condition).blobs);
     std::vector<std::string> carried;

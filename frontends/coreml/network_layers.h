@@ -1,4 +1,5 @@
-// Imports the layers of a neural network, with those of its branches and loops.
+// Imports the layers of a neural network, including the layers inside of its
+// branches and loops.
 //
 //   Scope blobs(context.builder);
 //   blobs.Set("x", {.tensor = x});
@@ -18,7 +19,7 @@
 
 namespace ember::coreml {
 
-// The field of the network's layers.
+// Number of the field that holds the layers of a NeuralNetwork message.
 inline constexpr uint64_t kLayers = 1;
 inline constexpr uint64_t kLayerOutput = 3;
 

@@ -15,7 +15,8 @@ using ops::Tensor;
 
 namespace {
 
-// Returns index tuples clamped to the range; absent after an error.
+// Returns the index tuples with each index clamped to its dim's range; absent
+// after an error.
 Tensor TuplesIn(ops::ImportContext& c, const Tensor& x, const Tensor& indices) {
   if (!c.ok()) return {};
   const Dim length = indices.rank() > 0 ? indices.dim(-1) : Dim(0);
@@ -86,8 +87,9 @@ Tensor ScatterSlices(ops::ImportContext& c, const Tensor& data,
                   std::to_string(update.values.rank()));
     return data;
   }
-  // Moves the axis to the front, and the indices' dims of the updates, too:
-  // then slices of the first axis are scattered.
+  // Permutes the data so that the axis is first, and the updates so that the
+  // dims of the indices are first. Slices of the first axis can then be
+  // scattered, and the result is permuted back.
   std::vector<int64_t> to_front = {axis}, back, updates_to_front;
   for (int i = 0; i < more; ++i) updates_to_front.push_back(axis + i);
   for (int i = 0; i < data.rank(); ++i) {

@@ -1,5 +1,5 @@
-// Gathers and scatters elements by their places, for networks' layers and
-// programs' operations.
+// Gathers and scatters elements by their positions ("places"), for networks'
+// layers and programs' operations.
 //
 //   const auto update = UpdateOf(c, "add", updates);
 //   if (update) c.SetOutput(0, ScatterSlices(c, data, indices, *update, 0));
@@ -17,8 +17,8 @@
 
 namespace ember::coreml {
 
-// The change of an element by a scatter: the graph's name for it, and the
-// values.
+// The update that a scatter applies to elements: the graph's name of the
+// operation (such as "add"), and the values.
 struct PlaceUpdate {
   std::string name;
   ops::Tensor values;
@@ -28,7 +28,8 @@ std::optional<PlaceUpdate> UpdateOf(ops::ImportContext& c,
                                     const std::string& mode,
                                     const ops::Tensor& values);
 
-// Gathers by indices [.., length]: tuples of places in the first dims of x.
+// Gathers by indices [.., length]. Each tuple of `length` indices selects a
+// position in the first `length` dims of x.
 ops::Tensor GatherPlaces(ops::ImportContext& c, const ops::Tensor& x,
                          const ops::Tensor& indices);
 ops::Tensor ScatterPlaces(ops::ImportContext& c, const ops::Tensor& data,
@@ -38,14 +39,14 @@ ops::Tensor ScatterPlaces(ops::ImportContext& c, const ops::Tensor& data,
 // updates.
 ops::Tensor ScatterAlong(const ops::Tensor& data, const ops::Tensor& indices,
                          const PlaceUpdate& update, int axis);
-// Scatters slices along an axis. The updates have the dims of the indices in
-// the axis's place.
+// Scatters slices along an axis. The shape of the updates is that of the data
+// with the axis replaced by the dims of the indices.
 ops::Tensor ScatterSlices(ops::ImportContext& c, const ops::Tensor& data,
                           const ops::Tensor& indices, const PlaceUpdate& update,
                           int axis);
 
-// Returns all windows along an axis, which becomes two: the window, and the
-// place in it. The extent must be known.
+// Returns all windows along an axis, which is replaced by two axes: the number
+// of the window, and the position in the window. The extent must be known.
 ops::Tensor SlidingWindows(ops::ImportContext& c, const ops::Tensor& x,
                            int axis, int64_t size, int64_t step);
 
@@ -54,7 +55,7 @@ ops::Tensor SlidingWindows(ops::ImportContext& c, const ops::Tensor& x,
 ops::Tensor ReverseSequences(const ops::Tensor& x, const ops::Tensor& lengths,
                              int batch_axis, int axis);
 
-// Returns the places of nonzero elements, i64 [count, rank of x], in row-major
+// Returns the indices of nonzero elements, i64 [count, rank of x], in row-major
 // order; the count depends on the data.
 ops::Tensor PlacesOfNonZero(const ops::Tensor& x);
 

@@ -1,4 +1,4 @@
-// ML programs (MIL): lists of operations with named values.
+// Imports ML programs (MIL), which are lists of operations on named values.
 #include <algorithm>
 #include <string>
 #include <utility>
@@ -31,7 +31,8 @@ ProtobufView BlockOf(const ProtobufView& function) {
   return blocks.size() == 1 ? blocks[0].Message(2) : ProtobufView();
 }
 
-// Fields of an operation, and of a block: its inputs, outputs and operations.
+// Numbers of the fields of an operation (its blocks) and of a block (its
+// inputs, outputs and operations).
 constexpr uint64_t kOperationBlocks = 4;
 constexpr uint64_t kBlockInputs = 1, kBlockOutputs = 2, kBlockOperations = 3;
 
@@ -68,7 +69,8 @@ class ProgramImporter {
     const std::string origin = (outputs.empty() ? "?" : OnOneLine(outputs[0])) +
                                " (" + OnOneLine(type) + ")";
     values.builder().SetOrigin(origin);
-    // An error within a block already names the inner operation.
+    // Adds the name of this operation to an error. An error inside of one of
+    // its blocks already names the inner operation, and stays as it is.
     const auto named = [&](const Status& status) {
       if (!status.ok() && values.builder().status().ok())
         return status.WithContext("node '" + origin + "'");
@@ -93,7 +95,8 @@ class ProgramImporter {
   Status Constant(const ProtobufView& operation,
                   const std::vector<std::string>& outputs, Scope& values) {
     ProtobufView value = Entry(operation, 5, "val");
-    // Old files have the value among the inputs.
+    // Old files hold the value of a const operation among its inputs instead of
+    // its attributes.
     if (value.empty()) {
       const std::vector<ProtobufView> bindings =
           Entry(operation, 2, "val").Messages(1);
@@ -111,7 +114,8 @@ class ProgramImporter {
     MilInputs inputs;
     for (const ProtobufView& entry : operation.Messages(2)) {
       const std::string input = entry.Text(1);
-      // A lookup by name would find only the first.
+      // Two inputs of the same name are an error: a lookup by name would find
+      // only the first.
       if (inputs.contains(input)) {
         return DataLossError("expected input '" + OnOneLine(input) +
                              "' once, found it twice");
@@ -132,7 +136,8 @@ class ProgramImporter {
         list.push_back(*found);
       }
     }
-    // Compressed constants may have their parts as attributes.
+    // A compressed constant may hold its parts (data, scale, …) as attributes
+    // instead of inputs.
     if (type.starts_with("constexpr_")) {
       for (const ProtobufView& entry : operation.Messages(5)) {
         if (entry.Text(1) == "name") continue;
@@ -163,7 +168,7 @@ class ProgramImporter {
     return OkStatus();
   }
 
-  // Returns the only value of an input.
+  // Returns the value of an input, which must have exactly one.
   static StatusOr<MilValue> OneOf(const MilInputs& inputs,
                                   std::string_view name, bool is_state) {
     const auto found = inputs.find(name);
@@ -307,7 +312,8 @@ class ProgramImporter {
                              "': loop_vars: expected tensors, found a text");
       request.carried.push_back(value.tensor.value());
     }
-    // Imports block `number` for the given values, in a scope of its own.
+    // Imports block `number` with the given values as its inputs, in a new
+    // scope.
     const auto run = [&](size_t number, size_t results,
                          const std::vector<MilValue>& given,
                          Scope& around) -> StatusOr<std::vector<MilValue>> {
@@ -356,7 +362,8 @@ class ProgramImporter {
     return OkStatus();
   }
 
-  // like: the properties of the values other than their tensors.
+  // Sets named values to tensors. like: gives the other properties of each
+  // value, such as its logical type.
   static void SetAll(const std::vector<std::string>& names,
                      const std::vector<Value*>& results,
                      const std::vector<MilValue>& like, Scope& values) {
@@ -387,7 +394,7 @@ void FindMissingIn(const ProtobufView& block, int depth,
   }
 }
 
-// ModelDescription's field of states.
+// Number of the field of ModelDescription that lists the states.
 constexpr uint64_t kStates = 13;
 
 Status AddState(ModelContext& context, const ProtobufView& description,
@@ -441,7 +448,8 @@ Status ImportProgram(ModelContext& context, const ProtobufView& model,
     EMBER_ASSIGN_OR_RETURN(Tensor value, FindFeature(features, feature.name));
     if (feature.kind == Feature::kImage)
       value = Transpose(Cast(value, DType::kF32), {0, 3, 1, 2});
-    // A program may take in f16 an input that the description gives in f32.
+    // A program may declare an input as f16 that the description declares as
+    // f32. Such an input is converted.
     for (const ProtobufView& input : function.Messages(1)) {
       const ValueType type = ReadType(input.Message(2));
       if (input.Text(1) == feature.name && type.dtype)

@@ -115,7 +115,7 @@ RecurrentResults RunRecurrent(const RecurrentCell& cell, Tensor x,
                               const States& initial, bool is_backward,
                               bool keeps_sequence) {
   if (is_backward) x = ops::Reverse(x, 0);
-  // Multiplies the inputs of all steps in one product.
+  // Multiplies the inputs of all steps by the input weights in one product.
   Tensor from_input = MatMul(x, Transpose(cell.input, {1, 0}));
   if (cell.bias) from_input = from_input + cell.bias;
   if (!x.builder().status().ok()) return {};

@@ -7,9 +7,10 @@
 //   y.output;    // [steps, batch, H]
 //   y.last[0];   // [batch, H]
 //
-// An LSTM limits its cell before the output gate and the output read it; a GRU
-// resets the state before its product. Callers check that operands have the
-// ranks that are given here. Errors stick to the graph builder.
+// An LSTM limits its cell before the output gate and the output read the cell.
+// A GRU applies the reset gate to the state before the state is multiplied by
+// the weights. Callers check that operands have the ranks that are given here.
+// The graph builder keeps errors.
 #ifndef EMBER_FRONTENDS_COREML_RECURRENT_H_
 #define EMBER_FRONTENDS_COREML_RECURRENT_H_
 
@@ -21,7 +22,7 @@
 
 namespace ember::coreml {
 
-// Numbers of ActivationParams' fields.
+// The kinds of activations, by the number of their field in ActivationParams.
 enum ActivationKind : uint64_t {
   kLinear = 5,
   kRelu = 10,
@@ -34,7 +35,8 @@ struct Activation {
   uint64_t kind = kLinear;
   double alpha = 1, beta = 0;
 };
-// Returns an absent tensor for kinds that are not listed above.
+// Returns the activation of each element of x. The result is absent for kinds
+// that ActivationKind does not list.
 ops::Tensor Activated(const Activation& activation, const ops::Tensor& x);
 
 struct RecurrentCell {
@@ -42,15 +44,19 @@ struct RecurrentCell {
   Kind kind = kSimple;
   // An LSTM's gates are input, forget, output and candidate; those of a GRU are
   // reset, candidate and update.
-  ops::Tensor input, hidden;  // [gates H, in], [gates H, H]
-  ops::Tensor bias;           // [gates H], or absent
-  ops::Tensor peephole;       // [3 H]: input, forget, output; or absent
+  // Weights of the step's input [gates H, in] and of the state [gates H, H].
+  ops::Tensor input, hidden;
+  ops::Tensor bias;  // Bias of the gates, [gates H]; or absent.
+  // Weights of the input, forget and output gates for the cell, [3 H]; or
+  // absent.
+  ops::Tensor peephole;
   // Activations of the gates, the candidate, and an LSTM's cell; a simple cell
   // has one.
   std::vector<Activation> activations;
   // True if the forget gate is 1 - input gate.
   bool is_coupled = false;
-  // Largest magnitudes of the gates' sums and of the cell; 0: no limit.
+  // Largest magnitudes of the gates' sums before activation and of an LSTM's
+  // cell; 0 means no limit.
   double gate_limit = 0, cell_limit = 0;
 
   int gates() const { return kind == kSimple ? 1 : kind == kGru ? 3 : 4; }
@@ -58,8 +64,11 @@ struct RecurrentCell {
 };
 
 struct RecurrentResults {
-  ops::Tensor output;  // [steps, batch, H], or [1, batch, H] of the last step
-  ops::States last;    // h, and c of an LSTM: [batch, H]
+  // Outputs of all steps, [steps, batch, H], or of the last step, [1, batch,
+  // H].
+  ops::Tensor output;
+  // Final states, [batch, H] each: the output h, and the cell c of an LSTM.
+  ops::States last;
 };
 
 // x: [steps, batch, in]. Backward, the steps run from the last to the first,

@@ -1,6 +1,6 @@
-// The values that a network's layers or a program's operations see by name:
-// those of earlier operations, and those around the branch or loop that they
-// are in.
+// The named values that a network's layers or a program's operations can read:
+// results of earlier operations, and values from outside the branch or loop
+// that contains them.
 //
 //   Scope inner(scope, region);          // of a branch
 //   const MilValue* x = inner.Find("x"); // captured from outside, if need be
@@ -16,8 +16,8 @@
 #include <utility>
 
 #include "base/status.h"
-#include "compiler/graph/builder.h"
-#include "compiler/graph/control_flow.h"
+#include "compiler/graph/builder/builder.h"
+#include "compiler/graph/builder/control_flow.h"
 #include "frontends/coreml/mil_operation.h"
 
 namespace ember::coreml {
@@ -32,9 +32,10 @@ inline constexpr int64_t kMaxInnerSteps = int64_t{1} << 16;
 class Scope {
  public:
   explicit Scope(graph::GraphBuilder& builder) : builder_(&builder) {}
-  // Makes the scope of a region within the graph of `parent`.
+  // Makes a scope for a region (a branch or a loop's body) whose graph lies
+  // within the graph of `parent`.
   Scope(Scope& parent, graph::Region& region);
-  // Makes the scope of a block that is part of the graph of `parent`.
+  // Makes a scope for a block that is imported into the same graph as `parent`.
   explicit Scope(Scope& parent);
   Scope(const Scope&) = delete;
   Scope& operator=(const Scope&) = delete;
@@ -42,7 +43,8 @@ class Scope {
   graph::GraphBuilder& builder() const { return *builder_; }
   int depth() const { return depth_; }
 
-  // Returns null if there is no such value. Valid until the name is set.
+  // Returns the value of this name; null if there is none. The pointer is valid
+  // until the name is set again.
   const MilValue* Find(const std::string& name);
   void Set(const std::string& name, MilValue value) {
     values_[name] = std::move(value);
@@ -51,14 +53,14 @@ class Scope {
   // produces only sometimes.
   void Lose(const std::string& name) { values_[name] = {.is_lost = true}; }
   bool IsLost(const std::string& name) const;
-  // Returns "expected a blob 'x' of a layer before it, found none". what:
-  // "blob", maker: "layer".
+  // Returns the error for a missing value, such as "expected a blob 'x' of a
+  // layer before it, found none". what: "blob", maker: "layer".
   Status Missing(const std::string& name, const std::string& what,
                  const std::string& maker) const;
-  // Fails if branches and loops nest too deeply.
+  // Fails if branches and loops nest deeper than kMaxNesting.
   Status CheckDepth() const;
   // Counts a layer or operation that is about to be imported into a branch or
-  // loop; fails if there were too many.
+  // loop; fails if there were more than kMaxInnerSteps.
   Status CountStep(int64_t& steps) const;
 
  private:

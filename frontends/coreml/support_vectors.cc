@@ -1,4 +1,4 @@
-// Support vector machines, with the parameters that libsvm trains.
+// Imports support vector machines, with the parameters that libsvm trains.
 #include "frontends/ops/support_vectors.h"
 
 #include <algorithm>
@@ -17,7 +17,8 @@ using ops::Dim;
 using ops::Kernel;
 using ops::Tensor;
 
-// Largest number of classes. Matrices of pairs grow with its square.
+// Largest number of classes. Matrices with a row for each pair of classes grow
+// with the square of this number.
 constexpr int64_t kMaxClasses = 256;
 // Largest number of elements of a matrix. A matrix may be larger than its form
 // in the file, because sparse vectors are made dense, and each pair has its own
@@ -55,7 +56,8 @@ struct Vectors {
   int64_t count = 0;
 };
 
-// Reads vectors as long as a row. Indices of sparse ones count from 1.
+// Reads support vectors, sparse or dense, as vectors of the length of a feature
+// row. Indices of sparse vectors count from 1.
 StatusOr<Vectors> ReadVectors(const ProtobufView& machine, uint64_t sparse,
                               const Tensor& rows) {
   if (!rows.dim(1).is_constant())
@@ -103,7 +105,8 @@ StatusOr<Tensor> Kernels(ModelContext& context, const ProtobufView& machine,
                                  rows.dim(1).constant()));
 }
 
-// Returns [N, pairs]; `machine` has been checked to have numbers for all pairs.
+// Returns the decision values of all pairs of classes, [N, pairs]. The caller
+// has checked that `machine` has coefficients for all pairs.
 StatusOr<Tensor> PairScores(ModelContext& context, const ProtobufView& machine,
                             const Tensor& rows,
                             const std::vector<int64_t>& sizes) {
@@ -145,8 +148,9 @@ StatusOr<Tensor> PairScores(ModelContext& context, const ProtobufView& machine,
   return Contract(kernels, weights, "nv,vp->np") - Vector(context.builder, rho);
 }
 
-// The probabilities of two classes are p of the pair and 1 - p. Those of more
-// classes are fitted to the probabilities of all pairs.
+// Returns the probabilities of the classes. For two classes they are the
+// probability p of the pair, and 1 - p. For more classes they are fitted to the
+// probabilities of all pairs.
 Tensor Probabilities(ModelContext& context, const ProtobufView& machine,
                      const Tensor& scores, int64_t classes) {
   constexpr double kSmallest = 1e-7;
@@ -212,7 +216,8 @@ Status ImportSvmClassifier(ModelContext& context, const ProtobufView& model,
   }
   EMBER_RETURN_IF_ERROR(AddClasses(context, model, machine,
                                    ops::PairVotes(scores, classes), features));
-  // Without probabilities the label comes from votes.
+  // If the model gives no probabilities, the label is the class with the most
+  // votes of the pairs.
   const ProtobufView description = model.Message(kDescription);
   const std::string probabilities = description.Text(12);
   features.erase(probabilities);

@@ -22,8 +22,8 @@ constexpr uint64_t kPickTop = 1, kOverlap = 110, kConfidence = 111,
 
 namespace {
 
-// Returns the threshold: the input of this name if the model has one, else the
-// model's number.
+// Returns the threshold: the input of this name if the model has such an input,
+// else the number in the model.
 StatusOr<Tensor> Threshold(ModelContext& context, const ProtobufView& model,
                            const Features& features, uint64_t input,
                            uint64_t field) {
@@ -72,7 +72,7 @@ Status ImportSuppression(ModelContext& context, const ProtobufView& model,
   const Tensor ranked = Select(Less(best, least), best.Like(none), best);
   Tensor of_classes = Unsqueeze(ranked, {0});
   if (suppression.Message(kPickTop).Flag(1)) {
-    // Only boxes of the same class suppress each other.
+    // In per-class suppression a box suppresses only boxes of its own class.
     const Tensor label = ops::Apply("arg_reduce", {scores},
                                     {{"mode", std::string("maximum")},
                                      {"axis", int64_t{1}},
@@ -88,7 +88,7 @@ Status ImportSuppression(ModelContext& context, const ProtobufView& model,
       Tensor(&context.builder, context.builder.Scalar(none, DType::kF32)),
       boxes.dim(0));
   EMBER_RETURN_IF_ERROR(context.builder.status());
-  // Sorts the boxes of all classes, the best first.
+  // Sorts the remaining boxes of all classes together by score, the best first.
   const Tensor places = ops::Column(kept, 2);
   const Tensor order = Gather(best, places, 0);
   EMBER_RETURN_IF_ERROR(context.builder.status());

@@ -1,5 +1,5 @@
-// Helpers that models of tables share: rows of features in, and out. All
-// compute in f64.
+// Helpers for models of tables, whose inputs and outputs are rows of features.
+// All computations are in f64.
 //
 //   EMBER_ASSIGN_OR_RETURN(const Tensor rows, RowsOf(context, model, features));
 //   return SetRows(model, rows * 2, features);   // [N, features]
@@ -23,25 +23,27 @@ ops::Tensor Matrix(graph::GraphBuilder& builder,
 
 // True for a number or a text, which is a column [N].
 bool IsColumn(const Feature& feature);
-// Returns a feature as rows: a column has one element per row, an array is one
-// row.
+// Returns a feature as rows [N, elements]. A column becomes N rows of one
+// element, an array one row.
 ops::Tensor AsRows(const ops::Tensor& value, bool is_column);
 
 // Returns all inputs of a model, concatenated along the columns.
 StatusOr<ops::Tensor> RowsOf(const ModelContext& context,
                              const ProtobufView& model,
                              const Features& features);
-// Sets rows as the predicted output of the description, else its first output,
-// in that output's form: a column, or an array, which loses its leading dim if
-// there is one row.
+// Sets the output that the description names as predicted, else its first
+// output, to the rows. They take the form of that output: a column, or an
+// array, which loses its leading dim if there is one row.
 Status SetRows(const ProtobufView& model, const ops::Tensor& rows,
                Features& features);
 
-// Fails unless rows have `count` columns.
+// Fails unless the rows have `count` columns.
 Status CheckColumns(const ops::Tensor& rows, int64_t count,
                     std::string_view what);
 
-// dictionaries.cc, mapping.cc, suppression.cc, support_vectors.cc, neighbors.cc
+// These functions import one kind of model each. They are defined in
+// dictionaries.cc, mapping.cc, suppression.cc, support_vectors.cc and
+// neighbors.cc.
 Status ImportCategoricalMapping(ModelContext& context,
                                 const ProtobufView& model, Features& features);
 Status ImportDictionaryVectorizer(ModelContext& context,

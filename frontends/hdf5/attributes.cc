@@ -1,4 +1,4 @@
-// Attributes, and the messages that types and extents are written in.
+// Reads attributes, and the messages that describe types and extents.
 #include <algorithm>
 #include <limits>
 #include <utility>
@@ -12,7 +12,8 @@ namespace {
 
 constexpr uint64_t kMaxRank = 32;
 constexpr int64_t kMaxElements = int64_t{1} << 40;
-// Number of bytes that a search for an attribute takes from the budget.
+// Number of bytes that a search for an attribute takes from the file's budget
+// of bytes to read.
 constexpr uint64_t kBytesPerSearch = 32;
 
 Status Malformed(std::string_view what) {
@@ -55,7 +56,8 @@ StatusOr<File::Type> File::ReadType(std::span<const uint8_t> message) const {
       const uint64_t exponent = in.Unsigned(1);
       in.Skip(1);
       const uint64_t mantissa = in.Unsigned(1);
-      // VAX floats have both bits set.
+      // Bits 0 and 6 give the byte order. Both are set for VAX floats, which
+      // are not read.
       const bool vax = (bits & 0x40) != 0;
       type.is_big_endian = (bits & 1) != 0;
       const bool ieee = (type.size == 2 && exponent == 5 && mantissa == 10) ||
@@ -63,7 +65,8 @@ StatusOr<File::Type> File::ReadType(std::span<const uint8_t> message) const {
                         (type.size == 8 && exponent == 11 && mantissa == 52);
       if (offset == 0 && precision == type.size * 8 && ieee && !vax)
         type.kind = Type::Kind::kFloat;
-      // This is bfloat16, the upper half of an f32.
+      // bfloat16, the upper half of an f32, and all other layouts remain of
+      // kind kOther.
       break;
     }
     case 3:
@@ -96,7 +99,7 @@ StatusOr<std::vector<int64_t>> File::ReadDims(
   if (version == 1) {
     in.Skip(5);
   } else if (version == 2) {
-    // 2 is a null dataspace, without elements.
+    // Type 2 is a null dataspace, which has no elements.
     if (in.Unsigned(1) == 2) return std::vector<int64_t>{0};
   } else {
     return Malformed("dataspace");
@@ -188,8 +191,8 @@ StatusOr<File::AttributesByName> File::ReadAttributes(uint64_t address) {
 
 StatusOr<std::optional<File::Attribute>> File::FindAttribute(
     uint64_t address, std::string_view name) {
-  // Many links may lead to one object, whose attributes are then searched once
-  // for each.
+  // Each search is charged, because many links may lead to one object, whose
+  // attributes are then searched once per link.
   EMBER_RETURN_IF_ERROR(Charge(kBytesPerSearch));
   EMBER_ASSIGN_OR_RETURN(const AttributesByName* const attributes,
                          AttributesAt(address));
@@ -248,7 +251,7 @@ StatusOr<std::string> File::ReadVlenText(std::span<const uint8_t> reference) {
     const uint64_t number = objects.Unsigned(2);
     objects.Skip(6);
     const uint64_t object_size = Length(objects);
-    // Object 0 is the free space after all others.
+    // In a global heap, object 0 is the free space after all other objects.
     if (!objects.ok() || number == 0) break;
     EMBER_RETURN_IF_ERROR(Charge(1));
     if (number != index) {

@@ -1,4 +1,4 @@
-// Datasets: their layouts, filters and number types.
+// Reads datasets: their layouts, filters and element types.
 #include <zlib.h>
 
 #include <algorithm>
@@ -48,8 +48,8 @@ std::optional<DType> FloatType(uint64_t size) {
 }  // namespace
 
 struct File::Chunks {
-  std::vector<uint64_t> dims;   // Dims of the dataset, in elements.
-  std::vector<uint64_t> chunk;  // Dims of a chunk, in elements.
+  std::vector<uint64_t> dims;   // Extents of the dataset, in elements.
+  std::vector<uint64_t> chunk;  // Extents of a chunk, in elements.
   uint64_t element_size = 0;
   uint64_t chunk_bytes = 0;
   std::vector<Filter> filters;
@@ -89,7 +89,8 @@ StatusOr<std::vector<File::Filter>> File::ReadFilters(
           ": expected deflate, shuffle or fletcher32 (save the model without "
           "compression)");
     }
-    // Each filter occurs once: undoing it costs a chunk's bytes.
+    // A filter that occurs twice is refused, because undoing each filter takes
+    // the time and memory of a whole chunk.
     for (const Filter& before : filters) {
       if (before.id != filter.id) continue;
       return UnimplementedError(
@@ -105,7 +106,7 @@ StatusOr<std::vector<uint8_t>> File::Unfilter(
     std::span<const uint8_t> stored, const std::vector<Filter>& filters,
     uint64_t mask, uint64_t size) const {
   std::vector<uint8_t> bytes(stored.begin(), stored.end());
-  // Undoes the last filter first.
+  // The filters are undone in reverse order: the last filter first.
   for (size_t i = filters.size(); i-- > 0;) {
     if (i < 32 && (mask >> i & 1) != 0) continue;
     const Filter& filter = filters[i];
@@ -143,13 +144,13 @@ Status File::CopyChunk(const Chunks& chunks, std::span<const uint64_t> offset,
       const std::vector<uint8_t> bytes,
       Unfilter(stored, chunks.filters, mask, chunks.chunk_bytes));
   const size_t rank = chunks.dims.size();
-  // The part of the chunk that is within the dataset.
+  // Extents of the part of the chunk that lies within the dataset.
   std::vector<uint64_t> extents(rank);
   for (size_t i = 0; i < rank; ++i) {
     if (offset[i] >= chunks.dims[i]) return Malformed("chunk's place");
     extents[i] = std::min(chunks.chunk[i], chunks.dims[i] - offset[i]);
   }
-  // Copies rows along the last dim.
+  // Copies the part of the chunk row by row along the last dim.
   std::vector<uint64_t> at(rank, 0);
   while (true) {
     uint64_t from = 0, to = 0;
@@ -205,7 +206,7 @@ Status File::ReadChunkTree(uint64_t tree, int level, const Chunks& chunks,
 
 namespace {
 
-// Makes elements little-endian, like the machine's.
+// Converts big-endian elements of `width` bytes to little-endian, in place.
 void SwapBytes(std::span<uint8_t> bytes, uint64_t width) {
   for (size_t i = 0; i + width <= bytes.size(); i += width)
     std::reverse(bytes.begin() + static_cast<std::ptrdiff_t>(i),
@@ -257,7 +258,8 @@ StatusOr<Dataset> File::ReadDataset(uint64_t address) {
   uint64_t kind = 0, data = 0, stored_size = size;
   std::span<const uint8_t> compact;
   std::vector<uint64_t> chunk;
-  // The index of layout version 4; 0: a B-tree of version 1.
+  // Number of the kind of chunk index in layout version 4; 0 means a B-tree of
+  // version 1.
   uint64_t chunk_index = 0;
   uint64_t single_mask = 0;
   if (version == 1 || version == 2) {
@@ -319,7 +321,7 @@ StatusOr<Dataset> File::ReadDataset(uint64_t address) {
     chunks.chunk_bytes = type.size;
     for (const int64_t dim : dataset.dims)
       chunks.dims.push_back(static_cast<uint64_t>(dim));
-    // The last extent is the size of an element.
+    // The last extent in the message is the size of an element in bytes.
     if (chunk.size() != chunks.dims.size() + 1 || chunk.back() != type.size ||
         chunks.dims.empty())
       return Malformed("layout");
@@ -334,10 +336,12 @@ StatusOr<Dataset> File::ReadDataset(uint64_t address) {
     if (const Message* filters = FindMessage(*messages, kFilters)) {
       EMBER_ASSIGN_OR_RETURN(chunks.filters, ReadFilters(filters->data));
     }
-    // Nothing that the file holds inflates to more.
+    // Upper bound of the bytes to which all contents of the file can inflate. A
+    // larger dataset or chunk is an error.
     const uint64_t most = bytes_.size() * kMaxInflation;
     if (size > most || chunks.chunk_bytes > most) return Malformed("layout");
-    // Charge the result: several datasets may share chunks, or have none.
+    // The size of the result is charged, too, because several datasets may
+    // share chunks, and a dataset without chunks costs nothing else.
     EMBER_RETURN_IF_ERROR(Charge(size / 128));
     auto result = std::make_shared<std::vector<uint8_t>>(size);
     if (chunk_index == 0) {

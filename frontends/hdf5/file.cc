@@ -63,8 +63,9 @@ StatusOr<Dataset> Object::Read() const { return file_->DatasetAt(address_); }
 File::File(std::span<const uint8_t> bytes, std::shared_ptr<const void> owner)
     : bytes_(bytes),
       owner_(std::move(owner)),
-      // Each structure is read once, so a whole file costs less than its size.
-      // The rest of the budget is for strings that several attributes share.
+      // Sets the budget of bytes to read. Each structure is read once, so
+      // reading all of a file costs less than the file's size. The rest is for
+      // strings that several attributes share.
       budget_(16 * bytes.size() + (1 << 20)) {}
 
 bool File::IsFile(std::string_view contents) {
@@ -106,8 +107,9 @@ Status File::ReadSuperblock() {
   if (version < 2) {
     in.Skip(1 + 2 + 2 + 4);
     if (version == 1) in.Skip(4);
-    // The base address; then free space, end of file, driver information; then
-    // the root's entry: name, header.
+    // Four addresses follow: base, free space, end of file and driver
+    // information. Then comes the root group's entry: the name's offset and the
+    // header's address.
     const uint64_t base = Address(in);
     if (base != 0) base_ = base;
     in.Skip(static_cast<uint64_t>(address_width_) * 4);
@@ -124,7 +126,8 @@ Status File::ReadSuperblock() {
 }
 
 Status File::Charge(uint64_t size) {
-  // Reading nothing has a cost, too.
+  // Reading 0 bytes is charged as one byte, so that loops over empty structures
+  // end.
   const uint64_t cost = std::max<uint64_t>(size, 1);
   if (cost > budget_) {
     return DataLossError(

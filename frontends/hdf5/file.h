@@ -57,20 +57,21 @@ struct Dataset {
   std::span<const uint8_t> bytes;
 };
 
-// A group or a dataset. A value that is valid as long as its File.
+// A group or a dataset. It is a value type, and is valid as long as its File.
 class Object {
  public:
   // Returns the names in a group, in the order of the file; empty for a
   // dataset.
   StatusOr<std::vector<std::string>> Names() const;
-  // Finds an object by a path from here, "a/b"; nullopt if there is none.
+  // Finds an object by a path relative to this group, such as "a/b"; nullopt if
+  // there is no such object.
   StatusOr<std::optional<Object>> Find(std::string_view path) const;
   // Returns the strings of an attribute (one if it is a scalar); nullopt if
   // there is no such attribute. Fails if it is not of strings.
   StatusOr<std::optional<std::vector<std::string>>> Strings(
       std::string_view attribute) const;
   StatusOr<bool> IsDataset() const;
-  // Reads a dataset of numbers; booleans are kBool.
+  // Reads a dataset of numbers; booleans have the type kBool.
   StatusOr<Dataset> Read() const;
 
  private:
@@ -86,7 +87,7 @@ class File {
   // be copied or moved.
   static StatusOr<std::shared_ptr<File>> Open(
       std::span<const uint8_t> bytes, std::shared_ptr<const void> owner);
-  // True if the contents have the signature.
+  // True if the contents have the signature of an HDF5 file.
   static bool IsFile(std::string_view contents);
 
   StatusOr<Object> Root() { return Object(this, root_); }
@@ -121,12 +122,15 @@ class File {
     uint64_t size = 0;
     bool is_signed = false;
     bool is_big_endian = false;
-    uint64_t description = 0;  // If kOther: the number of the class.
+    // If `kind` is kOther: the number of the type's class in HDF5.
+    uint64_t description = 0;
   };
-  // The parsed message of an attribute.
+  // The parts of the message that defines an attribute; they point into the
+  // file.
   struct AttributeParts {
     std::string_view name;
-    bool is_shared = false;  // True if its type is elsewhere.
+    // True if the attribute's type is stored elsewhere (a shared message).
+    bool is_shared = false;
     std::span<const uint8_t> type, space, data;
   };
   using AttributesByName = std::map<std::string_view, AttributeParts>;
@@ -137,7 +141,7 @@ class File {
   };
   struct Filter {
     uint64_t id = 0;
-    uint64_t element_size = 0;  // Size that the filter shuffle works with.
+    uint64_t element_size = 0;  // Bytes of an element, for the filter shuffle.
   };
 
   File(std::span<const uint8_t> bytes, std::shared_ptr<const void> owner);
@@ -154,8 +158,9 @@ class File {
   // header.cc: object headers.
   StatusOr<const Messages*> Header(uint64_t address);
   StatusOr<Messages> ReadHeader(uint64_t address);
-  // The fields before a message in a version of the format: the type, two bytes
-  // of size, one of flags, and bytes that are not used.
+  // The layout of the fields before a header message, which depends on the
+  // header's version: the type (`type_width` bytes), two bytes of size, one
+  // byte of flags, and `unused` bytes.
   struct MessageLayout {
     int type_width = 2;
     uint64_t unused = 3;
@@ -168,7 +173,8 @@ class File {
                       std::vector<std::pair<uint64_t, uint64_t>>& more);
   static const Message* FindMessage(const Messages& messages, uint64_t type);
 
-  // groups.cc: links, names, heaps and trees.
+  // These functions read the links, names, heaps and trees of groups. They are
+  // defined in groups.cc.
   StatusOr<const Group*> GroupAt(uint64_t address);
   StatusOr<Group> ReadGroup(uint64_t address);
   Status ReadSymbolTable(uint64_t tree, uint64_t heap, Group& group);
@@ -185,8 +191,8 @@ class File {
   // attributes.cc
   StatusOr<std::optional<Attribute>> FindAttribute(uint64_t address,
                                                    std::string_view name);
-  // Returns the attributes of an object; the first wins if several have one
-  // name.
+  // Returns the attributes of an object; if several have the same name, only
+  // the first.
   StatusOr<const AttributesByName*> AttributesAt(uint64_t address);
   StatusOr<AttributesByName> ReadAttributes(uint64_t address);
   static StatusOr<AttributeParts> TakeApart(std::span<const uint8_t> message);

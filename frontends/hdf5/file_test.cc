@@ -36,7 +36,7 @@ Opened Open(const std::string& contents) {
   return opened;
 }
 
-// The numbers of a dataset, or its error.
+// The numbers of a dataset, or the error of reading it.
 struct Numbers {
   std::string error;
   DType dtype = DType::kF32;
@@ -137,7 +137,8 @@ TEST(Hdf5File, ChunksAndFilters) {
             "model without compression)");
 }
 
-// The file has more links and attributes than an object header holds.
+// The file has more links and attributes than fit in an object header, so they
+// are in dense storage.
 TEST(Hdf5File, DenseStorage) {
   const Opened opened = Open(Contents("dense.h5"));
   const auto root = opened.file->Root();
@@ -156,7 +157,7 @@ TEST(Hdf5File, DenseStorage) {
   }
 }
 
-// The group's tree has several levels.
+// The group has so many links that its tree has several levels.
 TEST(Hdf5File, ManyLinks) {
   const Opened opened = Open(Contents("many.h5"));
   EXPECT_EQ(opened.file->Root()->Names()->size(), 301u);
@@ -188,7 +189,8 @@ std::string Deflated(const std::string& bytes) {
   return deflated;
 }
 
-// Each filter costs a chunk's bytes, which may be a thousand times the file's.
+// A filter that occurs twice is refused: undoing each filter writes a whole
+// chunk, which may be a thousand times larger than the file.
 TEST(Hdf5File, FiltersOnce) {
   const std::string stored = Deflated(std::string(8, '\0'));
   FileBuilder builder;

@@ -11,7 +11,8 @@ namespace ember::hdf5 {
 namespace {
 
 constexpr uint64_t kHardLink = 0;
-constexpr uint64_t kSoftSymbol = 2;  // a symbol table entry's cache type
+// Cache type of a symbol table entry that is a soft link.
+constexpr uint64_t kSoftSymbol = 2;
 // Largest depth of a tree. Real trees are far less deep.
 constexpr int kMaxDepth = 32;
 
@@ -19,7 +20,7 @@ Status Malformed(std::string_view what) {
   return DataLossError("HDF5 " + std::string(what) + ": malformed");
 }
 
-// Returns the number of bytes that numbers up to `most` need.
+// Returns the number of bytes that hold any number up to `most`.
 int WidthOf(uint64_t most) {
   int width = 1;
   while (most > 0xff) {
@@ -161,10 +162,11 @@ namespace {
 // rows have blocks of the starting size; each further row has blocks of twice
 // the size before it.
 struct HeapShape {
-  uint64_t width = 0;          // Blocks of a row.
-  uint64_t starting_size = 0;  // Bytes of a block in the first rows.
+  uint64_t width = 0;  // Number of blocks in a row.
+  // Size in bytes of a block in the first two rows.
+  uint64_t starting_size = 0;
   uint64_t largest_direct = 0;
-  int offset_bytes = 0;  // Bytes of an offset into the heap.
+  int offset_bytes = 0;  // Number of bytes that encode an offset into the heap.
   uint64_t block_header = 0;
 
   uint64_t BlockSize(uint64_t row) const {
@@ -190,7 +192,7 @@ StatusOr<std::vector<std::span<const uint8_t>>> File::ReadDense(
   const uint64_t filters = in.Unsigned(2);
   const uint64_t flags = in.Unsigned(1);
   const uint64_t largest_object = in.Unsigned(4);
-  Length(in);  // The next huge object.
+  Length(in);  // Skips the ID of the next huge object.
   Address(in);
   Length(in);
   Address(in);
@@ -267,7 +269,7 @@ StatusOr<std::vector<std::span<const uint8_t>>> File::ReadDense(
   std::sort(blocks.begin(), blocks.end(),
             [](const Block& a, const Block& b) { return a.offset < b.offset; });
 
-  // Reads the tree's records, which hold heap IDs.
+  // Reads the records of the B-tree, which hold IDs of heap objects.
   EMBER_ASSIGN_OR_RETURN(const auto tree_rest, From(tree_address));
   ByteCursor tree(tree_rest);
   if (!tree.Matches("BTHD") || tree.Unsigned(1) != 0)
@@ -279,14 +281,17 @@ StatusOr<std::vector<std::span<const uint8_t>>> File::ReadDense(
   tree.Skip(2);
   const uint64_t root_node = Address(tree);
   const uint64_t root_records = tree.Unsigned(2);
-  // A record of links by name is (hash, ID), one of attributes by name (ID,
-  // flags, order, hash).
+  // A record of the tree of links by name is (hash, heap ID). A record of the
+  // tree of attributes by name is (heap ID, flags, order, hash).
   const uint64_t id_at = type == 5 ? 4 : 0;
   if (!tree.ok() || (type != 5 && type != 8) || depth > kMaxDepth ||
       record_size < id_at + id_size || node_size < 10 + record_size)
     return Malformed("B-tree");
-  // Largest number of records in nodes of each depth, which determines the
-  // width of the counts.
+  // Largest numbers of records by level, where the leaves are level 0:
+  // most[level] in one node, and total[level] in a node with all nodes below
+  // it. A pointer to a node has a field for each of these two counts (at a leaf
+  // only for the first), and the largest numbers determine how many bytes the
+  // fields have.
   const auto address_width = static_cast<uint64_t>(address_width_);
   std::vector<uint64_t> most{(node_size - 10) / record_size};
   std::vector<uint64_t> total{most[0]};
@@ -296,7 +301,8 @@ StatusOr<std::vector<std::span<const uint8_t>>> File::ReadDense(
         (level > 1 ? static_cast<uint64_t>(WidthOf(total[level - 1])) : 0);
     if (node_size < 10 + pointer) return Malformed("B-tree");
     most.push_back((node_size - 10 - pointer) / (record_size + pointer));
-    // Saturates, because trees deeper than any real one would overflow.
+    // The number saturates, because it would overflow for trees that are deeper
+    // than any real one.
     const uint64_t below = total[level - 1];
     const uint64_t here = most[level];
     total.push_back(below > (uint64_t{1} << 48) / (here + 2)

@@ -72,11 +72,13 @@ StatusOr<File::Messages> File::ReadHeader(uint64_t address) {
     EMBER_RETURN_IF_ERROR(Charge(size));
     EMBER_RETURN_IF_ERROR(ReadMessages(block, layout, messages, more));
   }
-  // A block may name further ones. Each is charged, so the loop ends.
+  // A continuation block may name further blocks. Each block is charged to the
+  // file's budget, so the loop ends.
   for (size_t i = 0; i < more.size(); ++i) {
     EMBER_ASSIGN_OR_RETURN(auto block, At(more[i].first, more[i].second));
     if (is_new) {
-      // A block is "OCHK", messages, and a checksum of 4 bytes.
+      // A continuation block consists of "OCHK", messages, and a checksum of 4
+      // bytes.
       if (block.size() < 8 || !AsText(block).starts_with("OCHK")) {
         return DataLossError("HDF5 object header at " +
                              std::to_string(address) +
@@ -96,7 +98,8 @@ Status File::ReadMessages(std::span<const uint8_t> block,
   const Status cut_off =
       DataLossError("HDF5 object header: its messages are cut off");
   ByteCursor in(block);
-  // The rest after the last message is a gap.
+  // Fewer bytes than a message's fixed fields are an unused gap at the end of
+  // the block.
   while (in.remaining() >= layout.prefix()) {
     Message message;
     message.type = in.Unsigned(layout.type_width);

@@ -1,4 +1,4 @@
-// The numbers of the header messages that are read.
+// The type numbers of the header messages that the HDF5 reader reads.
 #ifndef EMBER_FRONTENDS_HDF5_MESSAGE_TYPES_H_
 #define EMBER_FRONTENDS_HDF5_MESSAGE_TYPES_H_
 

@@ -9,7 +9,8 @@
 namespace ember::keras {
 namespace {
 
-// Returns Keras' hard sigmoid. Keras 3 adopted JAX's definition.
+// Returns Keras' hard sigmoid. Keras 3 uses JAX's definition, Keras 2 another
+// one.
 Tensor HardSigmoid(LayerContext& c, Tensor x) {
   return c.major_version() >= 3 ? HardSigmoid6(x)
                                 : ops::HardSigmoid(x, 0.2, 0.5);
@@ -86,7 +87,7 @@ std::optional<double> OptionalNumber(const Config& config,
 }
 
 double SlopeOf(LayerContext& c, double otherwise) {
-  // Keras 3 calls it "negative_slope".
+  // Keras 3 calls the slope "negative_slope", Keras 2 "alpha".
   return c.config().Number("negative_slope",
                            c.config().Number("alpha", otherwise));
 }
@@ -108,7 +109,7 @@ Tensor ActivatedBy(LayerContext& c, Tensor x, std::string_view name) {
 Tensor Activated(LayerContext& c, Tensor x, const Config& activation) {
   if (activation.json() == nullptr || !c.ok()) return x;
   if (const auto name = activation.AsText()) return ActivatedBy(c, x, *name);
-  // The entry is {"class_name": "function", "config": "relu"}, or a layer.
+  // The activation is {"class_name": "function", "config": "relu"}, or a layer.
   const Config config = activation.Entry("config");
   if (const auto name = config.AsText()) return ActivatedBy(c, x, *name);
   StatusOr<Layer> layer = ReadLayer(activation);

@@ -11,8 +11,8 @@
 
 namespace ember::keras {
 
-// Applies `activation`: a name, an object that names a function or a layer, or
-// null (linear).
+// Applies `activation`: the name of a function, a JSON object that describes a
+// function or a layer, or null (linear, which returns x).
 Tensor Activated(LayerContext& c, Tensor x, const Config& activation);
 inline Tensor Activated(LayerContext& c, Tensor x) {
   return Activated(c, x, c.config().Entry("activation"));

@@ -11,11 +11,11 @@
 namespace ember::keras {
 namespace {
 
-// Returns the number that is added to masked scores.
+// Returns the large negative number that is added to masked scores.
 double Minus(DType type) { return type == DType::kF16 ? -6.5e4 : -1e9; }
 
-// Returns the steps that each query may attend to, those up to its own
-// position: bool [1, T, S].
+// Returns the steps that each query may attend to, which are those up to its
+// own position: true in bool [1, T, S].
 Tensor CausalMask(LayerContext& c, const Dim& queries, const Dim& keys) {
   const Tensor q = IotaVector(c.builder(), queries, DType::kI64);
   const Tensor k = IotaVector(c.builder(), keys, DType::kI64);
@@ -34,8 +34,8 @@ bool WantsScores(LayerContext& c) {
          c.config().Flag("return_attention_scores", false);
 }
 
-// The operands of the layers that take a list (query, value, key). A key that
-// is left out is the value.
+// The operands of the attention layers whose input is a list (query, value,
+// key). If the key is left out, the value is used as the key.
 struct Operands {
   Tensor query, value, key;
   Tensor query_mask, value_mask;
@@ -54,7 +54,8 @@ bool ReadOperands(LayerContext& c, Operands& o) {
   return true;
 }
 
-// Sets the mean of the values, weighted by the scores [batch, T, S].
+// Sets the layer's result: the mean of the values, weighted by the softmax of
+// the scores [batch, T, S].
 void SetAttention(LayerContext& c, const Operands& o, Tensor scores) {
   Tensor mask;
   if (o.value_mask) mask = Unsqueeze(o.value_mask, {1});
@@ -110,7 +111,8 @@ Tensor ScoresMask(LayerContext& c, Tensor query, Tensor key, Tensor query_mask,
   return mask ? Unsqueeze(mask, {1}) : mask;
 }
 
-// width: the config entry that has the width of a head's keys.
+// Imports multi-head and grouped-query attention. width: name of the config
+// entry with the width of a head's keys.
 void MultiHead(LayerContext& c, std::string_view width) {
   if (c.config().Has("attention_axes")) {
     const std::vector<int64_t> axes = c.config().IntegerList("attention_axes");
@@ -120,7 +122,7 @@ void MultiHead(LayerContext& c, std::string_view width) {
   if (c.config().Has("sliding_window_size") ||
       (c.config().Has("use_gate") && c.config().Flag("use_gate", false)))
     return c.FailUnsupported("sliding windows and gates of attention");
-  // (query, value, key) are given by position, else by name.
+  // The tensors query, value and key are arguments by position, else by name.
   const auto signal = [&](int position, std::string_view name) -> Signal {
     if (position < c.input_count())
       return c.inputs[static_cast<size_t>(position)];

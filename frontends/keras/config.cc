@@ -18,7 +18,7 @@ constexpr size_t kMaxItems = 1 << 22;
 constexpr size_t kLongestKey = 200;
 
 // Returns JSON for a message. Only small flat lists and objects are printed,
-// because printing recurses as deeply as they nest.
+// because printing recurses as deeply as the JSON nests.
 std::string Shown(const Json& json) {
   const auto is_deep = [](const Json& item) { return item.is_structured(); };
   if (json.is_structured() &&
@@ -48,7 +48,7 @@ std::optional<int64_t> IntegerOf(const Json& json) {
   return std::nullopt;
 }
 
-// Returns the list that a tuple holds: tuples are written as lists, or as
+// Returns the list of items of a tuple: tuples are written as lists, or as
 // objects with a class name.
 const Json& Plain(const Json& json) {
   if (json.is_object() && json.size() <= 3) {

@@ -27,16 +27,17 @@ using Json = nlohmann::json;
 
 class Config {
  public:
-  // Makes an empty object.
+  // Makes a Config that is an empty JSON object.
   Config() = default;
   Config(const Json* json, std::string where, Status* error)
       : json_(json),
         where_(std::make_shared<const std::string>(std::move(where))),
         error_(error) {}
 
-  // Null for a missing entry.
+  // Returns the JSON value; null for a missing entry.
   const Json* json() const { return json_; }
-  // Returns the place in the document, for errors: "layer 'conv1': strides".
+  // Returns the position of this config in the document, for errors, such as
+  // "layer 'conv1': strides".
   std::string where() const;
 
   // Returns the same config under another name in errors.
@@ -72,17 +73,18 @@ class Config {
   std::vector<Config> Items(std::string_view key) const;
   // The items of this config, which is a list.
   std::vector<Config> Items() const;
-  size_t size() const;  // Length of a list.
+  size_t size() const;  // Number of items of this config, which is a list.
   // The keys of this config, which is an object.
   std::vector<std::string> Keys() const;
 
-  // Returns this config's own value; nullopt if it has another type.
+  // These functions return the value that this config is; nullopt if it has
+  // another type.
   std::optional<int64_t> AsInteger() const;
   std::optional<double> AsNumber() const;
   std::optional<std::string> AsText() const;
-  bool AsFlag() const;  // False for other types.
+  bool AsFlag() const;  // Returns false for a value that is not a boolean.
 
-  // Records an error; the document keeps its first one.
+  // Records an error; the document keeps its first error.
   void Fail(std::string_view key, std::string_view expected) const;
   void Fail(std::string message) const;
 
@@ -108,7 +110,7 @@ class Document {
   ~Document();
 
   Config root();
-  // The first error that reading has found.
+  // The first error that was found while reading the document.
   const Status& status() const { return error_; }
   Status& error() { return error_; }
 

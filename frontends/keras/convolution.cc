@@ -1,4 +1,4 @@
-// Convolutions of every kind, in one to three dims.
+// Imports convolutions of every kind, in one to three dims.
 #include "frontends/ops/convolution.h"
 
 #include <optional>
@@ -144,8 +144,9 @@ void ImportConvTranspose(LayerContext& c) {
                            std::to_string(stride) + ", found " +
                            std::to_string(extra[at]));
     }
-    // `extent`: elements of the result from (input - 1) * stride on. The last
-    // window reaches `reach` elements from there.
+    // `extent`: number of elements that the result has from position (input -
+    // 1) * stride on, where the last window begins. That window covers `reach`
+    // elements.
     int64_t extent = 0;
     if (has_extra) {
       const int64_t pad = padding == "same" ? reach / 2 : 0;
@@ -153,7 +154,8 @@ void ImportConvTranspose(LayerContext& c) {
     } else {
       extent = padding == "same" ? stride : std::max(stride, reach);
     }
-    // TensorFlow pads like the convolution whose gradient this is.
+    // A transposed convolution is the gradient of a convolution, and its
+    // padding is that of this convolution, as in TensorFlow.
     const int64_t cut = std::max<int64_t>(reach - extent, 0);
     const int64_t low = padding == "same" ? cut / 2 : 0;
     spec.window.low[at] = Dim(low);
@@ -169,9 +171,9 @@ void ImportConvTranspose(LayerContext& c) {
   c.SetOutput(FromChannelsLast(c, Activated(c, y)));
 }
 
-// Imports a locally connected layer. Each output place has its own kernel:
-// [places, window * C, O] (implementation 1). The elements of a window are in
-// the order (channel, window).
+// Imports a locally connected layer. Each output position has its own kernel,
+// and the weights are [positions, window * C, O] (implementation 1). The
+// elements of a window are in the order (channel, window).
 void ImportLocallyConnected(LayerContext& c) {
   const int spatial = SpatialRank(c);
   if (!c.CheckRank(0, spatial + 2, spatial + 2)) return;
@@ -184,7 +186,7 @@ void ImportLocallyConnected(LayerContext& c) {
       c.config().Integers("kernel_size", count, std::nullopt);
   const std::vector<int64_t> strides = c.config().Integers("strides", count, 1);
   if (!c.ok()) return;
-  // The elements under each window: [N, places…, window…, C].
+  // Gathers the elements under each window: [N, positions…, window…, C].
   Tensor patches = x;
   Shape places;
   for (int i = 0; i < spatial; ++i) {
@@ -199,11 +201,13 @@ void ImportLocallyConnected(LayerContext& c) {
                           static_cast<double>(strides[at]);
     const Tensor steps = IotaVector(c.builder(), Dim(window[at]), DType::kI64);
     const Tensor indices = Unsqueeze(starts, {1}) + Unsqueeze(steps, {0});
-    // Splits dim 1 + 2i into (place, step).
+    // Replaces dim 1 + 2i by two dims: the position of the window, and the
+    // element in the window.
     patches = Gather(patches, indices, 1 + 2 * i);
   }
   if (!c.ok()) return;
-  // [N, p0, w0, p1, w1, C] -> [N, p0, p1, w0, w1, C].
+  // Permutes [N, p0, w0, p1, w1, C] to [N, p0, p1, w0, w1, C], where p are
+  // positions and w elements of a window.
   std::vector<int64_t> order{0};
   for (int i = 0; i < spatial; ++i) order.push_back(1 + 2 * i);
   for (int i = 0; i < spatial; ++i) order.push_back(2 + 2 * i);

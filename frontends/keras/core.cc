@@ -66,13 +66,14 @@ void ImportEinsumDense(LayerContext& c) {
   Tensor y = Contract(c.Input(0), c.Weight("kernel"), spec);
   const std::string axes = c.config().Text("bias_axes");
   if (!axes.empty() && c.ok()) {
-    // The bias has one dim for each of the axes, in the result's order.
+    // In EinsumDense the bias has one dim for each letter of bias_axes, in the
+    // order of the result's dims.
     const Tensor bias = c.Weight("bias");
     const size_t arrow = equation.find("->");
     if (!c.ok() || arrow == std::string::npos) return;
     std::string result = equation.substr(arrow + 2);
     const size_t dots = result.find("...");
-    // The dims that the ellipsis represents have no bias.
+    // The bias has no dims for the ellipsis of the equation.
     const int shift = y.rank() - static_cast<int>(result.size());
     Shape shape(static_cast<size_t>(y.rank()), Dim(1));
     for (size_t i = 0; i < result.size(); ++i) {
@@ -113,7 +114,8 @@ void ImportReversibleEmbedding(LayerContext& c) {
   c.SetOutput(logits);
 }
 
-// Masks the steps all of whose features are mask_value, and sets them to zero.
+// Imports Masking. A step whose features all equal mask_value is masked, and
+// its features become 0.
 void ImportMasking(LayerContext& c) {
   if (!c.CheckRank(0, 2)) return;
   const Tensor x = c.Input(0);

@@ -22,8 +22,8 @@ std::optional<DType> DTypeOf(std::string_view name) {
   return std::nullopt;
 }
 
-// Returns "float32" for {"class_name": "DTypePolicy", "config": {"name":
-// "float32"}}.
+// Returns the name of a type or dtype policy, such as "float32" for
+// {"class_name": "DTypePolicy", "config": {"name": "float32"}}.
 std::string NameOf(const Config& config) {
   const Config entry = config.Entry("dtype");
   if (const auto name = entry.AsText()) return *name;
@@ -34,7 +34,8 @@ std::string NameOf(const Config& config) {
     return class_name + " " + inner.Text("mode") + " of " +
            inner.Text("source_name");
   }
-  // A map has a policy per layer; its default policy is used.
+  // A DTypePolicyMap has one policy per layer and a default policy. Only the
+  // default policy is used.
   if (class_name == "DTypePolicyMap")
     return inner.Entry("default_policy").AsText().value_or("float32");
   return inner.Text("name");

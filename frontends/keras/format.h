@@ -1,4 +1,5 @@
-// Keras as a row of the list of formats (frontends/formats.h).
+// Declares the format Keras (frontends/frontend.h), which
+// frontends/registry/formats.cc lists.
 #ifndef EMBER_FRONTENDS_KERAS_FORMAT_H_
 #define EMBER_FRONTENDS_KERAS_FORMAT_H_
 

@@ -9,7 +9,7 @@
 
 #include "base/checked_math.h"
 #include "base/one_line.h"
-#include "compiler/graph/unit_dims.h"
+#include "compiler/graph/builder/unit_dims.h"
 #include "frontends/keras/activation.h"
 #include "frontends/keras/layer_table.h"
 
@@ -63,8 +63,8 @@ class Arguments {
     return nullptr;
   }
 
-  // Returns a tensor, or a constant in the type of the first tensor. Fails if
-  // there is neither.
+  // Returns an argument that is a tensor, or a number as a constant in the type
+  // of the first tensor. Fails if there is no such argument.
   Tensor Value(size_t position, std::initializer_list<std::string_view> names) {
     const Given* given = Find(position, names);
     if (given != nullptr && !given->signals.empty())
@@ -296,7 +296,8 @@ void CallCast(LayerContext& c) {
   c.FailUnsupported("dtype '" + OnOneLine(wanted) + "'");
 }
 
-// "nn.relu6", "HardSigmoid": calls the activation of that name.
+// Calls the activation that the function's name denotes, such as "nn.relu6" or
+// "HardSigmoid".
 void CallActivation(LayerContext& c) {
   Arguments arguments(c);
   const Tensor x = arguments.Value(0, {"x", "features", "logits"});
@@ -314,10 +315,10 @@ void CallActivation(LayerContext& c) {
     }
     plain = snake;
   }
-  // These options change the function.
+  // Some arguments of gelu and softmax change what the function computes.
   if (plain == "gelu") {
     const auto approximate = arguments.Constant(1, {"approximate"});
-    // keras.ops approximates unless `approximate` is false.
+    // The gelu of keras.ops is the approximation unless `approximate` is false.
     if (approximate ? approximate->AsFlag() : !is_lambda)
       return c.SetOutput(TanhGelu(x));
   }

@@ -16,7 +16,8 @@
 namespace ember::keras {
 namespace {
 
-// Returns the entry that has the shape with the batch; empty if there is none.
+// Returns the name of the config entry that holds the shape including the
+// batch; empty if there is none.
 std::string_view ShapeKey(const Config& config) {
   for (const std::string_view key :
        {"batch_shape", "batch_input_shape", "build_input_shape"})
@@ -24,7 +25,7 @@ std::string_view ShapeKey(const Config& config) {
   return "";
 }
 
-// Appends all tensors of an argument, in order.
+// Appends all tensors of an argument, with their masks, to `signals`.
 void Collect(const Given& given, std::vector<Signal>& signals) {
   signals.insert(signals.end(), given.signals.begin(), given.signals.end());
 }
@@ -90,7 +91,8 @@ StatusOr<std::vector<Signal>> GraphImporter::AddInputs() {
         if (extent && *extent >= 0) {
           dims.push_back({.extent = *extent, .symbol = ""});
         } else {
-          // All inputs share one batch dim.
+          // All inputs have the same batch dim, so their first dims get the
+          // same name.
           dims.push_back({.extent = 0,
                           .symbol = axis == 0
                                         ? "N"
@@ -120,7 +122,7 @@ Tensor GraphImporter::FindWeight(const std::string& path,
   const auto found = weights_.find(path);
   if (found == weights_.end()) return Tensor();
   const hdf5::Dataset& dataset = found->second;
-  // Files need not align elements.
+  // HDF5 files need not align elements, so unaligned bytes are copied.
   const Tensor constant(
       &builder,
       builder.Constant(
@@ -154,7 +156,8 @@ void GraphImporter::AddOutputs(const std::vector<Signal>& outputs) {
   std::map<std::string, int> counts;
   for (size_t i = 0; i < outputs.size() && i < network_.outputs.size(); ++i) {
     const std::string& layer = network_.layers[network_.outputs[i].layer].name;
-    // Keras numbers a layer's outputs after the first.
+    // An output has the name of its layer. If a layer has several outputs,
+    // those after the first get a number, as in Keras.
     const int count = counts[layer]++;
     builder_.Output(count == 0 ? layer : layer + "_" + std::to_string(count),
                     outputs[i].value.value());
@@ -178,7 +181,7 @@ std::vector<Signal> GraphImporter::CallNetwork(
                  network.outputs.size()))
     return {};
   const std::vector<std::string> names = StoredNames(network);
-  // Results by layer and call; empty until the call is made.
+  // Results by layer and call. They are empty until the call is imported.
   std::vector<std::vector<Results>> values;
   for (const Layer& layer : network.layers) {
     values.emplace_back(layer.calls.size());
@@ -188,8 +191,8 @@ std::vector<Signal> GraphImporter::CallNetwork(
   for (size_t i = 0; i < inputs.size(); ++i)
     values[network.inputs[i].layer][network.inputs[i].call] = {inputs[i]};
 
-  // The calls that are still to be made. A call stays on the stack until its
-  // operands exist.
+  // The stack of calls that are still to be imported. A call stays on the stack
+  // until its operands exist.
   struct Place {
     int layer, call;
   };
@@ -304,15 +307,16 @@ GraphImporter::Results GraphImporter::MakeCall(
   for (const Argument& argument : call.arguments) {
     Given given;
     if (!resolve(argument, given)) return {};
-    // Functions of Keras 2 have their first argument in this place, lists
-    // included.
+    // The tensors of positional arguments are the layer's inputs. Functions of
+    // Keras 2 pass their first argument here, even if it is a list.
     Collect(given, c.inputs);
     c.arguments.push_back(std::move(given));
   }
   for (const auto& [name, argument] : call.named) {
     Given given;
     if (!resolve(argument, given)) return {};
-    // The argument "inputs" has the layer's inputs.
+    // If there are no positional arguments, the named argument "inputs" or "x"
+    // has the layer's inputs.
     if (c.inputs.empty() && (name == "inputs" || name == "x"))
       Collect(given, c.inputs);
     c.named.emplace_back(name, std::move(given));

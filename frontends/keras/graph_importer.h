@@ -1,6 +1,6 @@
-// Walks the calls of a model and builds the graph. A call is made once its
-// operands exist, whatever the order in the file. A layer that is called
-// several times has one set of weights.
+// Imports the calls of a Keras model's layers and so builds the graph. A call
+// is imported as soon as its operands exist, whatever the order in the file. A
+// layer that is called several times has one set of weights.
 #ifndef EMBER_FRONTENDS_KERAS_GRAPH_IMPORTER_H_
 #define EMBER_FRONTENDS_KERAS_GRAPH_IMPORTER_H_
 
@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/status.h"
-#include "compiler/graph/builder.h"
+#include "compiler/graph/builder/builder.h"
 #include "frontends/frontend.h"
 #include "frontends/import_steps.h"
 #include "frontends/keras/layer_context.h"
@@ -30,7 +30,8 @@ struct NetworkInput {
   const Layer* layer = nullptr;
 };
 std::vector<NetworkInput> InputsOf(const Network& network);
-// Returns the rank of an input layer; nullopt if the file does not have it.
+// Returns the rank of the input that an input layer describes; nullopt if the
+// file does not state it.
 std::optional<size_t> RankOf(const Layer& input);
 
 class GraphImporter : public Host {
@@ -41,7 +42,7 @@ class GraphImporter : public Host {
                 int major_version, const frontends::ImportOptions& options,
                 const Status& error);
 
-  // Call it once per importer.
+  // Imports the model. Call it once per importer.
   StatusOr<graph::Graph> Import();
 
   Tensor FindWeight(const std::string& path,
@@ -55,10 +56,10 @@ class GraphImporter : public Host {
   int major_version() const override { return major_version_; }
 
  private:
-  using Results = std::vector<Signal>;  // Results of one call.
+  using Results = std::vector<Signal>;  // The results of one call of a layer.
 
   StatusOr<std::vector<Signal>> AddInputs();
-  // Returns the network's outputs, in order.
+  // Imports a call of a network, and returns the network's outputs, in order.
   std::vector<Signal> CallNetwork(const Network& network,
                                   const std::string& path,
                                   const std::vector<Signal>& inputs, int depth);

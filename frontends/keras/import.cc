@@ -1,6 +1,5 @@
 #include "frontends/keras/import.h"
 
-#include <filesystem>
 #include <optional>
 #include <utility>
 
@@ -22,9 +21,9 @@ namespace ember::keras {
 namespace {
 
 // An opened file with the description of its model.
-struct ModelFile {
-  std::shared_ptr<hdf5::File> weights;
-  bool is_archive = false;
+struct OpenedModel {
+  std::shared_ptr<hdf5::File> weights;  // null in an archive until OpenWeights
+  std::optional<archive::ZipArchive> zip;
   std::shared_ptr<Document> document;
   int major_version = 2;
   std::unique_ptr<Network> network;
@@ -34,7 +33,7 @@ struct ModelFile {
 // Adds an attribute, such as the version, to the metadata if it is a single
 // text.
 void AddText(const std::optional<std::vector<std::string>>& texts,
-             std::string_view name, ModelFile& model) {
+             std::string_view name, OpenedModel& model) {
   if (texts && texts->size() == 1) model.metadata.Add(name, texts->front());
 }
 
@@ -50,7 +49,7 @@ std::optional<int> MajorVersion(std::string_view text) {
 }
 
 Status OpenHdf5(std::span<const uint8_t> bytes,
-                std::shared_ptr<const void> owner, ModelFile& model) {
+                std::shared_ptr<const void> owner, OpenedModel& model) {
   EMBER_ASSIGN_OR_RETURN(model.weights,
                          hdf5::File::Open(bytes, std::move(owner)));
   EMBER_ASSIGN_OR_RETURN(const hdf5::Object root, model.weights->Root());
@@ -64,7 +63,8 @@ Status OpenHdf5(std::span<const uint8_t> bytes,
                          Document::Parse(config->front(), "model_config"));
   EMBER_ASSIGN_OR_RETURN(auto version, root.Strings("keras_version"));
   if (!version) {
-    // Older files keep the version with the weights.
+    // Older files have the Keras version as an attribute of the group of
+    // weights.
     EMBER_ASSIGN_OR_RETURN(const auto group, root.Find("model_weights"));
     if (group) {
       EMBER_ASSIGN_OR_RETURN(version, group->Strings("keras_version"));
@@ -79,15 +79,14 @@ Status OpenHdf5(std::span<const uint8_t> bytes,
 }
 
 Status OpenArchive(std::span<const uint8_t> bytes,
-                   std::shared_ptr<const void> owner, bool with_weights,
-                   ModelFile& model) {
-  EMBER_ASSIGN_OR_RETURN(const archive::ZipArchive zip,
+                   std::shared_ptr<const void> owner, OpenedModel& model) {
+  EMBER_ASSIGN_OR_RETURN(model.zip,
                          archive::ZipArchive::Open(bytes, std::move(owner)));
+  const archive::ZipArchive& zip = *model.zip;
   EMBER_ASSIGN_OR_RETURN(const archive::ZipContents config,
                          zip.Read("config.json"));
   EMBER_ASSIGN_OR_RETURN(model.document,
                          Document::Parse(AsText(config.bytes), "config.json"));
-  model.is_archive = true;
   model.major_version = 3;
   if (zip.Has("metadata.json")) {
     EMBER_ASSIGN_OR_RETURN(const archive::ZipContents metadata,
@@ -106,7 +105,13 @@ Status OpenArchive(std::span<const uint8_t> bytes,
       archive::AddZipEntry(zip, name, "asset." + name.substr(7),
                            model.metadata);
   }
-  if (!with_weights) return OkStatus();
+  return OkStatus();
+}
+
+// Opens the weights. Listing the inputs does without them.
+Status OpenWeights(OpenedModel& model) {
+  if (model.weights != nullptr) return OkStatus();
+  const archive::ZipArchive& zip = *model.zip;
   StatusOr<archive::ZipContents> weights = zip.Read("model.weights.h5");
   if (weights.status().code() == StatusCode::kNotFound) {
     for (const std::string& name : zip.names()) {
@@ -128,15 +133,12 @@ Status OpenArchive(std::span<const uint8_t> bytes,
   return OkStatus();
 }
 
-StatusOr<ModelFile> OpenModel(std::span<const uint8_t> bytes,
-                              std::shared_ptr<const void> owner,
-                              bool with_weights) {
-  ModelFile model;
-  if (archive::ZipArchive::IsArchive(AsText(bytes))) {
-    EMBER_RETURN_IF_ERROR(
-        OpenArchive(bytes, std::move(owner), with_weights, model));
+StatusOr<OpenedModel> OpenModel(const graph::ConstantData& file) {
+  OpenedModel model;
+  if (archive::ZipArchive::IsArchive(AsText(file.bytes))) {
+    EMBER_RETURN_IF_ERROR(OpenArchive(file.bytes, file.owner, model));
   } else {
-    EMBER_RETURN_IF_ERROR(OpenHdf5(bytes, std::move(owner), model));
+    EMBER_RETURN_IF_ERROR(OpenHdf5(file.bytes, file.owner, model));
   }
   if (model.major_version < 2) {
     return UnimplementedError("expected a model of Keras 2 or 3, found " +
@@ -188,19 +190,16 @@ Status CheckLayers(const Network& network) {
   return missing.ToStatus();
 }
 
-StatusOr<graph::Graph> ImportRead(std::span<const uint8_t> bytes,
-                                  std::shared_ptr<const void> owner,
-                                  const frontends::ImportOptions& options) {
+StatusOr<graph::Graph> ImportOpened(OpenedModel& model,
+                                    const frontends::ImportOptions& options) {
   EMBER_RETURN_IF_ERROR(
       frontends::CheckNoEntry(options, "Keras files have one function"));
-  EMBER_ASSIGN_OR_RETURN(ModelFile model,
-                         OpenModel(bytes, std::move(owner), true));
+  EMBER_RETURN_IF_ERROR(OpenWeights(model));
   EMBER_RETURN_IF_ERROR(CheckLayers(*model.network));
   EMBER_RETURN_IF_ERROR(model.document->status());
   EMBER_ASSIGN_OR_RETURN(hdf5::Object root, model.weights->Root());
-  StatusOr<Weights> weights = model.is_archive
-                                  ? ReadPathWeights(*model.network, root)
-                                  : [&]() -> StatusOr<Weights> {
+  StatusOr<Weights> weights = model.zip ? ReadPathWeights(*model.network, root)
+                                        : [&]() -> StatusOr<Weights> {
     EMBER_ASSIGN_OR_RETURN(const auto group, root.Find("model_weights"));
     return ReadListedWeights(*model.network, group ? *group : root);
   }();
@@ -213,7 +212,16 @@ StatusOr<graph::Graph> ImportRead(std::span<const uint8_t> bytes,
       GraphImporter(*model.network, *weights, model.major_version, options,
                     model.document->status())
           .Import());
-  graph.set_metadata(std::move(model.metadata).Take());
+  frontends::MetadataCollector metadata = model.metadata;
+  graph.set_metadata(std::move(metadata).Take());
+  return graph;
+}
+
+StatusOr<graph::Graph> ImportRead(OpenedModel& model,
+                                  const frontends::ImportOptions& options,
+                                  std::string_view name) {
+  StatusOr<graph::Graph> graph = ImportOpened(model, options);
+  if (!graph.ok()) return frontends::OfModel(graph.status(), name);
   return graph;
 }
 
@@ -231,31 +239,27 @@ StatusOr<graph::Graph> ImportModelBytes(std::span<const uint8_t> bytes,
                                         std::shared_ptr<const void> owner,
                                         const frontends::ImportOptions& options,
                                         std::string_view name) {
-  graph::ConstantData file = frontends::KeptBytes(bytes, std::move(owner));
-  StatusOr<graph::Graph> graph =
-      ImportRead(file.bytes, std::move(file.owner), options);
-  if (!graph.ok()) return frontends::OfModel(graph.status(), name);
-  return graph;
+  StatusOr<OpenedModel> model =
+      OpenModel(frontends::KeptBytes(bytes, std::move(owner)));
+  if (!model.ok()) return frontends::OfModel(model.status(), name);
+  return ImportRead(*model, options, name);
 }
 
-StatusOr<graph::Graph> ImportModel(const std::string& path,
+StatusOr<graph::Graph> ImportModel(frontends::ModelFile& file,
                                    const frontends::ImportOptions& options) {
-  EMBER_ASSIGN_OR_RETURN(const graph::ConstantData file,
-                         frontends::MapModelFile(path));
-  return ImportModelBytes(file.bytes, file.owner, options,
-                          std::filesystem::path(path).filename().string());
+  const auto model = file.Parsed<OpenedModel>(OpenModel);
+  if (!model.ok()) return frontends::OfModel(model.status(), file.name());
+  return ImportRead(**model, options, file.name());
 }
 
 StatusOr<std::vector<frontends::InputInfo>> ModelInputs(
-    const std::string& path, const frontends::ImportOptions&) {
-  EMBER_ASSIGN_OR_RETURN(const graph::ConstantData file,
-                         frontends::MapModelFile(path));
-  StatusOr<ModelFile> model = OpenModel(file.bytes, file.owner, false);
+    frontends::ModelFile& file, const frontends::ImportOptions&) {
+  const auto model = file.Parsed<OpenedModel>(OpenModel);
   if (!model.ok()) {
     return Status(model.status().code(), OnOneLine(model.status().message()));
   }
   std::vector<frontends::InputInfo> inputs;
-  for (const NetworkInput& input : InputsOf(*model->network))
+  for (const NetworkInput& input : InputsOf(*(*model)->network))
     inputs.push_back({input.name, RankOf(*input.layer).has_value()});
   return inputs;
 }

@@ -1,7 +1,8 @@
 // Keras models become graphs: .h5 (HDF5 with the model's configuration) and
 // .keras (ZIP with config.json, metadata.json and model.weights.h5).
 //
-//   EMBER_ASSIGN_OR_RETURN(graph::Graph graph, ImportModel("m.keras", {}));
+//   frontends::ModelFile file("m.keras");
+//   EMBER_ASSIGN_OR_RETURN(graph::Graph graph, ImportModel(file, {}));
 //
 // Every layer is decomposed into the few operators of the graph, as it computes
 // outside of training. Weights stay in the mapped file where elements are
@@ -28,7 +29,7 @@
 
 namespace ember::keras {
 
-StatusOr<graph::Graph> ImportModel(const std::string& path,
+StatusOr<graph::Graph> ImportModel(frontends::ModelFile& file,
                                    const frontends::ImportOptions& options);
 
 // Imports from memory. `owner` keeps the bytes alive; if it is null, they are
@@ -39,7 +40,7 @@ StatusOr<graph::Graph> ImportModelBytes(std::span<const uint8_t> bytes,
                                         std::string_view name = "model");
 
 StatusOr<std::vector<frontends::InputInfo>> ModelInputs(
-    const std::string& path, const frontends::ImportOptions& options);
+    frontends::ModelFile& file, const frontends::ImportOptions& options);
 
 // True for HDF5, and for a ZIP archive with a config.json.
 bool IsModel(std::string_view contents);

@@ -22,7 +22,7 @@
 #include <utility>
 #include <vector>
 
-#include "compiler/graph/builder.h"
+#include "compiler/graph/builder/builder.h"
 #include "frontends/keras/config.h"
 #include "frontends/keras/network.h"
 #include "frontends/ops/compositions.h"
@@ -54,7 +54,8 @@ struct Signal {
   Tensor mask;
 };
 
-// An argument of a call, resolved: tensors, or a constant.
+// An argument of a call after its references were replaced by tensors: one or
+// more tensors, or a constant.
 struct Given {
   std::vector<Signal> signals;
   std::optional<Config> constant;
@@ -71,15 +72,15 @@ class LayerContext;
 class Host {
  public:
   virtual ~Host() = default;
-  // Returns the weight; absent if the file has none of this path.
+  // Returns the weight with this path; absent if the file has no such weight.
   virtual Tensor FindWeight(const std::string& path,
                             graph::GraphBuilder& builder) = 0;
-  // Returns a value that is kept between runs: the one that the previous run
-  // set.
+  // Returns the value of a state as the previous run set it.
   virtual Tensor State(const std::string& name, DType dtype,
                        const Shape& shape) = 0;
   virtual void SetState(const std::string& name, Tensor value) = 0;
-  // Calls a layer, which may be a model. path: the place of its weights.
+  // Calls a layer, which may be a whole model. path: the prefix of its weights'
+  // paths.
   virtual std::vector<Signal> CallLayer(const Layer& layer,
                                         const std::string& path,
                                         const std::vector<Signal>& inputs,
@@ -127,12 +128,13 @@ class LayerContext : public ops::ImportContext {
                                  : Tensor();
   }
   const Given* Named(std::string_view name) const;
-  // Returns a tensor among the named arguments; absent if there is none.
+  // Returns a tensor among the named arguments; absent if the call has no such
+  // argument.
   Tensor NamedTensor(std::string_view name) const;
 
   // Returns a weight in the type that the layer computes in. The result is
-  // absent, with an error, if the file has none or one of another rank. rank
-  // -1: any.
+  // absent, with an error, if the file has none or one of another rank. A rank
+  // of -1 accepts any rank.
   Tensor Weight(std::string_view name, int rank = -1);
   bool HasWeight(std::string_view name);
 
@@ -165,8 +167,8 @@ class LayerContext : public ops::ImportContext {
   bool mask_is_set_ = false;
 };
 
-// Moves the channels last if the layer's data_format is channels_first, and
-// back.
+// AsChannelsLast moves the channels to the last dim if the layer's data_format
+// is channels_first. FromChannelsLast moves them back.
 Tensor AsChannelsLast(LayerContext& c, Tensor x);
 Tensor FromChannelsLast(LayerContext& c, Tensor y);
 

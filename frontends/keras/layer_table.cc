@@ -9,10 +9,9 @@ namespace ember::keras {
 namespace {
 
 constexpr std::string_view kCode =
-    "what it computes is Python's byte code: make it of layers, or of "
-    "keras.ops";
+    "it computes by Python's byte code: make it of layers, or of keras.ops";
 constexpr std::string_view kOtherFramework =
-    "what it computes is another framework's program: export that one";
+    "it runs a program of another framework: export that program";
 constexpr std::string_view kLookup =
     "vocabularies are files of their own: look words up before the model";
 constexpr std::string_view kStrings =
@@ -25,8 +24,8 @@ constexpr std::string_view kCuDnn =
     "its weights are in cuDNN's order: load it with Keras into LSTM or GRU, "
     "and save that";
 constexpr std::string_view kRandomImage =
-    "what it does to images outside of training is not defined by its "
-    "configuration alone";
+    "its configuration alone does not define its effect on images outside of "
+    "training";
 constexpr std::string_view kAdaptive =
     "its windows differ in size: use a pooling layer with a size";
 constexpr std::string_view kTensorFlowCall =

@@ -190,7 +190,7 @@ namespace ember::keras {
   row(UpSampling1D, kDrop, kNone, kNone, ImportUpSampling) \
   row(UpSampling2D, kDrop, kNone, kNone, ImportUpSampling) \
   row(UpSampling3D, kDrop, kNone, kNone, ImportUpSampling) \
-  no(Wrapper, "what it does with its layer is code, which is not in the file") \
+  no(Wrapper, "its code is not in the file") \
   row(ZeroPadding1D, kDrop, kNone, kNone, ImportZeroPadding) \
   row(ZeroPadding2D, kDrop, kNone, kNone, ImportZeroPadding) \
   row(ZeroPadding3D, kDrop, kNone, kNone, ImportZeroPadding)
@@ -274,7 +274,7 @@ struct LayerRow {
   WeightsFunction weights = nullptr;    // null: none
   InnerLayersFunction inner = nullptr;  // null: none
   ImportFunction import = nullptr;
-  // If not empty, the layer is unsupported, and this says why.
+  // If not empty, the layer is unsupported, and this text is the reason.
   std::string_view reason = "";
 };
 
@@ -284,7 +284,8 @@ struct FunctionRow {
   ImportFunction import = nullptr;
 };
 
-// The files of the layers' families define the functions.
+// Declares the import functions of all rows. They are defined in one file per
+// family of layers, such as pooling.cc.
 #define EMBER_ROW(name, masking, weights, inner, function) \
   void function(LayerContext& c);
 #define EMBER_FUNCTION(keras2, keras3, function) void function(LayerContext& c);

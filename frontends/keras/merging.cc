@@ -1,4 +1,4 @@
-// Layers that merge several inputs.
+// Imports layers that merge several inputs, such as Add and Concatenate.
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -8,8 +8,8 @@
 namespace ember::keras {
 namespace {
 
-// Returns the inputs in one rank: those with fewer dims get dims of 1 after the
-// batch.
+// Returns the inputs with equal ranks: inputs with fewer dims get dims of 1
+// after the batch.
 std::vector<Tensor> OfOneRank(LayerContext& c) {
   std::vector<Tensor> values;
   int rank = 0;

@@ -301,7 +301,8 @@ class NetworkReader {
     return OkStatus();
   }
 
-  // Reads a triple, or triples in lists and objects, in order.
+  // Reads the inputs or outputs of a model: one [name, call, result] triple, or
+  // triples in nested lists and objects, in order.
   Status ReadEnds(const Config& json, std::vector<Reference>& ends,
                   int depth = 0) {
     if (depth > kMaxNesting)
@@ -318,7 +319,7 @@ class NetworkReader {
   }
 
   // Renumbers calls of inner models. Keras may have called such a model when it
-  // was made; it counts that call but does not write it, so that the written
+  // was made; Keras counts that call but does not write it, so that the written
   // calls begin at 1.
   Status NumberCalls() {
     std::vector<int> last(network_->layers.size(), -1);

@@ -24,7 +24,7 @@
 
 namespace ember::keras {
 
-// The result of a call.
+// A reference to a result of a call.
 struct Reference {
   int layer = 0;
   int call = 0;
@@ -36,7 +36,7 @@ struct Argument {
   std::optional<Reference> tensor;
   std::optional<Config> constant;
   bool is_list = false;
-  std::vector<Argument> items;  // The items of a list.
+  std::vector<Argument> items;  // The items, if the argument is a list.
 
   bool empty() const { return !tensor && !constant && !is_list; }
 };
@@ -51,13 +51,14 @@ struct Network;
 struct Layer {
   std::string name;
   std::string class_name;
-  // The module that Keras 3 has the class from: "keras.layers",
+  // The Python module that defines the class in Keras 3: "keras.layers",
   // "keras.src.ops.numpy" …; empty in Keras 2.
   std::string module;
   Config config;
   // The inner model, if the layer is a model; else null.
   std::unique_ptr<Network> network;
-  std::vector<Call> calls;  // an input layer has one without arguments
+  // The calls of the layer. An input layer has one call, without arguments.
+  std::vector<Call> calls;
 };
 
 struct Network {
@@ -73,10 +74,12 @@ inline constexpr int kMaxNesting = 16;
 // Largest number of layers in all networks of a file together.
 inline constexpr int kMaxLayers = 1 << 17;
 
-// True if the class is a model of layers.
+// True if the class is a model that consists of layers (Sequential, Functional,
+// Model), not a layer.
 bool IsNetworkClass(std::string_view class_name);
 
-// `model`: the object with class_name and config.
+// Reads a model from its configuration. `model`: the JSON object with
+// class_name and config.
 StatusOr<std::unique_ptr<Network>> ReadNetwork(const Config& model);
 
 // Reads a layer from {"class_name": …, "config": …}, as wrappers hold one.

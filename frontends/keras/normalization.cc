@@ -1,5 +1,5 @@
-// Normalisations, as they compute outside of training. Statistics of narrow
-// floats are computed in f32.
+// Imports normalisations, as they compute outside of training. Statistics of
+// narrow floats are computed in f32.
 #include "frontends/ops/normalization.h"
 
 #include <algorithm>
@@ -51,8 +51,8 @@ void ImportBatchNormalization(LayerContext& c) {
   const Tensor mean = Cast(c.Weight("moving_mean"), type);
   Tensor scale = 1.0 / Sqrt(Cast(c.Weight("moving_variance"), type) +
                             c.config().Number("epsilon", 1e-3));
-  // Combines the parameters per channel first, so that only x * a + b is
-  // computed per element.
+  // The parameters are first combined to a factor a and an offset b per
+  // channel, so that only x * a + b is computed per element.
   if (c.config().Flag("scale", true))
     scale = scale * Cast(c.Weight("gamma"), type);
   Tensor shift = -(mean * scale);
@@ -74,7 +74,8 @@ void ImportLayerNormalization(LayerContext& c) {
   const double epsilon = c.config().Number("epsilon", 1e-3);
   Tensor normal;
   if (c.config().Flag("rms_scaling", false)) {
-    // Divides by the standard deviation without subtracting the mean.
+    // If rms_scaling is set, x is divided by its standard deviation without
+    // subtracting the mean.
     const Tensor mean = ops::CorrectedMean(wide, axes);
     normal = wide / Sqrt(ops::Variance(wide, mean, axes) + epsilon);
     normal = normal * AlongAxes(Cast(c.Weight("gamma"), type), axes, normal);
@@ -108,7 +109,7 @@ void ImportGroupNormalization(LayerContext& c) {
   if (!c.ok()) return;
   if (axis == 0)
     return c.FailInvalid("axis: expected one of features, found 0");
-  // -1 means one group per channel.
+  // `groups` of -1 means one group per channel.
   if (groups == -1) groups = channels.AsConstant().value_or(-1);
   if (!c.CheckPositive("groups", groups)) return;
   if (!ops::DivideElementCounts({channels}, {Dim(groups)})) {

@@ -1,4 +1,4 @@
-// Pooling over windows and over whole images.
+// Imports pooling over windows and over whole images.
 #include "frontends/ops/pooling.h"
 
 #include <functional>
@@ -17,7 +17,8 @@ void Pool(LayerContext& c,
   if (!c.CheckRank(0, spatial + 2, spatial + 2)) return;
   const Tensor x = AsChannelsLast(c, c.Input(0));
   const auto count = static_cast<size_t>(spatial);
-  // Keras 2's one-dimensional layers formerly called it pool_length.
+  // Reads "pool_size". Its old name in one-dimensional layers, "pool_length",
+  // is not read.
   const auto window = MakeWindow(c, c.config().Integers("pool_size", count, 2),
                                  "strides", 0, SpatialDims(x));
   if (!window || !c.ok()) return;

@@ -1,4 +1,4 @@
-// Preprocessing layers that are part of a model.
+// Imports preprocessing layers that are part of a model.
 #include <algorithm>
 #include <cmath>
 #include <string>
@@ -38,7 +38,8 @@ Tensor ResizeTo(LayerContext& c, Tensor x, int height_axis,
   if (mode == "bilinear") {
     spec.mode = "linear";
   } else if (mode == "nearest") {
-    // TensorFlow takes the pixel that contains the new pixel's centre.
+    // Like TensorFlow, "nearest" selects the pixel of the input that contains
+    // the centre of the new pixel.
     spec.mode = "nearest";
     spec.nearest = "round_prefer_ceil";
   } else if (mode == "bicubic") {
@@ -146,7 +147,8 @@ void ImportNormalization(LayerContext& c) {
     variance = c.Weight("variance");
   }
   if (!c.ok()) return;
-  // There is one statistic per element of the axes, in their order.
+  // The mean and the variance have one number per element of the axes, in the
+  // order of the axes.
   if (mean.rank() > 0) {
     const Config& config = c.config();
     std::vector<int64_t> given = config.IntegerList("axis");
@@ -181,7 +183,9 @@ void ImportResizing(LayerContext& c) {
   c.SetOutput(ResizeTo(c, x, axis, sizes));
 }
 
-// Cuts the middle out; smaller images are resized first.
+// Imports CenterCrop, which cuts out the middle of an image. If the image is
+// smaller than the result, its largest rectangle with the result's aspect ratio
+// is resized instead.
 void ImportCenterCrop(LayerContext& c) {
   if (!c.CheckRank(0, 3, 4)) return;
   Tensor x = c.Input(0);
@@ -220,7 +224,8 @@ void ImportCategoryEncoding(LayerContext& c) {
   c.SetOutput(Encoded(c, c.Input(0), mode, count, weights));
 }
 
-// Counts the boundaries that are not above an element.
+// Imports Discretization. The bucket of an element is the number of boundaries
+// that are not above the element.
 void ImportDiscretization(LayerContext& c) {
   const Tensor x = c.Input(0);
   const std::vector<double> boundaries =

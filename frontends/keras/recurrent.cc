@@ -1,5 +1,5 @@
-// Recurrent layers: the step of each cell, masks, and state that is kept
-// between runs.
+// Imports recurrent layers: the step of each cell, masks, and state that is
+// kept between runs.
 #include "frontends/ops/recurrent.h"
 
 #include <functional>
@@ -21,10 +21,12 @@ namespace {
 using ops::Capture;
 using ops::States;
 
-// One cell. The kinds differ in gates, states and products.
+// A recurrent cell. The kinds differ in their gates, states and products.
 struct Cell {
-  LayerContext* c = nullptr;  // Context that has the cell's configuration.
-  std::string weights;        // Path of the weights in the layer: "cell/".
+  // The context with the cell's configuration and weights.
+  LayerContext* c = nullptr;
+  // Path of the cell's weights within the layer, such as "cell/".
+  std::string weights;
   enum class Kind : uint8_t {
     kSimple,
     kLstm,
@@ -32,7 +34,8 @@ struct Cell {
     kConvLstm
   } kind = Kind::kSimple;
   Tensor kernel, recurrent, bias;
-  // Windows of a convolutional cell: the input's and the state's.
+  // For a convolutional cell: the windows of the convolutions of the input and
+  // of the state.
   ops::Window window, state_window;
   Shape state_shape;
 
@@ -65,7 +68,8 @@ Tensor Recurrent(const Cell& cell, Tensor x) {
                        : Config());
 }
 
-// Returns the input's contribution to all gates.
+// Returns the part of all gates that depends on the input: its product with the
+// kernel, plus the bias.
 Tensor Project(const Cell& cell, const Capture& capture, Tensor x) {
   const Tensor kernel = capture(cell.kernel);
   Tensor y = cell.kind == Cell::Kind::kConvLstm
@@ -183,7 +187,8 @@ bool ReadConvCell(Cell& cell, Tensor x) {
     if (padding != "valid" && padding != "same")
       c.FailInvalid("padding: expected valid or same, found '" +
                     OnOneLine(padding) + "'");
-    // The convolution of a state always keeps its size.
+    // The convolution of the state has SAME padding in any case, as it must
+    // keep the size of the state.
     if (padding == "same" || !is_input) ops::PadSame(extents, true, window);
     return c.ok();
   };
@@ -204,7 +209,8 @@ bool ReadConvCell(Cell& cell, Tensor x) {
   return read(cell.recurrent, false, outputs, cell.state_window);
 }
 
-// x: [steps, batch, …].
+// Reads a cell's weights and settings; false after an error. x: the input,
+// [steps, batch, …].
 bool ReadCell(LayerContext& owner, Cell& cell, Tensor x) {
   cell.kernel = owner.Weight(cell.weights + "kernel");
   cell.recurrent = owner.Weight(cell.weights + "recurrent_kernel");
@@ -307,11 +313,13 @@ void ImportRecurrent(LayerContext& c) {
   std::vector<Cell> cells = CellsOf(c, layers, contexts);
   if (!c.ok() || cells.empty()) return;
   for (size_t i = 0; i < cells.size(); ++i) {
-    // The input of a cell is the state of the previous one.
+    // In a stack of cells, the input of a cell is the first state of the cell
+    // before it.
     if (!ReadCell(c, cells[i], x)) return;
   }
 
-  // The initial states are those given, those of the previous run, or zeros.
+  // The initial states are the given operands, the states of the previous run,
+  // or zeros.
   const bool stateful = config.Flag("stateful", false);
   std::vector<Signal> given(c.inputs.begin() + 1, c.inputs.end());
   if (const Given* named = c.Named("initial_state")) given = named->signals;
@@ -343,8 +351,9 @@ void ImportRecurrent(LayerContext& c) {
   const bool keeps_output = mask && !zero_masked;
   if (!c.ok()) return;
 
-  // The input of a single cell is projected for all steps at once. This is not
-  // possible with a mask, which is carried in the input's features.
+  // The input of a single cell is projected for all steps at once. With a mask
+  // that is impossible, because the mask is carried as one of the features of
+  // the input.
   const Capture same = [](Tensor value) { return value; };
   Tensor sequence = x;
   const bool projected =
@@ -402,7 +411,8 @@ void ImportRecurrent(LayerContext& c) {
   if (return_sequences) {
     c.SetOutput(time_major ? all : swapped(all));
   } else {
-    // The last step's output differs from the state if steps are masked.
+    // The result is the output of the last step, not the last state: they
+    // differ if steps are masked.
     c.SetOutput(Squeeze(SliceAxis(all, 0, all.dim(0) - Dim(1), Dim(1)), {0}));
   }
   if (config.Flag("return_state", false)) {

@@ -1,4 +1,4 @@
-// Layers that move elements: shapes, cropping, padding, repetition.
+// Imports layers that move elements: shapes, cropping, padding, repetition.
 #include <string>
 #include <utility>
 #include <vector>
@@ -16,8 +16,8 @@ struct Ends {
   int64_t before = 0, after = 0;
 };
 
-// Returns (before, after) for each spatial dim, from one number, one per dim,
-// or a pair per dim.
+// Returns the amounts before and after each spatial dim. The config entry has
+// one number for all dims, one number per dim, or a pair per dim.
 std::vector<Ends> EndsOf(LayerContext& c, std::string_view key, size_t count,
                          int64_t otherwise) {
   std::vector<Ends> ends(count, {otherwise, otherwise});
@@ -27,7 +27,8 @@ std::vector<Ends> EndsOf(LayerContext& c, std::string_view key, size_t count,
     ends.assign(count, {*one, *one});
   } else {
     std::vector<Config> items = value.Items();
-    // For one dim the pair may be given without a list around it.
+    // If there is one spatial dim, its pair may be written without a list
+    // around it.
     if (count == 1 && items.size() == 2 && items[0].AsInteger()) {
       ends[0] = {items[0].AsInteger().value_or(0),
                  items[1].AsInteger().value_or(0)};

@@ -45,7 +45,7 @@ std::optional<ops::Window> MakeWindow(LayerContext& c,
   if (padding == "same") {
     ops::PadSame(spatial, /*upper=*/true, window);
   } else if (padding == "causal" && count == 1) {
-    // All padding comes before the sequence, none after it.
+    // Causal padding: all padding comes before the sequence, none after it.
     window.low[0] = Dim(window.Reach(0) - 1);
   } else if (padding != "valid") {
     c.FailInvalid(

@@ -14,8 +14,8 @@
 namespace ember::keras {
 namespace {
 
-// Turns "BatchNormalization" into "batch_normalization", and "Conv2DTranspose"
-// into "conv2d_transpose".
+// Converts a class name to snake case, such as "BatchNormalization" to
+// "batch_normalization", and "Conv2DTranspose" to "conv2d_transpose".
 std::string ToSnakeCase(std::string_view name) {
   const auto is_lower = [](char c) { return c >= 'a' && c <= 'z'; };
   const auto is_upper = [](char c) { return c >= 'A' && c <= 'Z'; };
@@ -103,7 +103,8 @@ StatusOr<std::vector<std::string>> NamesAttribute(const hdf5::Object& group,
 
 StatusOr<hdf5::Dataset> ReadWeight(const hdf5::Object& object) {
   EMBER_ASSIGN_OR_RETURN(hdf5::Dataset dataset, object.Read());
-  // Keras 3 writes bfloat16 as integers.
+  // Keras 3 stores bfloat16 weights as 16-bit integers, with an attribute that
+  // states the type.
   EMBER_ASSIGN_OR_RETURN(const bool is_bfloat16, [&]() -> StatusOr<bool> {
     if (DTypeByteSize(dataset.dtype) != 2) return false;
     EMBER_ASSIGN_OR_RETURN(const auto type, object.Strings("dtype"));
@@ -128,7 +129,8 @@ std::vector<Role> KernelAndBiasAxes(const Config& config) {
 }
 
 std::vector<Role> DepthwiseWeights(const Config& config) {
-  // Keras 3 calls it "kernel", but no file contains the name.
+  // Keras 3 calls the depthwise kernel "kernel". The name here is free, because
+  // no file contains it.
   std::vector<Role> roles = {{"depthwise_kernel"}};
   if (config.Flag("use_bias", true)) roles.push_back({"bias"});
   return roles;
@@ -167,7 +169,7 @@ std::vector<Role> LayerScaleWeights(const Config&) { return {{"gamma"}}; }
 
 namespace {
 
-// Returns the weights of a single cell.
+// Returns the weights of a single recurrent cell.
 std::vector<Role> OwnCellWeights(const Config& config) {
   std::vector<Role> roles = {{"cell/kernel"}, {"cell/recurrent_kernel"}};
   if (config.Flag("use_bias", true)) roles.push_back({"cell/bias"});
@@ -224,7 +226,8 @@ std::vector<Role> MultiHeadWeights(const Config& config) {
 }
 
 std::vector<Role> NormalizationWeights(const Config& config) {
-  // Given numbers are in the configuration, not among the weights.
+  // If the mean is in the configuration, the Normalization layer has no
+  // weights.
   return If(!config.Has("mean"),
             {{"mean", false}, {"variance", false}, {"count", false}});
 }
@@ -410,7 +413,7 @@ StatusOr<Weights> ReadPathWeights(const Network& network,
     const Layer& layer = network.layers[i];
     EMBER_ASSIGN_OR_RETURN(const std::vector<Role> roles, RolesOf(layer));
     const std::string what = "layer '" + OnOneLine(layer.name) + "'";
-    // Number of weights by path of attributes.
+    // Number of weights seen so far, by path of attributes.
     std::map<std::string, int> counts;
     for (const Role& role : roles) {
       const std::string path = "layers/" + names[i] + "/" + role.path;

@@ -1,4 +1,4 @@
-// The weights that layers have, and their places in a file.
+// The weights that each layer has, and their paths in a file.
 //
 //   // {"kernel", "bias"}
 //   std::vector<Role> roles = RolesOf(layer);
@@ -39,7 +39,8 @@ struct InnerLayer {
   std::string attribute;  // "forward_layer"
   std::unique_ptr<Layer> layer;
 };
-// Returns the inner layers. The result owns layers that it had to read.
+// Returns the layers that a layer wraps. The result owns those that the
+// function reads from the configuration.
 using InnerLayersFunction =
     StatusOr<std::vector<InnerLayer>> (*)(const Config& config);
 
@@ -77,7 +78,8 @@ using Weights = std::map<std::string, hdf5::Dataset, std::less<>>;
 // file, which has the attribute layer_names.
 StatusOr<Weights> ReadListedWeights(const Network& network,
                                     const hdf5::Object& group);
-// file: the root of model.weights.h5.
+// Reads the weights of a whole model of Keras 3, by role. file: the root group
+// of model.weights.h5.
 StatusOr<Weights> ReadPathWeights(const Network& network,
                                   const hdf5::Object& file);
 

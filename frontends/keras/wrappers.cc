@@ -1,4 +1,5 @@
-// Layers around other layers.
+// Imports layers that wrap other layers, such as Bidirectional and
+// TimeDistributed.
 #include <string>
 #include <utility>
 #include <vector>
@@ -74,9 +75,11 @@ void ImportBidirectional(LayerContext& c) {
   const bool sequences = forward.Flag("return_sequences", false);
   const bool return_state = forward.Flag("return_state", false);
   // A backward layer that is a copy of the forward one gets the sequence
-  // reversed. A given one has the direction in its configuration.
+  // reversed. A backward layer that the model gives states the direction in its
+  // own configuration.
   const bool made = !c.config().Has("backward_layer");
-  // The first half of the initial states is the forward layer's.
+  // The first half of the initial states belongs to the forward layer, the
+  // second half to the backward layer.
   std::vector<Signal> states(c.inputs.begin() + (c.inputs.empty() ? 0 : 1),
                              c.inputs.end());
   if (const Given* named = c.Named("initial_state")) states = named->signals;
@@ -88,8 +91,8 @@ void ImportBidirectional(LayerContext& c) {
   second.insert(second.end(),
                 states.begin() + static_cast<std::ptrdiff_t>(half),
                 states.end());
-  // The copy's configuration does not have the direction, so the sequence is
-  // reversed instead.
+  // The configuration of a copy does not state the backward direction, so the
+  // copy's input sequence is reversed instead.
   if (made) {
     second[0].value = Reverse(second[0].value, 1);
     if (second[0].mask) second[0].mask = Reverse(second[0].mask, 1);
@@ -100,7 +103,8 @@ void ImportBidirectional(LayerContext& c) {
   if (!c.ok() || ahead.empty() || back.empty()) return;
   const Tensor a = ahead[0].value;
   Tensor b = back[0].value;
-  // Puts the steps of both into one order.
+  // Reverses the outputs of the backward layer, so that the steps of both
+  // layers have the same order.
   if (sequences) b = Reverse(b, 1);
   const std::string mode =
       c.config().Has("merge_mode") ? c.config().Text("merge_mode") : "none";

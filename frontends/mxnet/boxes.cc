@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/one_line.h"
-#include "compiler/graph/control_flow.h"
+#include "compiler/graph/builder/control_flow.h"
 #include "frontends/mxnet/operator_table.h"
 
 namespace ember::mxnet {
@@ -20,7 +20,8 @@ namespace {
 // detector's.
 constexpr int64_t kMaxPriors = int64_t{1} << 22;
 
-// True if an attribute says that boxes are given as centers and sizes.
+// True if an attribute says that boxes are given as centers and sizes, not as
+// corners.
 bool IsCenter(NodeContext& c, std::string_view name, std::string_view usual) {
   const std::string format = c.Text(name, usual);
   if (format == "center") return true;
@@ -30,7 +31,8 @@ bool IsCenter(NodeContext& c, std::string_view name, std::string_view usual) {
   return false;
 }
 
-// True if input `index` has rows of four; else fails.
+// Returns true if the last dim of input `index` is 4 and its rank is in
+// [minimum, maximum]; else fails.
 bool CheckBoxes(NodeContext& c, int index, int minimum, int maximum) {
   if (!c.CheckRank(index, minimum, maximum)) return false;
   if (c.Input(index).dim(-1) == Dim(4)) return true;
@@ -40,7 +42,8 @@ bool CheckBoxes(NodeContext& c, int index, int minimum, int maximum) {
   return false;
 }
 
-// Returns [b, n, ..] with the rows of each image in the order of places [b, m].
+// Returns [b, n, ..] with the rows of each image in the order given by their
+// indices [b, m].
 Tensor RowsAt(const Tensor& rows, const Tensor& places) {
   graph::GraphBuilder& builder = rows.builder();
   const Tensor image =
@@ -52,7 +55,8 @@ Tensor RowsAt(const Tensor& rows, const Tensor& places) {
   return Apply("gather_nd", {rows, tuples}, {{"batch_dims", int64_t{0}}});
 }
 
-// Returns the order of numbers [b, n], largest first: [b, k].
+// Returns the indices of the k largest of the numbers [b, n] in each row, the
+// largest first: [b, k].
 Tensor Largest(const Tensor& numbers, const Dim& k) {
   const std::vector<Tensor> sorted = ApplyAll(
       "top_k", {numbers},
@@ -64,7 +68,8 @@ Tensor Largest(const Tensor& numbers, const Dim& k) {
 // Returns `count` rows for each image.
 Tensor MarkedFirst(const Tensor& rows, const Tensor& marks, const Dim& count) {
   graph::GraphBuilder& builder = rows.builder();
-  // Earlier marked rows get larger numbers; unmarked rows get 0.
+  // Each marked row gets a number, larger for earlier rows; unmarked rows get
+  // 0. Sorting by these numbers moves the marked rows to the front.
   const Tensor place = IotaVector(builder, rows.dim(1), DType::kI64);
   const Tensor rank =
       ops::DimScalar(builder, rows.dim(1)) - Unsqueeze(place, {0});
@@ -194,7 +199,7 @@ void ImportMultiBoxDetection(NodeContext& c) {
   const Tensor is_found = sorted(Cast(found, DType::kF32));
   const Tensor valid = Less(0, is_found);
   const Tensor ids = sorted(label), corners = RowsAt(boxes, order);
-  // An overlap equal to the threshold suppresses, too.
+  // A box is also suppressed if the overlap equals the threshold.
   const Tensor stays =
       ops::Unsuppressed(corners, force ? Tensor() : ids, valid,
                         std::nextafter(static_cast<float>(overlap), 0.0f));
@@ -211,8 +216,8 @@ void ImportMultiBoxDetection(NodeContext& c) {
            c.Input(0).dtype()));
 }
 
-// Operand: rows [.., n, w]. The result has the boxes that stay, best first, and
-// then rows of -1.
+// Operand: rows [.., n, w]. The result has the boxes that are not suppressed,
+// best first, followed by rows of -1.
 void ImportBoxNms(NodeContext& c) {
   if (!c.CheckRank(0, 2)) return;
   const Tensor given = c.Input(0);
@@ -263,7 +268,8 @@ void ImportBoxNms(NodeContext& c) {
   Tensor result = rows;
   if (in_center != out_center) {
     const Tensor own = SliceAxis(rows, 2, Dim(start), Dim(4));
-    // Boxes that begin below 0 are not converted.
+    // Rows whose first box coordinate is negative are not converted between
+    // corners and centers.
     const Tensor other = Select(
         LessEqual(0, ops::Part(own, 0)),
         in_center ? ops::CornersOfCenters(own) : ops::CentersOfCorners(own),
@@ -296,7 +302,8 @@ void ImportBoxIou(NodeContext& c) {
   c.SetOutput(Cast(Reshape(y, shape), c.Input(0).dtype()));
 }
 
-// Operands: changes [b, n, 4], anchors [1, n, 4]. Result: corners.
+// Operands: changes [b, n, 4], anchors [1, n, 4]. Result: the corners of the
+// decoded boxes, [b, n, 4].
 void ImportBoxDecode(NodeContext& c) {
   if (!CheckBoxes(c, 0, 3, 3) || !CheckBoxes(c, 1, 3, 3)) return;
   std::vector<float> stds;
@@ -359,7 +366,7 @@ void ImportBipartiteMatching(NodeContext& c) {
   if (!c.ok() || !c.CheckPositive("rows", rows) ||
       !c.CheckPositive("columns", columns))
     return;
-  // The reference stops after the first match beyond its limit.
+  // MXNet stops after the first match beyond its limit "topk".
   const int64_t limit = c.Integer("topk", -1);
   int64_t turns = std::min(rows, columns);
   if (limit > 0) turns = std::min(turns, limit + 1);
@@ -398,8 +405,8 @@ void ImportBipartiteMatching(NodeContext& c) {
             Reshape(And(Equal(Unsqueeze(place, {0}), Unsqueeze(best, {1})),
                         And(free, Less(threshold, all))),
                     {images, Dim(rows), Dim(columns)});
-        // Returns the match of each row, or column: the one found now, else the
-        // one from before.
+        // Returns the match of each row or each column: the match that this
+        // iteration found, else the match from before.
         const auto matched = [&](const Tensor& before, int axis) {
           const Tensor number = AlongAxis(
               IotaVector(inside, hit.dim(axis), DType::kF32), axis, 3);

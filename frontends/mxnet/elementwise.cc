@@ -1,4 +1,4 @@
-// Operators on elements: of one operand, of two (with and without
+// Imports operators on elements: of one operand, of two (with and without
 // broadcasting), with a scalar; clipping, selection, types.
 #include <string>
 #include <vector>
@@ -9,7 +9,8 @@
 namespace ember::mxnet {
 namespace {
 
-// Converts truth to 1 and 0 in the operands' type, as comparisons return it.
+// Converts booleans to 1 and 0 in the operands' type, which is what MXNet's
+// comparisons return.
 Tensor AsNumber(Tensor truth, Tensor like) { return Cast(truth, like.dtype()); }
 Tensor IsTrue(Tensor x) { return NotEqual(x, 0); }
 
@@ -67,7 +68,8 @@ EMBER_MXNET_BINARY(ImportLogicalXor,
                    AsNumber(NotEqual(Cast(IsTrue(a), DType::kI32),
                                      Cast(IsTrue(b), DType::kI32)),
                             a))
-// In these operators the scalar is the first operand.
+// In the _r…_scalar operators below, the scalar is the first operand and the
+// tensor the second.
 EMBER_MXNET_BINARY(ImportReverseSubtract, b - a)
 EMBER_MXNET_BINARY(ImportReverseDivide, b / a)
 EMBER_MXNET_BINARY(ImportReversePower, Power(b, a))
@@ -105,7 +107,7 @@ void ImportCast(NodeContext& c) {
 void ImportWhere(NodeContext& c) {
   if (!c.CheckRank(0, 0) || !c.CheckRank(1, 0) || !c.CheckRank(2, 0)) return;
   Tensor condition = c.Input(0);
-  // A vector has one condition for each row.
+  // A condition that is a vector has one element for each row of the operands.
   if (condition.rank() == 1 && c.Input(1).rank() > 1)
     condition = AlongAxis(condition, 0, c.Input(1).rank());
   c.SetOutput(Select(IsTrue(condition), c.Input(1), c.Input(2)));

@@ -7,7 +7,8 @@
 namespace ember::mxnet {
 namespace {
 
-// True for either of a model's two files.
+// True for the contents of each of a model's two files, the symbol and the
+// parameters.
 bool Sniff(std::string_view contents) {
   return IsSymbol(contents) || IsParams(contents);
 }

@@ -1,4 +1,5 @@
-// MXNet as a row of the list of formats (frontends/formats.h).
+// Declares the format MXNet (frontends/frontend.h), which
+// frontends/registry/formats.cc lists.
 #ifndef EMBER_FRONTENDS_MXNET_FORMAT_H_
 #define EMBER_FRONTENDS_MXNET_FORMAT_H_
 

@@ -9,7 +9,7 @@
 #include <system_error>
 #include <utility>
 
-#include "base/file.h"
+#include "base/byte_cursor.h"
 #include "base/one_line.h"
 #include "base/unique_names.h"
 #include "frontends/import_steps.h"
@@ -94,7 +94,8 @@ class GraphImporter {
         continue;
       // Variables with the same name are one input.
       if (!names.insert(node.name).second) continue;
-      // Guessing scans all nodes; real models have far fewer inputs.
+      // Dims are guessed only for the first 64 inputs, because each guess scans
+      // all nodes. Real models have far fewer inputs.
       const bool may_guess = inputs.size() < 64;
       inputs.push_back(InputOf(static_cast<int>(i), may_guess));
     }
@@ -109,7 +110,7 @@ class GraphImporter {
     NodeContext attributes(const_cast<graph::GraphBuilder&>(builder_), node,
                            {});
     const std::string type = attributes.Text("__dtype__", "0");
-    // Types have the same numbers as in .params.
+    // The attribute __dtype__ holds a type number, as .params files do.
     input.dtype = type == "1"   ? DType::kF64
                   : type == "2" ? DType::kF16
                   : type == "3" ? DType::kU8
@@ -228,7 +229,8 @@ class GraphImporter {
     std::vector<Tensor> inputs;
     for (const Entry& entry : node.inputs) {
       const std::vector<Tensor>& results = values_[entry.node];
-      // A label is an absent input.
+      // The result of a node that is not needed (a label) is passed as an
+      // absent tensor.
       if (!needed_[entry.node]) {
         inputs.emplace_back();
         continue;
@@ -288,7 +290,8 @@ struct Paths {
   std::string symbol, params;
 };
 
-// Reads the epoch, four digits or more before ".params".
+// Returns the epoch in a file's name: the four or more digits before ".params";
+// nullopt if the name has none.
 std::optional<int64_t> EpochOf(std::string_view file, std::string_view stem) {
   if (!file.starts_with(stem) || !file.ends_with(".params"))
     return std::nullopt;
@@ -341,32 +344,51 @@ StatusOr<Paths> PathsOf(const std::string& path) {
   return Paths{path, best};
 }
 
-struct OpenFiles {
-  std::string symbol;
-  graph::ConstantData params;
+struct Model {
+  Symbol symbol;
+  Params params;
 };
 
-StatusOr<OpenFiles> OpenBoth(const std::string& path) {
-  EMBER_ASSIGN_OR_RETURN(const Paths paths, PathsOf(path));
-  OpenFiles files;
-  EMBER_ASSIGN_OR_RETURN(files.symbol, ReadFile(paths.symbol));
-  EMBER_ASSIGN_OR_RETURN(files.params, frontends::MapModelFile(paths.params));
-  return files;
+StatusOr<Model> ReadModel(std::string_view symbol,
+                          const graph::ConstantData& params) {
+  Model model;
+  EMBER_ASSIGN_OR_RETURN(model.symbol, ReadSymbol(symbol));
+  EMBER_ASSIGN_OR_RETURN(model.params, ReadParams(params.bytes, params.owner));
+  return model;
 }
 
-StatusOr<graph::Graph> ImportRead(std::string_view symbol,
-                                  const graph::ConstantData& params,
-                                  const frontends::ImportOptions& options) {
-  EMBER_RETURN_IF_ERROR(
-      frontends::CheckNoEntry(options, "a symbol has one function"));
-  EMBER_ASSIGN_OR_RETURN(const Symbol read, ReadSymbol(symbol));
-  EMBER_ASSIGN_OR_RETURN(const Params arrays,
-                         ReadParams(params.bytes, params.owner));
-  EMBER_ASSIGN_OR_RETURN(graph::Graph graph,
-                         GraphImporter(read, arrays, options).Import());
+// Reads the file and the one that belongs to it.
+StatusOr<std::shared_ptr<Model>> Open(frontends::ModelFile& file) {
+  EMBER_ASSIGN_OR_RETURN(const Paths paths, PathsOf(file.path()));
+  const auto map = [&](const std::string& path,
+                       const graph::ConstantData& contents) {
+    return path == file.path() ? contents : frontends::ModelFile(path).Map();
+  };
+  const auto read =
+      [&](const graph::ConstantData& contents) -> StatusOr<Model> {
+    EMBER_ASSIGN_OR_RETURN(const graph::ConstantData symbol,
+                           map(paths.symbol, contents));
+    EMBER_ASSIGN_OR_RETURN(const graph::ConstantData params,
+                           map(paths.params, contents));
+    StatusOr<Model> model = ReadModel(AsText(symbol.bytes), params);
+    if (!model.ok()) return frontends::OfModel(model.status(), file.name());
+    return model;
+  };
+  return file.Parsed<Model>(read);
+}
+
+StatusOr<graph::Graph> ImportRead(const Model& model,
+                                  const frontends::ImportOptions& options,
+                                  std::string_view name) {
+  Status status = frontends::CheckNoEntry(options, "a symbol has one function");
+  if (!status.ok()) return frontends::OfModel(status, name);
+  StatusOr<graph::Graph> graph =
+      GraphImporter(model.symbol, model.params, options).Import();
+  if (!graph.ok()) return frontends::OfModel(graph.status(), name);
   frontends::MetadataCollector metadata("mxnet");
-  for (const auto& [name, value] : read.attributes) metadata.Add(name, value);
-  graph.set_metadata(std::move(metadata).Take());
+  for (const auto& [key, value] : model.symbol.attributes)
+    metadata.Add(key, value);
+  graph->set_metadata(std::move(metadata).Take());
   return graph;
 }
 
@@ -377,29 +399,24 @@ StatusOr<graph::Graph> ImportModelBytes(std::string_view symbol,
                                         std::shared_ptr<const void> owner,
                                         const frontends::ImportOptions& options,
                                         std::string_view name) {
-  StatusOr<graph::Graph> graph = ImportRead(
-      symbol, frontends::KeptBytes(params, std::move(owner)), options);
-  if (!graph.ok()) return frontends::OfModel(graph.status(), name);
-  return graph;
+  const StatusOr<Model> model =
+      ReadModel(symbol, frontends::KeptBytes(params, std::move(owner)));
+  if (!model.ok()) return frontends::OfModel(model.status(), name);
+  return ImportRead(*model, options, name);
 }
 
-StatusOr<graph::Graph> ImportModel(const std::string& path,
+StatusOr<graph::Graph> ImportModel(frontends::ModelFile& file,
                                    const frontends::ImportOptions& options) {
-  EMBER_ASSIGN_OR_RETURN(const OpenFiles files, OpenBoth(path));
-  return ImportModelBytes(files.symbol, files.params.bytes, files.params.owner,
-                          options,
-                          std::filesystem::path(path).filename().string());
+  EMBER_ASSIGN_OR_RETURN(const std::shared_ptr<Model> model, Open(file));
+  return ImportRead(*model, options, file.name());
 }
 
 StatusOr<std::vector<frontends::InputInfo>> ModelInputs(
-    const std::string& path, const frontends::ImportOptions& options) {
-  EMBER_ASSIGN_OR_RETURN(const OpenFiles files, OpenBoth(path));
-  EMBER_ASSIGN_OR_RETURN(const Symbol symbol, ReadSymbol(files.symbol));
-  EMBER_ASSIGN_OR_RETURN(const Params params,
-                         ReadParams(files.params.bytes, files.params.owner));
+    frontends::ModelFile& file, const frontends::ImportOptions& options) {
+  EMBER_ASSIGN_OR_RETURN(const std::shared_ptr<Model> model, Open(file));
   std::vector<frontends::InputInfo> infos;
   for (const frontends::ModelInput& input :
-       GraphImporter(symbol, params, options).Inputs())
+       GraphImporter(model->symbol, model->params, options).Inputs())
     infos.push_back({input.name, input.dims.has_value()});
   return infos;
 }

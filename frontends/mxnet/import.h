@@ -1,12 +1,11 @@
 // MXNet models become graphs: NAME-symbol.json, with NAME-0000.params in the
 // same folder.
 //
-//   EMBER_ASSIGN_OR_RETURN(graph::Graph graph,
-//                          ImportModel("net-symbol.json", {}));
+//   frontends::ModelFile file("net-symbol.json");
+//   EMBER_ASSIGN_OR_RETURN(graph::Graph graph, ImportModel(file, {}));
 //
-// If there are several NAME-NNNN.params, the highest epoch is used.
-// ImportModel("net-0007.params", {}) uses that file, and the symbol in its
-// folder.
+// If there are several NAME-NNNN.params, the highest epoch is used. For the
+// file "net-0007.params" it is that one, with the symbol in its folder.
 //
 // Variables without parameters are inputs, except labels, which prediction does
 // not need. If the symbol has no __shape__ for an input whose first layer is a
@@ -33,7 +32,7 @@
 
 namespace ember::mxnet {
 
-StatusOr<graph::Graph> ImportModel(const std::string& path,
+StatusOr<graph::Graph> ImportModel(frontends::ModelFile& file,
                                    const frontends::ImportOptions& options);
 
 // Imports from memory. `owner` keeps the parameters' bytes alive; if it is
@@ -45,7 +44,7 @@ StatusOr<graph::Graph> ImportModelBytes(std::string_view symbol,
                                         std::string_view name = "model");
 
 StatusOr<std::vector<frontends::InputInfo>> ModelInputs(
-    const std::string& path, const frontends::ImportOptions& options);
+    frontends::ModelFile& file, const frontends::ImportOptions& options);
 
 }  // namespace ember::mxnet
 

@@ -1,5 +1,6 @@
-// Layers of neural networks: convolutions, pooling, normalisations, products,
-// activations, and losses as they compute in prediction. Images are [N, C, …].
+// Imports layers of neural networks: convolutions, pooling, normalisations,
+// products, activations, and losses as they compute in prediction. Images are
+// [N, C, …].
 #include <algorithm>
 #include <optional>
 #include <string>
@@ -161,7 +162,8 @@ void ImportDeconvolution(NodeContext& c) {
                          std::to_string(kernel.size()) + " extents");
   for (size_t i = 0; i < kernel.size(); ++i) {
     if (!target.empty() && target[0] > 0) {
-      // The padding follows from the requested extent.
+      // target_shape gives the extent of the result, from which the padding
+      // follows.
       const auto at = static_cast<int>(i);
       const Dim total = (x.dim(2 + at) - Dim(1)) * Dim(window->strides[i]) +
                         Dim(window->Reach(at)) - Dim(target[i]);
@@ -263,7 +265,7 @@ void ImportFullyConnected(NodeContext& c) {
   c.SetOutput(bias ? y + bias : y);
 }
 
-// Imports BatchNorm. It uses the statistics of training, whatever
+// Imports BatchNorm. It uses the trained mean and variance, whatever
 // use_global_stats says.
 void ImportBatchNorm(NodeContext& c) {
   if (!c.CheckRank(0, 1)) return;
@@ -274,7 +276,7 @@ void ImportBatchNorm(NodeContext& c) {
   for (int i = 1; i < 5; ++i)
     if (!c.CheckRank(i, 1, 1)) return;
   Tensor scale = 1.0 / Sqrt(Cast(c.Input(4), type) + c.Number("eps", 1e-3));
-  // fix_gamma means that gamma is 1, whatever the file has.
+  // If fix_gamma is set, gamma is 1, whatever numbers the file has.
   if (!c.Flag("fix_gamma", true)) scale = scale * Cast(c.Input(1), type);
   const Tensor shift = Cast(c.Input(2), type) - Cast(c.Input(3), type) * scale;
   if (!c.ok()) return;
@@ -344,7 +346,8 @@ void ImportL2Normalization(NodeContext& c) {
   c.SetOutput(x / Sqrt(sum + c.Number("eps", 1e-10)));
 }
 
-// Sums the squares of nsize channels around each channel.
+// Imports LRN, which divides x by a power of the sum of the squares of the
+// nsize channels around each channel.
 void ImportLRN(NodeContext& c) {
   if (!c.CheckRank(0, 4, 4)) return;
   const Tensor x = c.Input(0);
@@ -401,8 +404,8 @@ int SoftmaxAxis(NodeContext& c, int otherwise) {
   return c.Axis(c.Integer("axis", otherwise), c.Input(0).rank());
 }
 
-// Sets the softmax as losses compute it: over each row of the batch, with all
-// other dims as one; `channels`: over dim 1 alone.
+// Sets the output to the softmax that loss layers compute: over all dims except
+// the batch together. If `channels` is true: over dim 1 only.
 void SoftmaxOfRows(NodeContext& c, bool channels) {
   if (!c.CheckRank(0, 1)) return;
   const Tensor x = c.Input(0);
@@ -434,7 +437,8 @@ void ImportSoftmax(NodeContext& c) {
   if (temperature != 1) x = x / temperature;
   if (c.Flag("use_length", false)) {
     if (!c.CheckRank(1, 1)) return;
-    // Elements beyond a row's length are ignored.
+    // If lengths are given, the softmax of a row ignores the elements after the
+    // row's length.
     const Tensor place = AlongAxis(
         IotaVector(c.builder(), x.dim(axis), DType::kI64), axis, x.rank());
     const Tensor length = Unsqueeze(Cast(c.Input(1), DType::kI64), {axis});
@@ -475,7 +479,7 @@ void ImportUpSampling(NodeContext& c) {
 
 void ImportEmbedding(NodeContext& c) {
   if (!c.CheckRank(0, 0) || !c.CheckRank(1, 2, 2)) return;
-  // Indices beyond the table are clamped to its ends.
+  // An index outside of the table is clamped to the first or last row.
   const Tensor table = c.Input(1);
   const Tensor last = ops::DimScalar(c.builder(), table.dim(0)) - 1.0;
   const Tensor index = Minimum(Maximum(Cast(c.Input(0), DType::kI64), 0), last);

@@ -1,4 +1,5 @@
-// Shapes and the movement of elements; products of matrices.
+// Imports operators that change shapes or move elements, and products of
+// matrices.
 #include <algorithm>
 #include <optional>
 #include <string>
@@ -7,7 +8,7 @@
 
 #include "base/one_line.h"
 #include "base/rounding.h"
-#include "compiler/graph/unit_dims.h"
+#include "compiler/graph/builder/unit_dims.h"
 #include "frontends/mxnet/operator_table.h"
 #include "frontends/ops/windows.h"
 
@@ -15,12 +16,13 @@ namespace ember::mxnet {
 namespace {
 
 // Returns the dims for MXNet's codes: 0 keeps one, -1 is inferred, -2 keeps all
-// that remain, -3 merges two, -4 splits one into the two that follow. nullopt
-// after an error.
+// dims that remain, -3 merges two dims, and -4 splits a dim into the two
+// extents that follow the code. Returns nullopt after an error.
 std::optional<Shape> TargetOf(NodeContext& c, const Shape& from,
                               const std::vector<int64_t>& codes) {
   Shape shape;
-  int left = -1;  // Number of the dim with code -1.
+  // Index in `shape` of the dim with code -1; -1 if there is none.
+  int left = -1;
   size_t at = 0;
   const auto next = [&]() -> Dim {
     if (at < from.size()) return from[at++];
@@ -129,7 +131,8 @@ void ImportReshape(NodeContext& c) {
   const Tensor x = c.Input(0);
   std::vector<int64_t> codes = c.Integers("shape");
   if (codes.empty()) {
-    // Before 0.9: a list of dims, where 0 is inferred.
+    // Before MXNet 0.9 the attribute was target_shape, a list of dims in which
+    // 0 is inferred.
     codes = c.Integers("target_shape");
     std::replace(codes.begin(), codes.end(), int64_t{0}, int64_t{-1});
     if (c.Flag("keep_highest", false) && !codes.empty()) codes[0] = 0;
@@ -268,7 +271,8 @@ void ImportSliceLike(NodeContext& c) {
   c.SetOutput(x);
 }
 
-// Cuts images to another's size, at an offset or in the middle.
+// Imports Crop, which cuts images to the size of a second operand or of h_w, at
+// an offset or in the middle.
 void ImportCrop(NodeContext& c) {
   if (!c.CheckRank(0, 4, 4)) return;
   Tensor x = c.Input(0);
@@ -409,7 +413,8 @@ void ImportSpaceToDepth(NodeContext& c) {
                       {x.dim(0), x.dim(1) * b * b, *h, *w}));
 }
 
-// Contracts the last dim of a with the first of b.
+// Imports dot, which contracts the last dim of the first operand with the first
+// dim of the second.
 void ImportDot(NodeContext& c) {
   if (!c.CheckRank(0, 1) || !c.CheckRank(1, 1)) return;
   const auto turned = [&](Tensor x, bool transposed) {
@@ -456,7 +461,8 @@ void ImportGemm2(NodeContext& c) {
   c.SetOutput(alpha == 1 ? product : product * alpha);
 }
 
-// Imports SequenceMask. The steps come first: [steps, batch, …].
+// Imports SequenceMask. The first dim of the operand is the steps: [steps,
+// batch, …].
 void ImportSequenceMask(NodeContext& c) {
   if (!c.CheckRank(0, 2)) return;
   const Tensor x = c.Input(0);
@@ -476,7 +482,8 @@ void ImportSequenceReverse(NodeContext& c) {
   if (!c.Flag("use_sequence_length", false))
     return c.SetOutput(ops::Reverse(x, 0));
   if (!c.CheckRank(1, 1, 1)) return;
-  // Reverses only the steps within each sequence's length; the others stay.
+  // If lengths are given, only the steps within each sequence's length are
+  // reversed. The steps after it stay.
   const Tensor step =
       Unsqueeze(IotaVector(c.builder(), x.dim(0), DType::kI64), {1});
   const Tensor length = Unsqueeze(Cast(c.Input(1), DType::kI64), {0});

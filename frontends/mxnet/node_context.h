@@ -16,7 +16,7 @@
 #include <string_view>
 #include <vector>
 
-#include "compiler/graph/builder.h"
+#include "compiler/graph/builder/builder.h"
 #include "frontends/mxnet/symbol.h"
 #include "frontends/ops/compositions.h"
 #include "frontends/ops/dims.h"
@@ -49,14 +49,16 @@ class NodeContext : public ops::OperandContext {
 
   const Node& node() const { return node_; }
 
-  // Attributes. "None" counts as missing; a value that cannot be read is an
-  // error.
+  // These functions read attributes of the node. An attribute whose text is
+  // "None" counts as missing. A text that is no value of the requested type is
+  // an error.
   bool Has(std::string_view name) const;
   std::string Text(std::string_view name, std::string_view otherwise) const;
   int64_t Integer(std::string_view name, int64_t otherwise);
   double Number(std::string_view name, double otherwise);
   bool Flag(std::string_view name, bool otherwise);
-  // Reads "(1, 2)", "[1, 2]", "1"; "None" among the items is nullopt.
+  // Reads a list of integers, such as "(1, 2)", "[1, 2]" or "1". An item "None"
+  // becomes nullopt.
   std::vector<std::optional<int64_t>> List(std::string_view name);
   std::vector<int64_t> Integers(std::string_view name);
   // Returns exactly `count` integers; if the attribute is missing, each is

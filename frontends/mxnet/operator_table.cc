@@ -14,8 +14,7 @@ constexpr std::string_view kTraining =
     "it is for training: save the symbol for prediction";
 constexpr std::string_view kRandom =
     "random numbers differ from run to run: make them an input of the model";
-constexpr std::string_view kCode =
-    "what it computes is a program that is not in the file";
+constexpr std::string_view kCode = "its program is not in the file";
 constexpr std::string_view kControl =
     "control flow is not here yet: unroll it when the symbol is made";
 constexpr std::string_view kQuantized =

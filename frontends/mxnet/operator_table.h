@@ -569,11 +569,12 @@ struct OperatorRow {
   int minimum_inputs = 0;
   int maximum_inputs = 0;
   ImportFunction import = nullptr;
-  // If not empty, the operator is unsupported, and this says why.
+  // If not empty, the operator is unsupported, and this text is the reason.
   std::string_view reason = "";
 };
 
-// The files of the operators' families define the functions.
+// Declares the import functions of all rows. They are defined in one file per
+// family of operators, such as reduction.cc.
 #define EMBER_ROW(name, minimum, maximum, function) \
   void function(NodeContext& c);
 #define EMBER_NOTHING(...)
@@ -583,7 +584,7 @@ EMBER_MXNET_OPERATORS(EMBER_ROW, EMBER_NOTHING, EMBER_NOTHING)
 
 std::span<const OperatorRow> Operators();
 
-// Returns null for unknown names.
+// Returns the row of an operator; null for unknown names.
 const OperatorRow* FindRow(std::string_view op);
 
 }  // namespace ember::mxnet

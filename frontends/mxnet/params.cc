@@ -36,7 +36,7 @@ StatusOr<Array> ReadArray(ByteCursor& in, uint64_t index,
   bool may_be_none = true;
   if (first == kV1 || first == kV2 || first == kV3) {
     if (first != kV1) {
-      // The storage type; 0 is dense.
+      // The number of the storage type; 0 means a dense array.
       const auto storage = static_cast<int32_t>(in.Unsigned(4));
       if (storage != 0 && in.ok()) {
         return UnimplementedError(What(index) +
@@ -47,7 +47,9 @@ StatusOr<Array> ReadArray(ByteCursor& in, uint64_t index,
     }
     width = 8;
     rank = in.Unsigned(4);
-    // Since V3 an array without dims is a scalar, and rank -1 means "none".
+    // Since version V3, an array without dims is a scalar, and a rank of -1
+    // means that there is no array. In older versions an array without dims
+    // means that there is none.
     may_be_none = first != kV3;
     if (!may_be_none && rank == 0xffffffff) {
       rank = 0;
@@ -106,7 +108,7 @@ StatusOr<Params> ReadParams(std::span<const uint8_t> bytes,
     return DataLossError("params: expected a list of arrays, found none");
   in.Unsigned(8);
   const uint64_t count = in.Unsigned(8);
-  // Each array takes at least four bytes.
+  // Each array takes at least four bytes of the file, which bounds the count.
   if (!in.ok() || count > in.remaining() / 4)
     return DataLossError("params: expected fewer arrays, found " +
                          std::to_string(count));

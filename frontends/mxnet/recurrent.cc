@@ -1,6 +1,7 @@
-// RNN. Its weights are one vector, packed as by Gluon's layers: for each layer
-// and direction, the matrices of input, state and projection; after all of
-// these, in the same order, the biases of input and state.
+// Imports the operator RNN. Its weights are one vector, in the order of Gluon's
+// layers: for each layer and direction, the matrices of input, state and
+// projection; after all of these, in the same order, the biases of input and
+// state.
 #include <array>
 #include <cstdint>
 #include <optional>
@@ -37,7 +38,7 @@ std::optional<CellKind> ReadMode(NodeContext& c) {
   return std::nullopt;
 }
 
-// Takes matrices and vectors from the front of all weights.
+// Reads one matrix or vector after the other from the vector of all weights.
 class Cursor {
  public:
   explicit Cursor(Tensor weights) : weights_(std::move(weights)) {}
@@ -56,11 +57,11 @@ class Cursor {
   int64_t taken_ = 0;
 };
 
-// Sizes of a stack of layers, in elements.
+// Sizes of a stack of recurrent layers, in elements.
 struct Sizes {
   int64_t input, state, projection, layers, directions, gates;
 
-  // Size of a step's output.
+  // Returns the number of elements of a step's output.
   int64_t result() const { return projection > 0 ? projection : state; }
   int64_t InputOf(int64_t layer) const {
     return layer == 0 ? input : result() * directions;

@@ -1,4 +1,4 @@
-// Reductions, sorting, selection by index, and constants.
+// Imports reductions, sorting, selection by index, and constants.
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -9,8 +9,8 @@
 namespace ember::mxnet {
 namespace {
 
-// Returns the given axes; with `exclude`, the others. Without given axes it
-// returns all.
+// Returns the axes in the attribute "axis" or, with "exclude", all other axes.
+// Without the attribute it returns all axes.
 std::vector<int64_t> ReducedAxes(NodeContext& c) {
   const int rank = c.Input(0).rank();
   std::vector<int64_t> axes = c.Axes(c.Integers("axis"), rank);
@@ -126,7 +126,8 @@ void ImportTake(NodeContext& c) {
   c.SetOutput(Gather(x, index, axis));
 }
 
-// Picks one element of each row, by the row's index along the axis.
+// Imports pick, which returns one element of each row along the axis: the
+// element with the index that the second operand gives for that row.
 void ImportPick(NodeContext& c) {
   if (!c.CheckRank(0, 1) || !c.CheckRank(1, 0)) return;
   const Tensor x = c.Input(0);

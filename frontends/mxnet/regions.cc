@@ -1,4 +1,5 @@
-// Regions of two-stage detectors: proposals, and pooling of regions.
+// Imports operators on regions of two-stage detectors: proposals, and pooling
+// of regions.
 #include "frontends/ops/regions.h"
 
 #include <algorithm>
@@ -22,8 +23,8 @@ bool CheckRegions(NodeContext& c) {
   return false;
 }
 
-// Returns y for regions with an image, else 0. A region with an image number
-// below 0 has none.
+// Returns y for regions that belong to an image, and 0 for the others. A region
+// with a negative image number belongs to no image.
 Tensor OfImages(const Tensor& images, const Tensor& y) {
   return Select(AlongAxis(LessEqual(0, images), 0, y.rank()), y, y.Like(0));
 }

@@ -42,7 +42,8 @@ StatusOr<Entry> ReadEntry(const Json& json, size_t limit,
 // node's name.
 struct Auxiliary {
   std::string_view op;
-  size_t inputs;  // Number of inputs without them.
+  // Number of inputs of the operator without the auxiliary states.
+  size_t inputs;
   std::vector<std::string_view> names;
 };
 const std::vector<Auxiliary>& Auxiliaries() {
@@ -57,14 +58,14 @@ const std::vector<Auxiliary>& Auxiliaries() {
 
 std::string TextOf(const Json& json) {
   if (json.is_string()) return json.get<std::string>();
-  // Printing would recurse as deeply as lists nest, and attributes are never
-  // lists.
+  // A list or an object becomes "": printing would recurse as deeply as they
+  // nest, and attributes are never lists.
   return json.is_structured() ? "" : json.dump();
 }
 
 void ReadAttributes(const Json& json, Node& node) {
-  // Reads all three if several exist: in versions with "param", "attr" held the
-  // user's own attributes.
+  // Reads all of these keys that exist: in versions with "param", "attr" held
+  // the user's own attributes.
   for (const char* key : {"attr", "param", "attrs"}) {
     const auto found = json.find(key);
     if (found == json.end() || !found->is_object()) continue;
@@ -115,8 +116,8 @@ StatusOr<Symbol> ReadSymbol(std::string_view text) {
                                   std::to_string(nodes->size()));
   }
   Symbol symbol;
-  // Index in `symbol.nodes` of each node of the file. They differ because
-  // variables may be inserted.
+  // Index in `symbol.nodes` of each node of the file. The two indices differ
+  // because variables may be inserted.
   std::vector<int> places;
   for (const Json& item : *nodes) {
     const std::string where = "node " + std::to_string(places.size());

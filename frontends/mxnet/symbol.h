@@ -27,7 +27,7 @@
 
 namespace ember::mxnet {
 
-// A result of a node.
+// A reference to a result of a node.
 struct Entry {
   int node = 0;
   int result = 0;

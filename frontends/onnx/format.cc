@@ -2,18 +2,15 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <set>
 #include <span>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
-#include "base/file.h"
 #include "frontends/model_errors.h"
-#include "frontends/onnx/import.h"
+#include "frontends/onnx/import/import.h"
 #include "frontends/protobuf_fields.h"
-#include "third_party/onnx/onnx.pb.h"
 
 namespace ember::onnx {
 namespace {
@@ -22,9 +19,9 @@ using frontends::Format;
 using frontends::InputInfo;
 using frontends::KnownTensor;
 
-// True if the bytes can be a text, such as the name of a model's producer.
-// Where ONNX has such a text, other formats have messages, with bytes that no
-// text has.
+// True if the bytes can be a text, such as the name of a model's producer. In
+// the fields in which ONNX has such a text, other formats have messages, which
+// contain bytes that do not occur in a text.
 bool IsText(std::span<const uint8_t> bytes) {
   return std::all_of(bytes.begin(), bytes.end(), [](uint8_t byte) {
     return byte >= 0x20 || byte == '\t' || byte == '\n' || byte == '\r';
@@ -71,7 +68,7 @@ TensorBytes BytesOf(const std::string& name, const KnownTensor& known) {
   return bytes;
 }
 
-StatusOr<graph::Graph> Import(const std::string& path,
+StatusOr<graph::Graph> Import(frontends::ModelFile& file,
                               const frontends::ImportOptions& options) {
   EMBER_RETURN_IF_ERROR(
       frontends::CheckNoEntry(options, "a model in ONNX has one graph"));
@@ -83,7 +80,7 @@ StatusOr<graph::Graph> Import(const std::string& path,
   import.notes = options.notes;
   for (const auto& [name, value] : options.input_values)
     import.input_values.emplace(name, BytesOf(name, value));
-  EMBER_ASSIGN_OR_RETURN(graph::Graph graph, ImportModel(path, import));
+  EMBER_ASSIGN_OR_RETURN(graph::Graph graph, ImportModel(file, import));
   // The importer accepts values for tensors only.
   for (const graph::Value* input : graph.inputs()) {
     if (import.input_values.contains(input->name())) {
@@ -96,28 +93,8 @@ StatusOr<graph::Graph> Import(const std::string& path,
 }
 
 StatusOr<std::vector<InputInfo>> Inputs(
-    const std::string& path, const frontends::ImportOptions& /*options*/) {
-  EMBER_ASSIGN_OR_RETURN(const MappedFile file, MappedFile::Open(path));
-  ModelProto model;
-  if (file.bytes().size() > INT32_MAX ||
-      !model.ParseFromArray(file.bytes().data(),
-                            static_cast<int>(file.bytes().size()))) {
-    return DataLossError("expected an ONNX model, found " +
-                         std::to_string(file.bytes().size()) +
-                         " bytes that do not parse as one");
-  }
-  std::set<std::string> initializers;
-  for (const TensorProto& tensor : model.graph().initializer())
-    initializers.insert(tensor.name());
-  std::vector<InputInfo> inputs;
-  for (const ValueInfoProto& input : model.graph().input()) {
-    const TypeProto& type = input.type();
-    inputs.push_back(
-        {.name = input.name(),
-         .has_rank = !type.has_tensor_type() || type.tensor_type().has_shape(),
-         .has_value = initializers.contains(input.name())});
-  }
-  return inputs;
+    frontends::ModelFile& file, const frontends::ImportOptions& /*options*/) {
+  return ModelInputs(file);
 }
 
 constexpr std::string_view kExtensions[] = {".onnx"};

@@ -1,4 +1,5 @@
-// ONNX as a row of frontends/formats.cc.
+// Declares the format ONNX (frontends/frontend.h), which
+// frontends/registry/formats.cc lists.
 #ifndef EMBER_FRONTENDS_ONNX_FORMAT_H_
 #define EMBER_FRONTENDS_ONNX_FORMAT_H_
 

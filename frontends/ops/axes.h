@@ -13,7 +13,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "compiler/graph/builder.h"
+#include "compiler/graph/builder/builder.h"
 
 namespace ember::ops {
 

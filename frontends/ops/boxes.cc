@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "compiler/graph/control_flow.h"
+#include "compiler/graph/builder/control_flow.h"
 #include "frontends/ops/regions.h"
 
 namespace ember::ops {
@@ -36,7 +36,7 @@ Tensor CentersOfCorners(Tensor boxes) {
 
 Tensor MovedBoxes(Tensor boxes, Tensor deltas, const BoxMoves& moves) {
   const Corners box = CornersOf(boxes), delta = CornersOf(deltas);
-  // The first and the last corner of boxes along one axis.
+  // The coordinates of the first and the last corner of boxes along one axis.
   struct Ends {
     Tensor first, last;
   };

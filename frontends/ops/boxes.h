@@ -1,5 +1,5 @@
 // Boxes of detectors as rows of corners, (x1, y1, x2, y2): functions that move
-// boxes, and functions that choose among them.
+// boxes, and functions that select boxes.
 //
 //   Tensor boxes = MovedBoxes(AnchorsOfCells(anchors, h, w, 16), deltas, {});
 //   Tensor kept = KeptBoxes(boxes, scores, overlap, least, Dim(300), 0);
@@ -18,38 +18,46 @@
 
 namespace ember::ops {
 
-// The corners as four parts, each [.., 1].
+// The corners of boxes as four tensors, each [.., 1].
 struct Corners {
   Tensor x1, y1, x2, y2;
 };
-// Returns column i of the last dim, which becomes 1.
+// Returns element i of the last dim, which becomes a dim of 1.
 Tensor Part(Tensor x, int i);
 Corners CornersOf(Tensor boxes);
 Tensor Joined(const Corners& corners);
-// Converts (x, y, width, height) to corners, and back.
+// CornersOfCenters converts boxes (center x, center y, width, height) to
+// corners; CentersOfCorners converts back.
 Tensor CornersOfCenters(Tensor boxes);
 Tensor CentersOfCorners(Tensor boxes);
 
+// Conventions of a model for MovedBoxes. They hold along each axis, for widths
+// as for heights:
+//
+//   width = last - first + extra                      of a given box
+//   center = first + (width - inner) / 2              of a given box
+//   first = center - (width - inner) / 2              of a moved box
+//   last = center + (width - inner) / 2 - end         of a moved box
 struct BoxMoves {
   double extra = 0;
-  // Subtracted from a width before it is halved: a center is (width - inner) /
-  // 2 after the first corner.
+  // The number that is subtracted from a width before it is halved.
   double inner = 0;
-  // Subtracted from the last corner, which is center + (width - inner) / 2 -
-  // end.
+  // The number that is subtracted from the last corner of a moved box.
   double end = 0;
-  // Upper bound of the logarithm of the factor by which a box grows.
+  // Upper bound of the deltas of width and height, which are logarithms of the
+  // factors by which a box grows.
   double most = std::numeric_limits<double>::infinity();
 };
 // Moves boxes by deltas: shifts of x and y, in widths and heights, and the
-// logarithms of the factors by which these grow. Both are [.., 4] and broadcast
-// (Girshick et al. 2014, "Rich feature hierarchies", appendix C).
+// logarithms of the factors by which width and height grow. Boxes and deltas
+// are [.., 4] and broadcast (Girshick et al. 2014, "Rich feature hierarchies",
+// appendix C).
 Tensor MovedBoxes(Tensor boxes, Tensor deltas, const BoxMoves& moves);
 // Clips boxes to an image: corners are in [0, extent - extra].
 Tensor ClippedBoxes(Tensor boxes, Tensor height, Tensor width, double extra);
 
-// Returns Faster R-CNN's anchors around the first cell (Ren et al. 2015): four
-// numbers per ratio and scale.
+// Returns Faster R-CNN's anchors around the first cell (Ren et al. 2015): the
+// four corner numbers of a box for each ratio and scale.
 std::vector<float> RegionAnchors(int64_t base, const std::vector<float>& ratios,
                                  const std::vector<float>& scales);
 // Returns the anchors [A, 4] around each cell of rows x columns, with cells
@@ -67,11 +75,12 @@ Tensor KeptBoxes(Tensor boxes, Tensor scores, Tensor overlap, Tensor least,
 // 4]. It is 0 where two boxes do not intersect.
 Tensor OverlapOf(Tensor a, Tensor b);
 
-// Returns true for the boxes that stay, bool [b, n]. Boxes [b, n, 4] are sorted
-// best first. Only boxes that are `valid` [b, n] are considered. A box that
-// overlaps a better one by more than `overlap` does not stay; `ids` [b, n]
-// restricts this to boxes with equal ids (absent: all boxes). It is a loop with
-// an iteration per box.
+// Non-maximum suppression: returns true for the boxes that are kept, bool [b,
+// n]. Boxes [b, n, 4] are sorted best first. Only boxes that are `valid` [b, n]
+// are considered. A box that overlaps a better kept box by more than `overlap`
+// is not kept. With `ids` [b, n], only boxes with equal ids suppress each
+// other; if `ids` is absent, all do. The function is a loop with one iteration
+// per box.
 Tensor Unsuppressed(Tensor boxes, Tensor ids, Tensor valid, double overlap);
 
 }  // namespace ember::ops

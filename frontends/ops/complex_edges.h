@@ -1,6 +1,7 @@
-// Complex numbers as inputs and results of a module. There they are one tensor
-// of real numbers with one more dim at the end, which has two elements, the
-// real and the imaginary part. Inside of a model they are two tensors.
+// Complex numbers as inputs and results of a module. In the signature of a
+// module they are one tensor of real numbers with a further last dim of two
+// elements, the real and the imaginary part. Inside of a graph they are two
+// tensors.
 //
 //   builder.Output(name, JoinedParts(real, imaginary).value());
 #ifndef EMBER_FRONTENDS_OPS_COMPLEX_EDGES_H_

@@ -4,14 +4,15 @@
 #include <optional>
 #include <vector>
 
-#include "compiler/graph/control_flow.h"
+#include "compiler/graph/builder/control_flow.h"
 #include "frontends/ops/dims.h"
 
 namespace ember::ops {
 namespace {
 
-// Scans by doubling: after step k each element combines the last 2^k ones. If
-// the axis has an open extent, the steps are the iterations of a loop.
+// Scans by doubling: after step k each result combines the 2^k elements up to
+// and including its own. If the axis has an open extent, the steps are the
+// iterations of a loop.
 Tensor OpenScan(Tensor x, int axis, Opcode opcode) {
   graph::GraphBuilder& builder = x.builder();
   const Dim extent = x.dim(axis);

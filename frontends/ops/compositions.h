@@ -15,17 +15,18 @@ Tensor LogSoftmax(Tensor x, int axis);
 // axis, to indices from the front. The results are in range if the operands
 // are.
 Tensor NormalizeIndices(Tensor indices, const Dim& extent);
-// Returns an expression as an i64 scalar.
+// Returns a dim, which may be an expression, as an i64 scalar.
 Tensor DimScalar(graph::GraphBuilder& builder, const Dim& dim);
 // Returns x with an open dim assumed to be `extent`, which the program checks.
-// For dims that must be equal and would otherwise broadcast.
+// It is for dims that must be equal and would otherwise broadcast.
 Tensor WithDim(Tensor x, int axis, const Dim& extent);
 // Repeats each slice along an axis `times` times; the copies are adjacent.
 Tensor RepeatEach(Tensor x, int axis, const Dim& times);
-// Reverses the slices along the axis.
+// Returns x with the order of the slices along an axis reversed.
 Tensor Reverse(Tensor x, int axis);
-// Combines each element with all before it along an axis: running sums,
-// products and so on. `identity` is the neutral element of the opcode.
+// Returns a scan along an axis: each result combines an element with all
+// elements before it, as running sums and products do. `identity` is the
+// neutral element of the opcode.
 Tensor InclusiveScan(Tensor x, int axis, Opcode opcode, double identity);
 
 }  // namespace ember::ops

@@ -16,7 +16,8 @@
 
 namespace ember::ops {
 
-// Transpose [N, C, spatial…] to [N, spatial…, C], and back.
+// ToChannelsLast transposes [N, C, spatial…] to [N, spatial…, C];
+// ToChannelsFirst transposes back.
 Tensor ToChannelsLast(Tensor x);
 Tensor ToChannelsFirst(Tensor x);
 
@@ -29,13 +30,14 @@ struct ConvSpec {
 Tensor Conv(Tensor x, Tensor w, Tensor bias, const ConvSpec& spec);
 
 struct ConvTransposeSpec {
-  Window window;  // its padding is cut off the result
+  // The window. Its padding is removed from the ends of the result.
+  Window window;
   std::vector<int64_t> output_padding;
   int64_t groups = 1;
 };
 // Sets the padding (and output_padding) for which the result has the spatial
 // extents `outputs`. The operator is taken to reverse a convolution from
-// `outputs` with padding SAME or VALID. False after an error.
+// `outputs` with padding SAME or VALID. Returns false after an error.
 bool PadTransposed(graph::GraphBuilder& builder, const Shape& spatial,
                    const Shape& outputs, bool same, ConvTransposeSpec& spec);
 // Returns the transposed convolution of x[N, spatial…, C] with w[window…, C, O

@@ -11,11 +11,11 @@
 namespace ember::ops {
 namespace {
 
-// Facts that follow from the operands' shapes.
+// Sizes that follow from the operands' shapes.
 struct DeformShape {
-  int64_t elements = 1;  // number of elements of the window
-  Shape output;          // spatial extents of the output
-  Dim points;            // number of points of the output
+  int64_t elements = 1;  // Number of elements of the window.
+  Shape output;          // Spatial extents of the output.
+  Dim points;            // Number of points (spatial positions) of the output.
 };
 
 Shape SpatialOf(const Tensor& x) {
@@ -55,7 +55,8 @@ Tensor Positions(const Window& window, const DeformShape& shape, int axis,
   Tensor elements =
       Reshape(Broadcast(AlongAxis(element, axis, spatial), kernel),
               {Dim(shape.elements), Dim(1)});
-  // [N, offset group, element, axis, point]
+  // The offsets are [N, offset group, element, axis, point]. This selects one
+  // axis.
   Tensor offset = Squeeze(SliceAxis(offsets, 3, Dim(axis), Dim(1)), {3});
   return offset + (elements + points);
 }
@@ -83,8 +84,8 @@ Neighbour NeighbourOf(Tensor position, const Dim& extent, int side,
           Select(inside, weight, weight.Like(0))};
 }
 
-// Samples the input at the positions, [N, offset group, channels of it, element
-// * point]: a sum over the corners around each position.
+// Returns the input sampled at the positions, [N, offset group, channels of the
+// group, element * point]: a sum over the corners around each position.
 Tensor Sample(const DeformConvSpec& spec, const DeformShape& shape, Tensor x,
               const std::vector<Tensor>& positions) {
   const int spatial = spec.window.rank();
@@ -144,7 +145,8 @@ Tensor DeformConv(const DeformConvOperands& operands,
   CheckShape(operands.offsets, "offsets", per_point(read * spatial));
   if (operands.mask) CheckShape(operands.mask, "mask", per_point(read));
   if (!x.builder().status().ok()) return x;
-  // Offsets are stored per window element, with a number per axis for each.
+  // Offsets are stored per window element, and each window element has one
+  // number per axis.
   Tensor offsets = Reshape(Cast(operands.offsets, type),
                            {batch, Dim(spec.offset_groups), Dim(shape.elements),
                             Dim(spatial), shape.points});

@@ -17,9 +17,10 @@
 namespace ember::ops {
 
 struct DeformConvSpec {
-  Window window;              // window of w
-  int64_t groups = 1;         // channel groups, like those of Conv
-  int64_t offset_groups = 1;  // groups of channels that share offsets
+  Window window;       // window of w
+  int64_t groups = 1;  // Number of groups of channels, as in Conv.
+  // Number of groups of channels that share offsets.
+  int64_t offset_groups = 1;
   // Selects the values that are read outside the image. If false, values fade
   // to zero within one element of its border. If true, values are zero before
   // the first element and from one element after the last one on; between these
@@ -29,16 +30,19 @@ struct DeformConvSpec {
 
 struct DeformConvOperands {
   Tensor x;  // [N, C, spatial…]
-  Tensor w;  // [O, C / groups, window…]
-  // [N, offset_groups * window elements * spatial axes, result's spatial…]: for
-  // each element of the window in order, a number per axis.
+  Tensor w;  // The weights, [O, C / groups, window…].
+  // The offsets in elements, [N, offset_groups * window elements * spatial
+  // axes, result's spatial…]: for each element of the window in order, a number
+  // per axis.
   Tensor offsets;
   Tensor mask =
-      {};  // [N, offset_groups * window elements, spatial…], or absent
+      // The factor of each element that is read, [N, offset_groups * window
+      // elements, spatial…]; or absent.
+      {};
   Tensor bias = {};  // [O], or absent
 };
 
-// Returns [N, O, spatial…] of the type of x.
+// Returns the convolution, [N, O, spatial…], in the type of x.
 Tensor DeformConv(const DeformConvOperands& operands,
                   const DeformConvSpec& spec);
 

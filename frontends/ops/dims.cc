@@ -21,7 +21,7 @@ bool IsUnbounded(int64_t bound) {
   return bound == DimRange::kNoLow || bound == DimRange::kNoHigh;
 }
 
-// Adds two bounds; if one is missing, so is the sum.
+// Adds two bounds. If one of them is `missing`, the sum is `missing`.
 int64_t AddBounds(int64_t a, int64_t b, int64_t missing) {
   if (a == missing || b == missing) return missing;
   return Clamp128(static_cast<__int128>(a) + b);
@@ -65,13 +65,14 @@ DimRange ModuloRange(DimRange b) {
 DimRange RangeOf(const Dim& dim) {
   using Operation = Dim::Operation;
   if (!dim.is_valid())
-    return {};  // overflow; it is refused when it becomes part of a type
+    // The expression overflows, so nothing is known about it. It is refused
+    // when it becomes part of a type.
+    return {};
   DimRange range = dim.Fold<DimRange>(
-      [](int64_t value) {
-        return DimRange{value, value};
-      },
+      [](int64_t value) { return DimRange{value, value}; },
       [](const std::string& symbol) {
-        // Sizes that depend on data (GraphBuilder::FreshSymbol) may be 0.
+        // A symbol of a size that depends on data (GraphBuilder::FreshSymbol)
+        // begins with '_' and may be 0. All other symbols are at least 1.
         const int64_t low = symbol.starts_with('_') ? 0 : 1;
         return DimRange{low, DimRange::kNoHigh};
       },

@@ -26,13 +26,13 @@ struct DimRange {
 DimRange RangeOf(const graph::Dim& dim);
 bool IsNonNegative(const graph::Dim& dim);
 
-// Return min(a, b) and max(a, b). The result is a or b itself if the range of a
-// - b decides.
+// These functions return min(a, b) and max(a, b). If the range of a - b shows
+// which one is smaller, the result is a or b itself instead of an expression.
 graph::Dim SmallerOf(const graph::Dim& a, const graph::Dim& b);
 graph::Dim LargerOf(const graph::Dim& a, const graph::Dim& b);
 
-// Returns product(whole) / product(parts): equal dims cancel, constants divide.
-// Returns nullopt if the constants do not divide.
+// Returns product(whole) / product(parts): equal dims cancel, and constants are
+// divided. Returns nullopt if the constants do not divide.
 std::optional<graph::Dim> DivideElementCounts(const graph::Shape& whole,
                                               const graph::Shape& parts);
 

@@ -10,8 +10,8 @@
 namespace ember::ops {
 namespace {
 
-// One character per dim: a letter of the equation; for a dim of the ellipsis a
-// character from '0' on.
+// Labels of dims, one character per dim: a letter of the equation or, for a dim
+// of the ellipsis, a character from '0' on.
 using Labels = std::string;
 
 struct Term {
@@ -140,7 +140,8 @@ Term DropLabels(Term term, const std::string& needed,
   return term;
 }
 
-// Returns the term with the dims of `labels`, and dims of 1 for those it lacks.
+// Returns the term transposed to the order of `labels`, with a dim of 1 for
+// each label that the term lacks.
 Tensor AlignTo(const Term& term, const Labels& labels) {
   std::vector<int64_t> permutation;
   std::vector<int64_t> missing;
@@ -199,7 +200,8 @@ Status Refused(const std::string& equation, const std::string& reason) {
                               "\": " + reason);
 }
 
-// Parses equation and operands into terms without ellipsis.
+// Parses the equation, and returns the operands as terms with labels, in which
+// the ellipsis is expanded.
 StatusOr<std::vector<Term>> Parse(const std::string& text,
                                   const std::vector<Tensor>& operands,
                                   Labels& result) {
@@ -254,7 +256,8 @@ StatusOr<std::vector<Term>> Parse(const std::string& text,
   return terms;
 }
 
-// Returns the extent of each label: that of any of its dims that is not 1.
+// Returns the extent of each label: the extent of a dim with this label that is
+// not 1; else 1.
 std::map<char, Dim> Extents(const std::vector<Term>& terms) {
   std::map<char, Dim> extents;
   for (const Term& term : terms) {

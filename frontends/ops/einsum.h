@@ -10,7 +10,8 @@
 
 namespace ember::ops {
 
-// Fails on an equation that does not fit the operands.
+// Returns the einsum of the operands. Fails if the equation does not fit the
+// operands.
 Tensor Einsum(graph::GraphBuilder& builder, const std::string& equation,
               const std::vector<Tensor>& operands);
 

@@ -11,8 +11,8 @@ constexpr int kFractionBits = 31;
 int LeftShift(const FixedPoint& scale) { return std::max(scale.shift, 0); }
 int RightShift(const FixedPoint& scale) { return std::max(-scale.shift, 0); }
 
-// Returns a parameter of the scales along the last dim; a scalar if all are
-// equal.
+// Returns one parameter (such as the shift) of all scales as a vector along the
+// last dim, or as a scalar if all are equal.
 template <typename T, typename Value>
 Tensor Parameter(Tensor x, const std::vector<FixedPoint>& scales, DType dtype,
                  const Value& value) {
@@ -120,7 +120,7 @@ int32_t MultiplyByFixedPoint(int32_t x, const FixedPoint& scale) {
 
 FixedPoint InverseRootOf(int32_t value) {
   if (value <= 1) return {INT32_MAX, 0};
-  // Write the value as a number of 29 bits below 1 times a power of 4.
+  // Writes the value as a number of 29 bits below 1 times a power of 4.
   int shift = -11;
   while (value >= 1 << 29) {
     value /= 4;

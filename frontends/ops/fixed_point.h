@@ -33,21 +33,23 @@ struct FixedPoint {
   bool operator==(const FixedPoint&) const = default;
 };
 
-// Returns the nearest fixed-point number; 0 below 2^-32. The value must be
-// finite and not negative.
+// Returns the fixed-point number that is nearest to `value`; 0 for values below
+// 2^-32. The value must be finite and not negative.
 FixedPoint FixedPointOf(double value);
 
-// Rounding of numbers halfway between two integers.
+// The rounding of numbers that are halfway between two integers.
 enum class Halves : uint8_t { kUp, kAwayFromZero };
 
-// Multiply i32 tensors by one scale, or by a scale per element of the last dim.
+// These functions multiply i32 tensors by one scale, or by a scale per element
+// of the last dim.
 Tensor MultiplyByFixedPoint(Tensor x, const FixedPoint& scale,
                             Halves halves = Halves::kAwayFromZero);
 Tensor MultiplyByFixedPoint(Tensor x, const std::vector<FixedPoint>& scales,
                             Halves halves = Halves::kAwayFromZero);
 
-// Multiplies a number in the same way, with halves away from zero. Like the
-// function for tensors it wraps if a left shift exceeds 32 bits.
+// Multiplies a number by a scale like the function for tensors, and rounds
+// halves away from zero. Like that function it wraps if a left shift exceeds 32
+// bits.
 int32_t MultiplyByFixedPoint(int32_t x, const FixedPoint& scale);
 
 // Returns 1 / sqrt(value), by Newton's method on fixed-point numbers, as

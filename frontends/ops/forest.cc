@@ -11,13 +11,15 @@
 namespace ember::ops {
 namespace {
 
-// Largest depth of a tree. Each level adds operations to the graph.
+// Largest depth of a tree that is imported. Each level adds operations to the
+// graph.
 constexpr int64_t kMaxDepth = 1024;
 // Largest number of elements of a table of leaves by targets.
 constexpr int64_t kMaxDense = int64_t{1} << 22;
 
-// A comparison that distinguishes two children, if the outcomes in `holds` lead
-// to one and all others to the other.
+// A comparison of a feature with a threshold. It decides a branch if all
+// outcomes in `holds` lead to one child, and all other outcomes to one other
+// child.
 struct Test {
   Opcode opcode;
   bool threshold_first;
@@ -31,8 +33,9 @@ constexpr Test kTests[] = {
     {Opcode::kEqual, false, {false, true, false, false}},
 };
 
-// Finds the child if the test holds, and the child if it does not. False if the
-// test alone does not decide the branch.
+// Finds the child for rows for which the test holds (`yes`), and the child for
+// all other rows (`no`). Returns false if the test alone does not decide the
+// branch.
 bool ChildrenOf(const TreeTable::Branch& branch, const Test& test, int64_t* yes,
                 int64_t* no) {
   *yes = *no = -1;
@@ -178,7 +181,8 @@ void Forest::Survey() {
 }
 
 void Forest::ArrangeTrees() {
-  // The trees of each target, if each tree votes for one target only.
+  // The root nodes of the trees that vote for each target, used if each tree
+  // votes for one target only.
   std::vector<std::vector<int64_t>> trees(table_.targets);
   bool one_target = true;
   for (size_t tree = 0; tree < table_.roots.size(); ++tree) {
@@ -215,7 +219,8 @@ void Forest::Walk(Tensor x) {
   }
   test_ = FindTest(table_);
   const int64_t width = test_ < 0 ? TreeTable::kOutcomes : 2;
-  // All nodes, plus one leaf for the slots without a tree.
+  // Number of all nodes, plus one leaf for the slots (start nodes) without a
+  // tree.
   const int64_t nodes = table_.branch_count() + leaf_count() + 1;
   std::vector<int64_t> features(nodes, 0), children(nodes * width);
   std::vector<double> thresholds(nodes, 0);
@@ -252,7 +257,8 @@ void Forest::Walk(Tensor x) {
 
 Tensor Forest::NextNode(Tensor x, Tensor node, bool first) const {
   Tensor feature = Gather(features_, node, 0);
-  // At the first level all rows are at the same nodes.
+  // At the first level all rows are at the same nodes, so whole columns of
+  // features are gathered.
   Tensor value =
       first ? Gather(x, feature, 1)
             : Apply("gather_elements", {x, feature}, {{"axis", int64_t{1}}});
@@ -304,7 +310,8 @@ Forest::Votes Forest::Combine(Aggregation aggregation) const {
     for (const auto& [target, weight] : by_target)
       votes.leaves.back().push_back({target, weight});
   }
-  votes.leaves.emplace_back();  // leaf of the slots without a tree
+  // The extra leaf of slots without a tree has no votes.
+  votes.leaves.emplace_back();
   return votes;
 }
 
@@ -341,7 +348,8 @@ Tensor Forest::Collect(const Votes& votes) const {
   return dense ? CollectDense(votes) : CollectSparse(votes);
 }
 
-// Collects one number per leaf, with the slots sorted by target.
+// Collects the votes if each tree votes for one target only: one number per
+// leaf, with the slots sorted by target.
 Tensor Forest::CollectByTree(const Votes& votes) const {
   std::vector<double> weights;
   for (const auto& leaf : votes.leaves)
@@ -353,7 +361,7 @@ Tensor Forest::CollectByTree(const Votes& votes) const {
   return Reduce(Reshape(values, shape), votes.combiner, {2}, false);
 }
 
-// Collects a row of all targets per leaf.
+// Collects the votes from a table with a row of all targets per leaf.
 Tensor Forest::CollectDense(const Votes& votes) const {
   const int64_t targets = table_.targets;
   std::vector<double> weights(votes.leaves.size() * targets, votes.none);
@@ -367,8 +375,9 @@ Tensor Forest::CollectDense(const Votes& votes) const {
   return Reduce(Gather(rows, leaf_, 0), votes.combiner, {1}, false);
 }
 
-// Collects (target, weight) pairs, as many per leaf as the leaf with the most
-// has. Each pair is compared with all targets.
+// Collects the votes as (target, weight) pairs. Each leaf is padded to the
+// number of pairs of the leaf with the most. Each pair is compared with all
+// targets.
 Tensor Forest::CollectSparse(const Votes& votes) const {
   size_t most = 1;
   for (const auto& leaf : votes.leaves) most = std::max(most, leaf.size());

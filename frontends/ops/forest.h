@@ -1,4 +1,4 @@
-// The trees of an ensemble as tensor expressions: all rows walk all trees at
+// The trees of an ensemble as tensor expressions: all rows descend all trees at
 // the same time, one level per step.
 //
 //   const Forest forest(builder, table, x);      // x [N, F], f32 or f64
@@ -6,8 +6,8 @@
 //
 // The nodes are constant tables of feature, threshold and children. A level is
 // the same few gathers for all trees, so the graph's size depends only on the
-// depth of the deepest tree. Leaves are their own children, so rows stay at
-// them.
+// depth of the deepest tree. A leaf is its own child, so a row that has reached
+// a leaf stays there.
 #ifndef EMBER_FRONTENDS_OPS_FOREST_H_
 #define EMBER_FRONTENDS_OPS_FOREST_H_
 
@@ -20,7 +20,7 @@
 
 namespace ember::ops {
 
-// The nodes and leaves of all trees.
+// The branches and leaves of all trees of an ensemble.
 struct TreeTable {
   enum Outcome { kBelow, kEqual, kAbove, kNan };
   static constexpr int kOutcomes = 4;
@@ -28,8 +28,8 @@ struct TreeTable {
   struct Branch {
     int64_t feature = 0;
     double threshold = 0;
-    // Numbers of nodes: below branches.size() they are branches, from there on
-    // leaves.
+    // The node to which each outcome leads. Numbers below branches.size() are
+    // branches, larger numbers are leaves.
     std::array<int64_t, kOutcomes> children{};
   };
   struct Vote {
@@ -39,7 +39,7 @@ struct TreeTable {
 
   std::vector<Branch> branches;
   std::vector<std::vector<Vote>> leaves;
-  std::vector<int64_t> roots;  // root node of each tree
+  std::vector<int64_t> roots;  // Number of the root node of each tree.
   int64_t targets = 1;
   // True if thresholds or weights are given as f64.
   bool wide = false;
@@ -50,7 +50,7 @@ struct TreeTable {
 
 class Forest {
  public:
-  // The values have the order of TreeEnsemble's enumeration.
+  // The values are in the order of the numbers in ONNX's TreeEnsemble operator.
   enum Aggregation { kAverage, kSum, kMinimum, kMaximum };
 
   // Errors stay in the builder. Builder and table must outlive this object.
@@ -58,19 +58,22 @@ class Forest {
   Forest(graph::GraphBuilder& builder, const TreeTable& table, Tensor x,
          std::string_view features = "features");
 
-  // Aggregates the votes of the reached leaves per target: [N, targets], 0 for
-  // targets without votes.
+  // Aggregates the votes of the reached leaves per target: [N, targets], and 0
+  // for targets without votes.
   Tensor Aggregate(Aggregation aggregation) const;
-  // True if any reached leaf votes for the target.
+  // Returns, for each row, true if any of the leaves that the row reaches votes
+  // for the target.
   Tensor IsVotedFor(int64_t target) const;  // bool [N, 1]
   // True if the result of IsVotedFor is true, or false, for every row.
   bool AlwaysVotedFor(int64_t target) const { return always_[target]; }
   bool NeverVotedFor(int64_t target) const { return never_[target]; }
 
  private:
-  struct Votes {  // votes of each leaf, one per target
+  struct Votes {  // The votes of each leaf: at most one per target.
     std::vector<std::vector<TreeTable::Vote>> leaves;
-    double none = 0;  // neutral element of the combiner
+    // The value for a target without a vote: the neutral element of the
+    // combiner.
+    double none = 0;
     const char* combiner = "sum";
   };
 
@@ -79,7 +82,8 @@ class Forest {
   void Walk(Tensor x);
   Tensor NextNode(Tensor x, Tensor node, bool first) const;
   Votes Combine(Aggregation aggregation) const;
-  // Returns [N, targets], `none` where there is no vote.
+  // Returns the combined votes of the leaves that each row reaches, [N,
+  // targets]; `none` for a target without a vote.
   Tensor Collect(const Votes& votes) const;
   Tensor CollectByTree(const Votes& votes) const;
   Tensor CollectDense(const Votes& votes) const;
@@ -94,15 +98,18 @@ class Forest {
   graph::GraphBuilder& builder_;
   const TreeTable& table_;
   DType type_;
-  std::vector<std::vector<int64_t>> reachable_;  // leaves of each tree
-  std::vector<bool> always_, never_;             // per target
-  // The roots in the order of the walk. If each tree votes for one target only,
-  // they are sorted by target, with the same number of slots for each; slots
-  // without a tree begin at leaf -1.
+  // The leaves that each tree can reach.
+  std::vector<std::vector<int64_t>> reachable_;
+  std::vector<bool> always_, never_;  // per target
+  // The start node of each slot, that is, of each tree that a row descends. If
+  // each tree votes for one target only, slots are sorted by target, and each
+  // target has the same number of slots. A slot without a tree starts at -1, an
+  // extra leaf without votes.
   std::vector<int64_t> slots_;
   bool by_target_ = false;
-  // The tables of nodes.
-  int test_ = -1;  // row of the table of tests; -1: all outcomes
+  // The tables of nodes. `test_` is the index in kTests of the test that
+  // decides every branch; it is -1 if branches distinguish more outcomes.
+  int test_ = -1;
   Tensor features_, thresholds_, children_;
   Tensor leaf_;  // [N, slots]
 };

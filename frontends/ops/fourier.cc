@@ -36,8 +36,8 @@ Tensor SwapWithLast(Tensor x, int axis) {
   return Transpose(x, permutation);
 }
 
-// Returns a part with its axis last, in the type in which the transform
-// computes.
+// Returns the real or imaginary part with the transformed axis last, in the
+// type in which the transform computes.
 Tensor Prepared(const Tensor& part, int axis) {
   if (!part) return part;
   return SwapWithLast(Cast(part, ComputeType(part.dtype())), axis);

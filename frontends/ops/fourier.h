@@ -13,7 +13,8 @@
 
 namespace ember::ops {
 
-// Both parts have one shape and float type; an absent imaginary part is 0.
+// A complex tensor as its real and imaginary parts, of the same shape and float
+// type. An absent imaginary part is 0.
 struct ComplexParts {
   Tensor real, imaginary;
 };
@@ -26,8 +27,8 @@ Tensor WithLength(Tensor x, int axis, const Dim& length);
 ComplexParts FourierTransform(const ComplexParts& x, int axis,
                               const Dim& length, const Dim& bins, bool inverse);
 // Returns the real signal of `length` points whose spectrum begins with x: the
-// first half. Each bin counts twice, except for the first one and the middle
-// one of an even length.
+// first half. Each bin of the half counts twice, except for the first one and
+// the middle one of an even length.
 Tensor RealFourierInverse(const ComplexParts& x, int axis, const Dim& length);
 
 }  // namespace ember::ops

@@ -23,7 +23,7 @@
 #include <vector>
 
 #include "base/status.h"
-#include "compiler/graph/builder.h"
+#include "compiler/graph/builder/builder.h"
 #include "frontends/ops/tensor.h"
 #include "frontends/ops/windows.h"
 
@@ -38,7 +38,8 @@ class ImportContext {
 
   graph::GraphBuilder& builder() { return builder_; }
 
-  // Record errors, which name the builder's origin.
+  // These functions record an error in the builder. The error names the
+  // builder's origin, that is, the current node.
   void Fail(const Status& status);
   void FailInvalid(std::string message);
   void FailUnsupported(std::string message);
@@ -48,7 +49,7 @@ class ImportContext {
   Tensor Scalar(double value, DType dtype = DType::kF32) {
     return Wrap(builder_.Scalar(value, dtype));
   }
-  // Returns a constant vector.
+  // Returns the values as a constant vector.
   template <typename T>
   Tensor Vector(DType dtype, const std::vector<T>& values) {
     const auto* bytes = reinterpret_cast<const uint8_t*>(values.data());
@@ -72,8 +73,9 @@ class ImportContext {
     return CheckRange(what, value, 1);
   }
 
-  // Return extents that must be known when compiling: of dim `axis`, and of the
-  // dims from `first` to before `last`.
+  // These functions return extents that must be known when compiling: that of
+  // dim `axis`, and those of the dims [first, last). Nullopt, with an error, if
+  // an extent is not known.
   std::optional<int64_t> Extent(const Tensor& x, int axis);
   std::optional<std::vector<int64_t>> Extents(const Tensor& x, int first,
                                               int last);
@@ -88,13 +90,13 @@ class ImportContext {
   std::optional<std::vector<double>> ConstantNumbers(const Tensor& operand,
                                                      std::string_view what);
   // Returns integers of an operand of rank 0 or 1, none of which may be
-  // negative: those of Contents if they are known, else symbols that are read
-  // when the program runs.
+  // negative: the contents if they are known when compiling, else symbols that
+  // are read when the program runs.
   std::optional<Shape> Sizes(Tensor operand, std::string_view what);
 
  protected:
-  // Fails because the value of this operand must be known when compiling, and
-  // is not.
+  // Records the error that the value of this operand must be known when
+  // compiling but is not.
   virtual void FailDataDependent(const Tensor& operand, std::string_view what);
 
  private:

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "compiler/graph/builder.h"
+#include "compiler/graph/builder/builder.h"
 #include "frontends/ops/axes.h"
 
 namespace ember::ops {
@@ -45,11 +45,11 @@ TEST(Axes, Errors) {
                 EXPECT_THAT(c.Axes({0, -5}, 4), IsEmpty());
               }),
               HasSubstr("expected a value in [-4, 3], found -5"));
-  EXPECT_THAT(
-      ErrorOf([](ImportContext& c) {
-        EXPECT_THAT(DistinctAxes(c.builder(), {1, 3, -1}, 4), IsEmpty());
-      }),
-      HasSubstr("axes: expected different ones, found -1 twice"));
+  EXPECT_THAT(ErrorOf([](ImportContext& c) {
+                EXPECT_THAT(DistinctAxes(c.builder(), {1, 3, -1}, 4),
+                            IsEmpty());
+              }),
+              HasSubstr("axes: expected different ones, found -1 twice"));
 }
 
 TEST(ImportContext, Ranges) {
@@ -61,7 +61,7 @@ TEST(ImportContext, Ranges) {
             "");
   EXPECT_THAT(ErrorOf([](ImportContext& c) {
                 EXPECT_FALSE(c.CheckRange("k", 6, 1, 5));
-                // The first error stays.
+                // A later error does not replace the first one.
                 EXPECT_FALSE(c.CheckRange("k", 5, 1, 5));
               }),
               HasSubstr("k: expected a value in [1, 5], found 6"));

@@ -18,7 +18,7 @@
 #include <utility>
 #include <vector>
 
-#include "compiler/graph/builder.h"
+#include "compiler/graph/builder/builder.h"
 #include "frontends/ops/import_context.h"
 #include "frontends/ops/tensor.h"
 
@@ -26,11 +26,11 @@ namespace ember::ops {
 
 class OperandContext : public ImportContext {
  public:
-  // Any number of outputs may be set.
+  // Makes a context in which any number of outputs may be set.
   OperandContext(graph::GraphBuilder& builder, std::vector<Tensor> inputs)
       : ImportContext(builder), inputs_(std::move(inputs)) {}
-  // `outputs`: number of outputs that the model names; further ones are
-  // dropped.
+  // `outputs`: number of outputs that the model names; further outputs that are
+  // set are dropped.
   OperandContext(graph::GraphBuilder& builder, std::vector<Tensor> inputs,
                  size_t outputs)
       : ImportContext(builder),
@@ -39,7 +39,7 @@ class OperandContext : public ImportContext {
         counted_(true) {}
 
   int input_count() const { return static_cast<int>(inputs_.size()); }
-  // Returns an absent tensor if there is no input of this number.
+  // Returns the input with this index; an absent tensor if there is none.
   Tensor Input(int index) const { return At(inputs_, index); }
   const std::vector<Tensor>& inputs() const { return inputs_; }
 
@@ -53,7 +53,7 @@ class OperandContext : public ImportContext {
     }
     outputs_[at] = value;
   }
-  // Returns an absent tensor if the output was not set.
+  // Returns the output with this index; an absent tensor if it was not set.
   Tensor Output(int index) const { return At(outputs_, index); }
   const std::vector<Tensor>& outputs() const { return outputs_; }
 

@@ -8,8 +8,8 @@
 namespace ember::ops {
 namespace {
 
-// Returns `parts` for the window's dims, and `otherwise` for the other dims of
-// `rank`.
+// Returns a list with one entry for each of `rank` dims: those of `parts` for
+// the window's dims, and `otherwise` for the other dims.
 template <typename T>
 std::vector<T> ForAllDims(const std::vector<T>& parts, const T& otherwise,
                           int first, int rank) {

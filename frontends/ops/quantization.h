@@ -1,4 +1,4 @@
-// Parts of linear quantization that operators of several families use.
+// Functions of linear quantization that operators of several formats use.
 #ifndef EMBER_FRONTENDS_OPS_QUANTIZATION_H_
 #define EMBER_FRONTENDS_OPS_QUANTIZATION_H_
 
@@ -16,7 +16,8 @@ Tensor RepeatBlocks(Tensor parameters, int axis, int64_t block,
 // Returns x minus its zero point (which may be absent), as i32.
 Tensor Centered(Tensor x, Tensor zero_point);
 
-// Returns (x - zero point) * scale in f32. Both broadcast against x.
+// Returns (x - zero point) * scale in f32. Scale and zero point broadcast
+// against x.
 Tensor Dequantize(Tensor x, Tensor scale, Tensor zero_point);
 
 // Rounds to the nearest integers (ties to even), adds the zero point (which may

@@ -1,6 +1,6 @@
 #include "frontends/ops/recurrent.h"
 
-#include "compiler/graph/control_flow.h"
+#include "compiler/graph/builder/control_flow.h"
 #include "frontends/ops/compositions.h"
 
 namespace ember::ops {

@@ -8,8 +8,8 @@
 //         return States{h, h};
 //       });   // {the last h, all of them}
 //
-// A single step needs no loop. Errors stay in the graph builder; then there are
-// no results.
+// A sequence of one step is computed without a loop. Errors stay in the graph
+// builder; the list of results is then empty.
 #ifndef EMBER_FRONTENDS_OPS_RECURRENT_H_
 #define EMBER_FRONTENDS_OPS_RECURRENT_H_
 
@@ -29,7 +29,7 @@ using StepFunction =
     std::function<States(const Capture& capture, Tensor iteration, Tensor input,
                          const States& before)>;
 
-// Returns the last states, followed, if they are kept, by the outputs of all
+// Returns the last states, followed, if `keep_outputs`, by the outputs of all
 // steps, [steps, …]. input: [steps, …].
 States RunSteps(Tensor input, const States& initial, bool keep_outputs,
                 const StepFunction& step);

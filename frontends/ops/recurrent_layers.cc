@@ -11,7 +11,7 @@ namespace {
 
 Tensor Transposed(const Tensor& matrix) { return Transpose(matrix, {1, 0}); }
 
-// Returns gate number `index` of [batch, gates H].
+// Returns gate number `index` of the gates [batch, gates H], as [batch, H].
 Tensor Gate(const Tensor& gates, int index, const Dim& size) {
   return SliceAxis(gates, 1, Dim(index) * size, size);
 }
@@ -58,7 +58,7 @@ States Step(CellKind kind, const Tensor& from_input, const States& states,
 States RunDirection(CellKind kind, Tensor x, bool is_backward,
                     const States& initial, const CellWeights& weights) {
   if (is_backward) x = Reverse(x, 0);
-  // The products of all steps with the input are computed as one.
+  // The products of the inputs of all steps with W are computed as one product.
   States results = RunSteps(
       FromInput(x, weights), initial, true,
       [&](const Capture& capture, Tensor, Tensor step, const States& before) {

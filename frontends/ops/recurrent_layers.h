@@ -31,9 +31,12 @@ inline int StatesOf(CellKind kind) { return kind == CellKind::kLstm ? 2 : 1; }
 
 // The weights of one direction of one layer; biases may be absent.
 struct CellWeights {
-  Tensor input, hidden;            // [gates H, in], [gates H, H or P]
+  // Weights of the input, [gates H, in], and of the state h, [gates H, H], or
+  // [gates H, P] if projected.
+  Tensor input, hidden;
   Tensor input_bias, hidden_bias;  // [gates H]
-  Tensor projection;               // [P, H]; only for a projected LSTM
+  // Projection of h, [P, H]. Set only for a projected LSTM.
+  Tensor projection;
 };
 
 // Computes one step. x: [batch, in]; states: [batch, H], except that h of a
@@ -42,10 +45,10 @@ States RunCell(CellKind kind, const Tensor& x, const States& states,
                const CellWeights& weights);
 
 struct StackResults {
-  // [steps, batch, directions H]; outputs of backward layers are in the order
-  // of the steps, too
+  // Outputs of the last layer, [steps, batch, directions H]. The outputs of a
+  // backward direction are in the order of the steps, too.
   Tensor output;
-  States last;  // each state: [layers directions, batch, H]
+  States last;  // Final states, [layers directions, batch, H] each.
 };
 
 // Runs all layers. x: [steps, batch, in]; initial: each state, [layers

@@ -9,8 +9,8 @@ namespace {
 // Reshapes [regions] to [regions, 1, …] of rank `rank`.
 Tensor PerRegion(Tensor vector, int rank) { return AlongAxis(vector, 0, rank); }
 
-// True for the elements of one axis that are in each bin, [regions, bins,
-// extent].
+// Returns bool [regions, bins, extent]: true if the element of the axis is in
+// the bin.
 Tensor BinMembers(const Dim& extent, int64_t bins, Tensor first, Tensor last) {
   const DType type = first.dtype();
   graph::GraphBuilder& builder = first.builder();
@@ -42,7 +42,7 @@ Tensor Column(Tensor rows, int index) {
 }
 
 Tensor MaxRoiPool(Tensor x, Tensor rois, const RoiPoolSpec& spec) {
-  // batch, x1, y1, x2, y2
+  // The columns of `rois` are batch, x1, y1, x2, y2.
   auto corner = [&](int column) {
     return RoundAway(Column(rois, column) * spec.scale);
   };
@@ -50,9 +50,11 @@ Tensor MaxRoiPool(Tensor x, Tensor rois, const RoiPoolSpec& spec) {
   Tensor columns = BinMembers(x.dim(3), spec.bins[1], corner(1), corner(3));
   Tensor maps = Gather(x, Cast(Column(rois, 0), DType::kI64), 0);
   Tensor pooled_rows =
-      LargestMember(Transpose(maps, {0, 1, 3, 2}), rows);  // [r, c, w, p]
+      // The shape is [r, c, w, p]: region, channel, column of the map, row of
+      // bins.
+      LargestMember(Transpose(maps, {0, 1, 3, 2}), rows);
   Tensor y = LargestMember(Transpose(pooled_rows, {0, 1, 3, 2}), columns);
-  // Bins without elements are 0.
+  // The result is 0 for bins without elements.
   auto is_empty = [](Tensor members) {
     return Not(Reduce(members, "maximum", {2}, false));
   };

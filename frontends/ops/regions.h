@@ -21,8 +21,10 @@ Tensor RoundAway(Tensor x);
 Tensor Column(Tensor rows, int index);
 
 struct RoiPoolSpec {
-  std::array<int64_t, 2> bins;  // rows and columns, at least 1
-  double scale = 1;             // factor of the regions' corners
+  // Numbers of rows and columns of bins, at least 1 each.
+  std::array<int64_t, 2> bins;
+  // Factor by which the regions' corners are multiplied.
+  double scale = 1;
 };
 // Returns the largest element of each bin, [R, C, bins], 0 for bins without
 // elements (Girshick 2015, "Fast R-CNN"). x: [N, C, H, W]; rois: [R, 5] of
@@ -31,7 +33,7 @@ Tensor MaxRoiPool(Tensor x, Tensor rois, const RoiPoolSpec& spec);
 
 // Returns the kept boxes as rows of (n, class, box), i64 [k, 3], best first
 // within a class. boxes: [n, b, 4] (corners); scores: [n, classes, b]; both
-// f32. Dropped are boxes that overlap a better one by more than `overlap`
+// f32. Dropped are boxes that overlap a better kept box by more than `overlap`
 // (intersection over union), boxes whose score is not above `least` (f32
 // scalars), and boxes after the first `most` of a class.
 Tensor NonMaxSuppression(Tensor boxes, Tensor scores, Tensor overlap,

@@ -28,8 +28,8 @@ Tensor ScaleOf(GraphBuilder& b, const ResizedAxis& axis) {
   return AsF64(b, axis.out) / AsF64(b, axis.in);
 }
 
-// Returns the exact length of the result minus one. The exact length is that
-// before it was rounded down to a whole number.
+// Returns the exact length of the result minus one. The exact length is in *
+// scale, before it is rounded down to a whole number.
 Tensor LastPosition(GraphBuilder& b, const ResizedAxis& axis) {
   if (axis.scale && axis.in.is_constant() && axis.out.is_constant() &&
       axis.out != Dim(1)) {
@@ -52,7 +52,8 @@ Tensor SourcePositions(GraphBuilder& b, const ResizeSpec& spec,
   Tensor scale = ScaleOf(b, axis);
   Tensor half_pixel = (i + 0.5) / scale - 0.5;
   if (spec.fixed_point) {
-    // The positions must agree to the last bit, as it decides how halves round.
+    // In fixed point, the positions must equal those of the other engines to
+    // the last bit, because that bit decides how halves round.
     Tensor narrow =
         (Cast(i, DType::kF32) + 0.5) / Cast(scale, DType::kF32) - 0.5;
     half_pixel = Cast((narrow + 0.5) - 0.5, DType::kF64);
@@ -131,25 +132,79 @@ Tensor FilterWeight(const ResizeSpec& spec, Tensor distance) {
                 Select(Less(distance, 2), far, zero));
 }
 
-// Sums x at the sources times the weights. Images of bytes that are resized
-// with antialiasing are summed in fixed point with 22 bits, and rounded after
-// each axis, as Pillow and ONNX Runtime do.
+// Images of bytes that are resized with antialiasing are summed in fixed point
+// with 22 bits, and rounded after each axis, as Pillow and ONNX Runtime do.
+constexpr double kFixedOne = 1 << 22;
+
+Tensor InFixedPoint(Tensor weight) { return Floor(weight * kFixedOne + 0.5); }
+
+Tensor FromFixedPoint(Tensor sum) {
+  return Cast(Floor(Cast(sum, DType::kF64) / kFixedOne + 0.5), DType::kF32);
+}
+
+// Sums x at the sources times the weights.
 Tensor WeightedSum(GraphBuilder& b, const ResizeSpec& spec,
                    const ResizedAxis& axis, Tensor x,
                    const std::vector<Tensor>& weights,
                    const std::vector<Tensor>& sources) {
-  constexpr double kOne = 1 << 22;
   if (spec.fixed_point) x = Cast(x, DType::kI32);
   Tensor sum;
   for (size_t i = 0; i < weights.size(); ++i) {
-    Tensor weight =
-        spec.fixed_point ? Floor(weights[i] * kOne + 0.5) : weights[i];
+    Tensor weight = spec.fixed_point ? InFixedPoint(weights[i]) : weights[i];
     Tensor part = Gather(x, ClampedIndices(b, sources[i], axis.in), axis.axis) *
                   AlongAxis(Cast(weight, x.dtype()), axis.axis, x.rank());
     sum = sum ? sum + part : part;
   }
-  if (!spec.fixed_point) return sum;
-  return Cast(Floor(Cast(sum, DType::kF64) / kOne + 0.5), DType::kF32);
+  return spec.fixed_point ? FromFixedPoint(sum) : sum;
+}
+
+// Sets the weight of the elements before the first and after the last to 0.
+Tensor InsideOnly(GraphBuilder& b, const ResizedAxis& axis, Tensor weight,
+                  Tensor source) {
+  Tensor inside = And(LessEqual(0, source), Less(source, AsF64(b, axis.in)));
+  return Select(inside, weight, weight.Like(0));
+}
+
+// Interpolates with antialiasing where only the program knows the scale. The
+// window is then an axis of its own. Its extent is that of the widest window
+// that the sizes allow; the weights of elements out of reach are 0.
+Tensor InterpolateOpenWindow(GraphBuilder& b, const ResizeSpec& spec,
+                             const ResizedAxis& axis, Tensor x,
+                             Tensor positions) {
+  const Dim support(spec.mode == "linear" ? 1 : 2);
+  // The scale is at least out / in, as out is rounded down. A filter that
+  // enlarges is not widened.
+  const Dim reach =
+      LargerOf(FloorDivide(axis.in * support, LargerOf(axis.out, Dim(1))),
+               support) +
+      Dim(1);
+  const Dim taps = reach + reach + Dim(1);
+  Tensor scale = Minimum(ScaleOf(b, axis), 1);
+  Tensor base = Floor(positions);
+  Tensor fraction = positions - base;
+  if (spec.fixed_point) {
+    fraction = Cast(fraction, DType::kF32);
+    scale = 1.0 / (1.0 / Cast(scale, DType::kF32));
+  }
+  Tensor tap =
+      Unsqueeze(IotaVector(b, taps, DType::kF64) - AsF64(b, reach), {0});
+  Tensor weight = FilterWeight(
+      spec, Absolute((Cast(tap, fraction.dtype()) - Unsqueeze(fraction, {1})) *
+                     scale));
+  Tensor source = Unsqueeze(base, {1}) + tap;
+  if (spec.exclude_outside) weight = InsideOnly(b, axis, weight, source);
+  weight = weight * (1.0 / Reduce(weight, "sum", {1}, /*keep=*/true));
+  if (spec.fixed_point) {
+    x = Cast(x, DType::kI32);
+    weight = InFixedPoint(weight);
+  }
+  Shape shape(static_cast<size_t>(x.rank()) + 1, Dim(1));
+  shape[static_cast<size_t>(axis.axis)] = axis.out;
+  shape[static_cast<size_t>(axis.axis) + 1] = taps;
+  Tensor parts = Gather(x, ClampedIndices(b, source, axis.in), axis.axis) *
+                 Reshape(Cast(weight, x.dtype()), shape);
+  Tensor sum = Reduce(parts, "sum", {axis.axis + 1}, /*keep=*/false);
+  return spec.fixed_point ? FromFixedPoint(sum) : sum;
 }
 
 // Interpolates linearly or cubically: returns the weighted sum of input
@@ -159,10 +214,7 @@ Tensor Interpolate(GraphBuilder& b, const ResizeSpec& spec,
   // When shrinking with antialiasing, the filter is widened by the scale.
   double filter_scale = 1;
   if (spec.antialias) {
-    if (!axis.scale) {
-      FailUnsupported(b, "antialias needs a constant scale");
-      return x;
-    }
+    if (!axis.scale) return InterpolateOpenWindow(b, spec, axis, x, positions);
     filter_scale = std::min(*axis.scale, 1.0);
   }
   const double radius = (spec.mode == "linear" ? 1 : 2) / filter_scale;
@@ -172,10 +224,10 @@ Tensor Interpolate(GraphBuilder& b, const ResizeSpec& spec,
   }
   const int first = static_cast<int>(std::floor(-radius)) + 1;
   // Before the first and after the last element both neighbours are that one
-  // element, which is then the exact result. A weighted sum of it would round,
-  // so that results that should be equal would differ. That would be visible in
-  // a normalization of an axis that grew from one element, or in the index of a
-  // maximum.
+  // element, which is then the exact result. A weighted sum of one element with
+  // itself would round, so that results that should be equal would differ. That
+  // would be visible in a normalization of an axis that grew from one element,
+  // or in the index of a maximum.
   if (spec.mode == "linear" && !spec.antialias) {
     positions = Maximum(Minimum(positions, AsF64(b, axis.in - Dim(1))), 0);
   }
@@ -192,11 +244,7 @@ Tensor Interpolate(GraphBuilder& b, const ResizeSpec& spec,
     Tensor weight = FilterWeight(
         spec, Absolute((static_cast<double>(tap) - fraction) * filter_scale));
     Tensor source = base + static_cast<double>(tap);
-    if (spec.exclude_outside) {
-      Tensor inside =
-          And(LessEqual(0, source), Less(source, AsF64(b, axis.in)));
-      weight = Select(inside, weight, weight.Like(0));
-    }
+    if (spec.exclude_outside) weight = InsideOnly(b, axis, weight, source);
     total = total ? total + weight : weight;
     weights.push_back(weight);
     sources.push_back(source);

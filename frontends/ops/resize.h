@@ -1,14 +1,13 @@
-// Resizes axis by axis. Each is a sum of gathers along that axis with weights
-// that depend only on the position. The graph computes positions and weights
-// from iota, so that they fold to constants if extents are known, and also work
-// if they are not.
+// Resizes axis by axis. Resizing an axis is a sum of gathers along the axis
+// with weights that depend only on the position. The graph computes positions
+// and weights from iota, so that they fold to constants if extents are known,
+// and also work if they are not.
 //
 //   ResizeSpec spec{.mode = "linear", .coordinates = "half_pixel"};
 //   Tensor y = ResizeAxes(spec, {{.axis = 1, .in = h, .out = h * Dim(2)}}, x);
 //
 // The names of modes are ONNX's (Resize, opset 19); they include the modes of
-// other formats. Unknown modes, and modes that are impossible with open
-// extents, are errors of the graph builder.
+// other formats. Unknown modes are errors of the graph builder.
 #ifndef EMBER_FRONTENDS_OPS_RESIZE_H_
 #define EMBER_FRONTENDS_OPS_RESIZE_H_
 
@@ -21,9 +20,10 @@
 namespace ember::ops {
 
 struct ResizeSpec {
-  std::string mode;         // nearest, linear or cubic
-  std::string coordinates;  // half_pixel, asymmetric, align_corners …
-  std::string nearest;      // round_prefer_floor, floor …
+  std::string mode;  // Interpolation: nearest, linear or cubic.
+  // ONNX's coordinate transformation: half_pixel, asymmetric, align_corners ….
+  std::string coordinates;
+  std::string nearest;  // round_prefer_floor, floor …
   double cubic_a = -0.75;
   bool exclude_outside = false;
   bool antialias = false;
@@ -36,12 +36,13 @@ struct ResizedAxis {
   int axis = 0;
   Dim in;
   Dim out;
-  std::optional<double> scale;  // out / in, if it is a constant
-  Tensor dynamic_scale;         // f64[], if the scale depends on data
+  std::optional<double> scale;  // The scale, out / in, if it is a constant.
+  Tensor dynamic_scale;         // The scale if it depends on data, f64[].
   Tensor crop_start, crop_end;  // f64[], for tf_crop_and_resize
 };
 
-// Returns a tensor of x's type; integers are rounded.
+// Resizes x along the given axes. The result has the type of x; integers are
+// rounded.
 Tensor ResizeAxes(ResizeSpec spec, const std::vector<ResizedAxis>& axes,
                   Tensor x);
 

@@ -8,14 +8,15 @@
 namespace ember::ops {
 namespace {
 
-// One spatial axis of RoiAlign: there are `bins` per region; in each bin the
-// feature map is sampled at `grid` evenly spaced positions.
+// One spatial axis of RoiAlign: each region has `bins` bins along it; in each
+// bin the feature map is sampled at `grid` evenly spaced positions.
 struct BinAxis {
-  Dim extent;    // extent of the feature map
+  Dim extent;    // Extent of the feature map.
   Dim bins;      // number per region
-  Tensor start;  // start of the region, [regions], in elements of the map
-  Tensor bin;    // size of a bin, [regions]
-  Tensor grid;   // samples per bin, [regions], a whole number
+  Tensor start;  // Start of each region, [regions], in elements of the map.
+  // Size of a bin of each region, [regions], in elements of the map.
+  Tensor bin;
+  Tensor grid;  // Number of samples per bin of each region, [regions].
 
   DType type() const { return start.dtype(); }
   graph::GraphBuilder& builder() const { return start.builder(); }
@@ -44,8 +45,8 @@ Tensor ExtentScalar(const BinAxis& axis) {
 // Reshapes [regions] to [regions, 1, …] of rank `rank`.
 Tensor PerRegion(Tensor vector, int rank) { return AlongAxis(vector, 0, rank); }
 
-// Returns the position of sample `sample` ([regions or 1, bins or 1, …]) of
-// each bin.
+// Returns the position, in elements of the map, of a sample of each bin.
+// sample: number of the sample in its bin, [regions or 1, bins or 1, …].
 Tensor SamplePosition(const BinAxis& axis, Tensor sample) {
   const int rank = sample.rank();
   Tensor number =
@@ -56,8 +57,9 @@ Tensor SamplePosition(const BinAxis& axis, Tensor sample) {
          (sample + 0.5) * bin / grid;
 }
 
-// The two elements around each sample, and their weights. A position up to one
-// element outside the map reads its border; farther outside it reads 0.
+// The two elements around each sample, and their weights. A sample up to one
+// element outside of the map reads the border of the map; farther outside it
+// reads 0.
 struct SampleCorners {
   Tensor outside;
   Tensor low, high;
@@ -78,11 +80,13 @@ SampleCorners CornersAt(const BinAxis& axis, Tensor position) {
   return corners;
 }
 
-// The corners of all samples of a bin, which are looked up one by one; for a
-// fixed number of samples.
+// The corner elements of all samples of a bin, which are looked up one by one.
+// It is used for a fixed number of samples.
 struct CornerList {
-  Tensor index;   // [regions, bins, corners], i64
-  Tensor weight;  // [regions, bins, corners]; 0 outside
+  // Index of each corner along the axis, i64 [regions, bins, corners].
+  Tensor index;
+  // Weight of each corner, [regions, bins, corners]; 0 outside of the map.
+  Tensor weight;
 };
 
 CornerList ListCorners(const BinAxis& axis, int64_t samples) {
@@ -96,14 +100,15 @@ CornerList ListCorners(const BinAxis& axis, int64_t samples) {
   return list;
 }
 
-// Returns [regions, bins of y, bins of x, channels].
+// Returns the pooled regions, [regions, bins of y, bins of x, channels], from
+// lists of corners.
 Tensor PoolListedCorners(const RoiAlignSpec& spec, Tensor x, Tensor batch,
                          const BinAxis axes[2]) {
   const int64_t samples = spec.samples;
   const CornerList by_y = ListCorners(axes[0], samples);
   const CornerList by_x = ListCorners(axes[1], samples);
-  // Each row holds the channels of a pixel; rows are numbered through the
-  // batch.
+  // Each row holds the channels of a pixel; the rows of all images of the batch
+  // are numbered consecutively.
   Tensor rows = Reshape(Transpose(x, {0, 2, 3, 1}),
                         {x.dim(0) * x.dim(2) * x.dim(3), x.dim(1)});
   Tensor row = AlongAxis(batch, 0, 5) * DimScalar(x.builder(), x.dim(2)) +
@@ -122,14 +127,15 @@ Tensor PoolListedCorners(const RoiAlignSpec& spec, Tensor x, Tensor batch,
 // depends on the region. The weights are the same for every row (or column) of
 // the map, so the sum over samples becomes a sum over elements. An element's
 // weight is the sum of the weights that samples near it give it. If there are
-// several samples, they are at least half an element apart, so a short list
-// holds those near an element.
+// several samples, they are at least half an element apart, so only a few
+// samples are near an element.
 struct ElementWeights {
   Tensor sum;  // [regions, bins, elements]
   // Largest and smallest weight among the samples that have the element as a
   // corner; -1 and 2 if there is none.
   Tensor largest, smallest;
-  Tensor outside;  // [regions, bins]: some sample lies outside the map
+  // True if some sample of the bin lies outside of the map, [regions, bins].
+  Tensor outside;
 };
 
 ElementWeights WeighElements(const BinAxis& axis) {
@@ -176,8 +182,8 @@ ElementWeights WeighElements(const BinAxis& axis) {
 }
 
 // Returns the largest product, along the last dim, of values [r, c, a, n] and
-// weights [r, b, n], among the values that are not negative, or among those
-// that are.
+// weights [r, b, n], among the values that are not negative or, if `negative`,
+// among the negative values.
 Tensor LargestProduct(Tensor values, Tensor weights, bool negative) {
   Tensor lowest = values.Like(-std::numeric_limits<double>::infinity());
   Tensor value = Unsqueeze(values, {3});
@@ -210,7 +216,8 @@ Tensor LargestWeighted(Tensor maps, const ElementWeights& y,
   return Select(at_least_zero, Maximum(largest, 0), largest);
 }
 
-// Returns [regions, channels, bins of y, bins of x].
+// Returns the pooled regions, [regions, channels, bins of y, bins of x], from
+// the weights of elements.
 Tensor PoolElements(const RoiAlignSpec& spec, Tensor x, Tensor batch,
                     const BinAxis axes[2]) {
   const ElementWeights y_weights = WeighElements(axes[0]);
@@ -249,7 +256,8 @@ Tensor RoiAlign(Tensor x, Tensor rois, Tensor batch, const RoiAlignSpec& spec) {
 Tensor PositionSensitivePool(Tensor x, Tensor rois,
                              const PositionSensitiveSpec& spec) {
   const int64_t bins = spec.bins;
-  // True for the elements of an axis that are in each bin: [R, bins, extent].
+  // Returns bool [R, bins, extent]: true if the element of the axis is in the
+  // bin.
   const auto members = [&](int axis, int first, int last) {
     const auto corner = [&](int column) {
       const Tensor at = Column(rois, column);

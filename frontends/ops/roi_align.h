@@ -1,6 +1,6 @@
-// Means of regions of feature maps: of samples with interpolation (He et al.
-// 2017, "Mask R-CNN"), or of channels that belong to a bin each (Dai et al.
-// 2016, "R-FCN").
+// Pools regions of feature maps. RoiAlign computes means of interpolated
+// samples (He et al. 2017, "Mask R-CNN"). PositionSensitivePool computes means
+// in which each bin reads a channel of its own (Dai et al. 2016, "R-FCN").
 //
 //   Tensor y = RoiAlign(x, corners, images, {.bins = {7, 7}, .samples = 2});
 //
@@ -16,30 +16,37 @@
 namespace ember::ops {
 
 struct RoiAlignSpec {
-  std::array<int64_t, 2> bins = {1, 1};  // rows and columns, at least 1
-  double scale = 1;                      // factor of the regions' corners
-  int64_t samples = 0;  // per axis of a bin; 0: one per element of the bin
-  // true: maximum of weighted corners; false: mean of samples
+  // Numbers of rows and columns of bins, at least 1 each.
+  std::array<int64_t, 2> bins = {1, 1};
+  // Factor by which the regions' corners are multiplied.
+  double scale = 1;
+  // Number of samples along each axis of a bin. 0 means one sample per element
+  // that the bin covers.
+  int64_t samples = 0;
+  // If true, a bin is the maximum of the weighted elements around its samples;
+  // if false, it is the mean of its samples.
   bool maximum = false;
-  // true: corners are half an element farther back, and regions may be smaller
-  // than one element
+  // If true, the scaled corners are moved by -0.5, and regions may be smaller
+  // than one element.
   bool half_pixel = false;
 };
-// Returns [R, C, bins]. x: [N, C, H, W]; rois: [R, 4] of (x1, y1, x2, y2), both
-// of one float type; batch: [R], i64, the image of each region.
+// Returns the pooled regions, [R, C, bins]. x: [N, C, H, W]; rois: [R, 4] of
+// (x1, y1, x2, y2), both of one float type; batch: [R], i64, the image of each
+// region.
 Tensor RoiAlign(Tensor x, Tensor rois, Tensor batch, const RoiAlignSpec& spec);
 
 struct PositionSensitiveSpec {
-  int64_t bins = 1;      // number of rows, and of columns
-  int64_t channels = 1;  // channels of the result
+  // Number of rows of bins, which is also the number of columns.
+  int64_t bins = 1;
+  int64_t channels = 1;  // Number of channels of the result.
   double scale = 1;
-  // Corners are rounded after they are scaled, and regions end before their
-  // last corner and before the last element of x.
+  // If true, corners are rounded after they are scaled, and regions end before
+  // their last corner and before the last element of x.
   bool whole = false;
 };
-// Returns [R, channels, bins, bins], 0 for bins without elements. x: [N,
-// channels * bins
-// * bins, H, W]; rois: [R, 5] of (image, x1, y1, x2, y2); both f32.
+// Returns the mean of each bin, [R, channels, bins, bins], and 0 for bins
+// without elements. x: [N, channels * bins * bins, H, W]; rois: [R, 5] of
+// (image, x1, y1, x2, y2); both f32.
 Tensor PositionSensitivePool(Tensor x, Tensor rois,
                              const PositionSensitiveSpec& spec);
 

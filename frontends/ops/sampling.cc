@@ -12,8 +12,8 @@ namespace {
 
 using graph::GraphBuilder;
 
-// Reflects positions at low and high until they are between them: a triangle
-// wave of x.
+// Reflects positions at `low` and `high` until they are between these bounds.
+// The result is a triangle wave of x.
 Tensor Reflect(Tensor x, Tensor low, Tensor high) {
   Tensor range = Maximum(high - low, 1e-9);
   Tensor phase = Modulo(x - low, range * 2.0);
@@ -49,7 +49,7 @@ Tensor Position(const GridSampleSpec& options, const GridAxis& axis,
   if (options.mode == "nearest") x = Round(x);
   // The cubic mode reads more than the two neighbours. From a position outside
   // it may read elements inside, so the position is not moved to the border;
-  // Taps does that for each element.
+  // Taps moves each element that is read to the border instead.
   if (options.padding == "border" && options.mode != "cubic")
     return Maximum(Minimum(x, axis.size - 1.0), 0);
   if (options.padding == "reflection") {
@@ -72,7 +72,7 @@ Tensor TapWeight(const std::string& mode, Tensor distance) {
 }
 
 struct Tap {
-  Tensor index;   // i64, within the axis
+  Tensor index;   // Index of the element, i64, in the range of the axis.
   Tensor weight;  // absent: 1
 };
 
@@ -141,7 +141,7 @@ Tensor NormalizedCoordinates(GraphBuilder& builder, const Dim& extent,
                              bool align_corners, DType type) {
   Tensor i = IotaVector(builder, extent, type);
   Tensor size = Cast(DimScalar(builder, extent), type);
-  // A single element is in the middle.
+  // If align_corners is set, a single element is at 0, the middle.
   if (align_corners)
     return i * 2.0 / Maximum(size - 1.0, 1) - Minimum(size - 1.0, 1);
   return (i * 2.0 + 1.0) / size - 1.0;
@@ -170,7 +170,7 @@ Tensor GridSample(Tensor x, Tensor positions, const GridSampleSpec& spec) {
   for (int i = 0; i < spatial; ++i) {
     const GridAxis& axis = axes.emplace_back(
         MakeGridAxis(builder, x.dim(i + 2), type, spec.align_corners));
-    // Coordinates are written last axis first.
+    // A position has the coordinate of the last axis first.
     Tensor coordinate =
         Squeeze(SliceAxis(flat_grid, 2, Dim(spatial - 1 - i), Dim(1)), {2});
     taps.push_back(Taps(spec, axis, Position(spec, axis, coordinate)));
@@ -224,20 +224,21 @@ Tensor ColumnsToImage(Tensor x, const Shape& image, const Window& window) {
                     x.dim(1).ToString());
     return x;
   }
-  // The columns [N, C * window, L] become [N, positions…, C * window].
+  // The columns [N, C * window, L] are rearranged to [N, positions…, C *
+  // window].
   Shape positions{x.dim(0)};
   Shape high;
   for (size_t i = 0; i < rank; ++i) {
     const Dim room = image[i] + window.low[i] + window.high[i] -
                      Dim(window.Reach(static_cast<int>(i)));
     positions.push_back(FloorDivide(room, Dim(window.strides[i])) + Dim(1));
-    // Elements that the last stride does not reach stay 0.
+    // Elements of the image that no window covers, after the last one, are 0.
     high.push_back(window.high[i] - Modulo(room, Dim(window.strides[i])));
   }
   positions.push_back(x.dim(1));
   Tensor columns = Reshape(Transpose(x, {0, 2, 1}), positions);
-  // The weights [window…, C * window, 1] are 1 where an element of the window
-  // is the one that a channel holds, else 0.
+  // The weights [window…, C * window, 1] are 1 where the position in the window
+  // is the one whose element the channel holds, else 0.
   Shape weights(window.kernel.begin(), window.kernel.end());
   Tensor element = Reshape(IotaVector(builder, Dim(elements), DType::kI64),
                            {Dim(elements), Dim(1), Dim(1)});

@@ -1,12 +1,12 @@
-// Images sampled at computed positions, the positions of an affine map, and
-// windows added up to an image.
+// Samples images at computed positions, computes the positions of an affine
+// map, and adds windows up to an image.
 //
 //   Tensor grid = AffineGrid(theta, {height, width}, /*align_corners=*/false);
 //   Tensor y = GridSample(x, grid, {.mode = "linear", .padding = "zeros"});
 //
-// Positions are in [-1, 1] along each axis, that of the last axis first; the
-// ends are the middles of the outer elements (align_corners) or their borders.
-// An operand that does not fit is an error of the graph builder.
+// A position has one number in [-1, 1] per axis, the last axis first. -1 and 1
+// are the middles of the outer elements (align_corners), or their outer
+// borders. An operand that does not fit is an error of the graph builder.
 #ifndef EMBER_FRONTENDS_OPS_SAMPLING_H_
 #define EMBER_FRONTENDS_OPS_SAMPLING_H_
 
@@ -18,8 +18,9 @@
 namespace ember::ops {
 
 struct GridSampleSpec {
-  std::string mode;     // nearest, linear or cubic
-  std::string padding;  // zeros, border or reflection
+  std::string mode;  // Interpolation: nearest, linear or cubic.
+  // Treatment of positions outside of the image: zeros, border or reflection.
+  std::string padding;
   bool align_corners = false;
 };
 // Returns x [N, C, spatial…] sampled at positions [N, points…, spatial axes]:

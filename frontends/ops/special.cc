@@ -113,8 +113,8 @@ Tensor LogOfGamma(Tensor x) {
   return Select(IsInfinite(x), x.Like(INFINITY), result);
 }
 
-// Uses the series for large arguments; the recurrence increases the argument
-// until the series converges.
+// Uses the asymptotic series for large arguments. The recurrence digamma(x) =
+// digamma(x + 1) - 1 / x increases the argument until the series is accurate.
 Tensor DerivativeOfLogGamma(Tensor x) {
   const Tensor mirrored = Less(x, 0.5);
   const Tensor z = Select(mirrored, 1.0 - x, x);

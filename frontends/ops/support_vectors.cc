@@ -27,7 +27,8 @@ Tensor Matrix(const Tensor& like, const std::vector<double>& values,
 // Returns the matrix Q, [N, K, K]: Q_ii = Σ r_ji², Q_ij = -r_ji r_ij, where
 // r_ij is the probability of class i against class j.
 Tensor CouplingMatrix(Tensor probability, int64_t classes) {
-  // The table holds probabilities, their complements, and 0 for the diagonal.
+  // The table has the probabilities of all pairs, then their complements 1 - p,
+  // then a 0 for the diagonal.
   const std::vector<ClassPair> pairs = PairsOf(classes);
   const auto count = static_cast<int64_t>(pairs.size());
   Tensor zero = Broadcast(probability.Like(0), {probability.dim(0), Dim(1)});

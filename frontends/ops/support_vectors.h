@@ -31,11 +31,11 @@ struct ClassPair {
 };
 std::vector<ClassPair> PairsOf(int64_t classes);
 
-// Returns [vectors, pairs], row by row: each pair's coefficients for the
-// vectors of its two classes, and 0 for others. The vectors of a class are
-// adjacent; sizes[class] is their number. There are two classes or more.
-// coefficients: [classes - 1, vectors], one row for each other class, in their
-// order.
+// Returns [vectors, pairs], row by row: for each pair of classes, its
+// coefficients for the support vectors of these two classes, and 0 for all
+// other vectors. The vectors of a class are adjacent; sizes[class] is their
+// number. There are two classes or more. coefficients: [classes - 1, vectors],
+// for each vector one coefficient per other class, in the order of the classes.
 std::vector<double> PairWeights(const std::vector<int64_t>& sizes,
                                 const std::vector<double>& coefficients);
 
@@ -43,8 +43,9 @@ std::vector<double> PairWeights(const std::vector<int64_t>& sizes,
 // pairs].
 Tensor PairVotes(Tensor scores, int64_t classes);
 
-// Returns the probabilities of classes that fit the probabilities of pairs, [N,
-// pairs], best: the second method of Wu, Lin and Weng.
+// Returns the probabilities of the classes, [N, classes], that best fit the
+// probabilities of the pairs, [N, pairs], by the second method of Wu, Lin and
+// Weng.
 Tensor CouplePairs(Tensor probabilities, int64_t classes);
 
 }  // namespace ember::ops

@@ -9,8 +9,7 @@
 namespace ember::ops {
 namespace {
 
-// Runs `compute` in the wider type of narrow floats, and rounds once at the
-// end.
+// Runs `compute` in f32 for f16 and bf16, and rounds once at the end.
 template <typename Compute>
 Tensor InComputeType(Tensor a, const Compute& compute) {
   const DType type = a.dtype();
@@ -92,8 +91,8 @@ Tensor SliceAxis(Tensor a, int axis, const Dim& start, const Dim& size,
   const Dim least = start + size;
   if (step == 1 && least.is_constant() && !a.dim(axis).is_constant() &&
       a.dim(axis).LowerBound().value_or(0) < least.constant()) {
-    // It may be known only at run time that an open dim is too small; the
-    // program checks it.
+    // If it is known only at run time whether an open dim is large enough for
+    // the slice, the program checks the dim.
     Shape checked = a.shape();
     const auto place = static_cast<size_t>(axis < 0 ? axis + a.rank() : axis);
     checked[place] = Maximum(checked[place], least);

@@ -18,7 +18,7 @@
 #include <utility>
 #include <vector>
 
-#include "compiler/graph/builder.h"
+#include "compiler/graph/builder/builder.h"
 #include "tensor/instructions.h"
 
 namespace ember::ops {
@@ -30,7 +30,7 @@ using tensor::Opcode;
 inline constexpr int kMaxRank = 16;
 
 // A value of a format that is no tensor. The frontend that has such values
-// defines it (frontends/onnx/sequence.h).
+// defines it (frontends/onnx/node/sequence.h).
 struct SequenceValue;
 
 class Tensor {
@@ -50,23 +50,24 @@ class Tensor {
   // Returns a dim. A negative axis counts from the end. If there is no such
   // dim, the builder fails, and the dim is 1.
   const Dim& dim(int axis) const;
-  // False if there is no such dim; then the builder fails with a message,
-  // unless it has failed already.
+  // Returns false if there is no such dim; the builder then fails with a
+  // message, unless it has failed already.
   bool HasDim(int axis) const;
   int rank() const { return static_cast<int>(shape().size()); }
   DType dtype() const { return value_ ? value_->dtype() : DType::kF32; }
   bool is_float() const { return IsFloat(dtype()); }
-  // Returns the format's number of the values' type if there is no dtype for it
-  // (frontends/onnx/carried_types.h), else 0.
+  // Returns the number that the model's format gives the element type, if the
+  // type has no dtype (frontends/onnx/node/carried_types.h), else 0.
   int32_t carried_type() const { return carried_type_; }
   Tensor Marked(int32_t carried_type) const {
     Tensor marked = *this;
     marked.carried_type_ = carried_type;
     return marked;
   }
-  // Not null for values that are no tensors: sequences, optionals.
+  // Returns the value if it is no tensor but a sequence or an optional; else
+  // null.
   const SequenceValue* sequence() const { return sequence_.get(); }
-  // Returns a scalar of the same type.
+  // Returns a number as a scalar of the type of this tensor.
   Tensor Like(double value) const {
     return {builder_, builder_->Scalar(value, dtype())};
   }
@@ -90,7 +91,8 @@ EMBER_FOR_EACH_CLASSIFY_INSTRUCTION(EMBER_OPS_UNARY)
 #undef EMBER_OPS_UNARY
 inline Tensor operator-(Tensor a) { return Negate(a); }
 
-// A number becomes a scalar of the other operand's type.
+// Defines a binary operator for two tensors, and for a tensor and a number. The
+// number becomes a scalar of the tensor's type.
 #define EMBER_OPS_BINARY(name, opcode)           \
   inline Tensor name(Tensor a, Tensor b) {       \
     return Binary(Opcode::opcode, a, b);         \
@@ -125,7 +127,7 @@ Tensor Transpose(Tensor a, std::vector<int64_t> permutation);
 Tensor Broadcast(Tensor a, const Shape& shape);
 Tensor Squeeze(Tensor a, std::vector<int64_t> axes);
 Tensor Unsqueeze(Tensor a, std::vector<int64_t> axes);
-// Takes the elements start, start + step, … of one axis.
+// Returns `size` slices of an axis: those at start, start + step, ….
 Tensor SliceAxis(Tensor a, int axis, const Dim& start, const Dim& size,
                  int64_t step = 1);
 Tensor Slice(Tensor a, const Shape& starts, std::vector<int64_t> steps,
@@ -133,10 +135,10 @@ Tensor Slice(Tensor a, const Shape& starts, std::vector<int64_t> steps,
 Tensor Pad(Tensor a, const Shape& low, const Shape& high, std::string_view mode,
            Tensor value);
 Tensor Concat(const std::vector<Tensor>& values, int axis);
-// `indices` must be i64 and in range.
+// Gathers slices along an axis. `indices` must be i64 and in range.
 Tensor Gather(Tensor data, Tensor indices, int axis);
 
-// f16 and bf16 are computed in f32.
+// Reduces the axes with a combiner. f16 and bf16 are computed in f32.
 Tensor Reduce(Tensor a, std::string_view combiner, std::vector<int64_t> axes,
               bool keep);
 Tensor Mean(Tensor a, std::vector<int64_t> axes, bool keep);
@@ -144,15 +146,16 @@ Tensor Contract(Tensor a, Tensor b, std::string_view spec);
 Tensor MatMul(Tensor a, Tensor b);
 Tensor Softmax(Tensor a, int axis);
 
-// Applies any operator of the graph by its name. ApplyAll returns all its
-// results (none after an error).
+// Applies any operator of the graph by its name. Apply returns the first
+// result, ApplyAll all results (none after an error).
 Tensor Apply(std::string_view name, const std::vector<Tensor>& operands,
              graph::Attributes attributes);
 std::vector<Tensor> ApplyAll(std::string_view name,
                              const std::vector<Tensor>& operands,
                              graph::Attributes attributes);
 
-// Convert between tensors and the builder's values.
+// These functions convert tensors to values of the graph builder, and values to
+// tensors.
 std::vector<graph::Value*> ValuesOf(std::span<const Tensor> tensors);
 std::vector<Tensor> TensorsOf(graph::GraphBuilder& builder,
                               std::span<graph::Value* const> values);
@@ -160,7 +163,7 @@ std::vector<Tensor> TensorsOf(graph::GraphBuilder& builder,
 // Reshapes a one-dimensional tensor so that it lies along `axis` of a tensor of
 // rank `rank`.
 Tensor AlongAxis(Tensor vector, int axis, int rank);
-// Returns 0, 1, … along one dimension.
+// Returns the vector 0, 1, … size - 1.
 Tensor IotaVector(graph::GraphBuilder& builder, const Dim& size, DType dtype);
 
 // Returns the type to compute in: f32 for narrow floats, the type itself for

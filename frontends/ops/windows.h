@@ -24,22 +24,24 @@ struct Window {
   std::vector<int64_t> dilations;
   graph::Shape low;   // padding before
   graph::Shape high;  // padding after
-  // The part of `high` that ExtendToCeil added so that the last partial window
-  // exists.
+  // The part of the padding `high` that ExtendToCeil added so that the last,
+  // partial window exists.
   graph::Shape ceil_extra;
 
   int rank() const { return static_cast<int>(kernel.size()); }
-  // Extent that one window covers, with its dilation.
+  // Returns the number of elements from the first to the last element of a
+  // window along dim i, dilation included.
   int64_t Reach(int i) const { return (kernel[i] - 1) * dilations[i] + 1; }
-  // True if there is any padding.
+  // True if the window has any padding.
   bool IsPadded() const;
 };
 
 // Returns a window with strides and dilations of 1 and no padding.
 Window WindowOf(std::vector<int64_t> kernel);
 
-// Sets the padding SAME: there are as many outputs as strides fit the input.
-// The padding is split evenly; `upper`: an odd one comes after.
+// Sets the padding SAME, with which the number of outputs is the extent divided
+// by the stride, rounded up. The padding is split evenly before and after the
+// input; `upper`: an odd element comes after.
 void PadSame(const graph::Shape& spatial, bool upper, Window& window);
 
 // Adds one more window if the strides do not use up the padded input, unless it

@@ -29,7 +29,8 @@ Attribute OfBool(bool value) {
   return attribute;
 }
 
-// True for the dialects that write attributes the same way.
+// True for the dialects (stablehlo and its relatives) whose attributes have the
+// same text form.
 bool IsOurs(std::string_view dialect) {
   return dialect == "stablehlo" || dialect == "chlo" || dialect == "mhlo";
 }
@@ -138,7 +139,8 @@ StatusOr<Attribute> AttributeParser::ParseNumber() {
 StatusOr<Attribute> AttributeParser::ParseDense() {
   EMBER_RETURN_IF_ERROR(lexer_.Expect("dense"));
   if (!lexer_.Peek().Is("<")) return lexer_.ExpectedError("'<'");
-  // The type follows the values: skip them, read the type, then read them.
+  // The type follows the values, so the parser skips the values, reads the
+  // type, and then reads the values.
   MlirLexer values = lexer_;
   values.Next();
   EMBER_RETURN_IF_ERROR(lexer_.SkipBalanced().status());
@@ -229,7 +231,8 @@ StatusOr<Attribute> AttributeParser::ParseConvolutionDims() {
   for (const Part& part : kParts) {
     EMBER_RETURN_IF_ERROR(lexer_.Expect("["));
     int64_t first = -1, second = -1, at = 0;
-    // Position of each spatial dim by number.
+    // Position in the list of each spatial dim, by the number of the spatial
+    // dim.
     std::map<int64_t, int64_t> spatial;
     do {
       const Token token = lexer_.Peek();
@@ -243,7 +246,8 @@ StatusOr<Attribute> AttributeParser::ParseConvolutionDims() {
             text == std::string_view(&part.first_letter, 1)    ? &first
             : text == std::string_view(&part.second_letter, 1) ? &second
                                                                : nullptr;
-        // '?', a dim without a role, is refused here as well.
+        // The letter '?', which means a dim without a role, is also an error
+        // here.
         if (place == nullptr || *place >= 0)
           return ErrorAt(
               token, "expected a number, '" +
@@ -271,7 +275,8 @@ StatusOr<Attribute> AttributeParser::ParseConvolutionDims() {
   return dims;
 }
 
-// Parses name = value, … up to '>', which it leaves.
+// Parses the entries of a structure, name = value, …, up to '>', which stays
+// the current token.
 StatusOr<Attribute> AttributeParser::ParseStructEntries(std::string name) {
   Attribute attribute = Of(Attribute::Kind::kStruct, std::move(name));
   while (!lexer_.Peek().Is(">")) {
@@ -465,7 +470,8 @@ Status AttributeParser::ParseResources(Module& module) {
         }
         EMBER_RETURN_IF_ERROR(lexer_.Expect(":"));
         const Token data = lexer_.Next();
-        // The data begins with four bytes of alignment.
+        // The data of a resource begins with four bytes that state its
+        // alignment.
         if (data.kind != Token::kString || data.text.size() < 12 ||
             !data.text.starts_with("\"0x") || data.text.back() != '"')
           return ErrorAt(data, "expected the bytes of a resource in hex");

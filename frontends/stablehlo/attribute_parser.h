@@ -27,10 +27,11 @@ class AttributeParser {
   MlirLexer& lexer() { return lexer_; }
 
   StatusOr<Type> ParseType();
-  // Parses (types) or one type.
+  // Parses one type, or a list of types in parentheses.
   StatusOr<std::vector<Type>> ParseTypes();
   StatusOr<Attribute> ParseAttribute();
-  // Parses {name = attribute, …} from the bracket on; `open` is "{" or "<".
+  // Parses a list {name = attribute, …}, beginning at the opening bracket,
+  // which is `open`: "{" or "<".
   StatusOr<AttributeList> ParseAttributes(std::string_view open = "{");
   // Parses an attribute of a pretty form: [0, 1], [DEFAULT, HIGHEST], [[0, 1]],
   // word, true, 3. Numbers have no type.
@@ -38,18 +39,18 @@ class AttributeParser {
   // Parses [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f], or raw and a list of names.
   StatusOr<Attribute> ParseConvolutionDims();
   StatusOr<int64_t> ParseInteger(std::string_view what);
-  // Skips loc(…) if it is next.
+  // Skips a location, loc(…), if it is the next text.
   Status SkipLocation();
-  // Parses #name = attribute or !name = type.
+  // Parses the definition of an alias: #name = attribute or !name = type.
   Status ParseAlias();
-  // Parses {-# … #-}.
+  // Parses a section of resources, {-# … #-}, into the module.
   Status ParseResources(Module& module);
   // Fails if the value of an alias nests too deeply, or if all expanded aliases
   // together are too large.
   Status CheckNamed(const Extent& extent);
 
  private:
-  // Counts the nesting depth of values while it lives.
+  // Increases the nesting depth of values during its lifetime.
   class Deeper {
    public:
     explicit Deeper(int& depth) : depth_(++depth) {}
@@ -60,7 +61,8 @@ class AttributeParser {
   };
 
   Status CheckDepth() const;
-  // Returns the text of the brackets that begin here, contents included.
+  // Skips a bracket, its contents and its closing bracket, and returns their
+  // text.
   StatusOr<std::string> TakeBracket();
   StatusOr<Type> ParseTensorType();
   StatusOr<std::string> ParseElementType();
@@ -73,7 +75,7 @@ class AttributeParser {
 
   MlirLexer lexer_;
   int depth_ = 0;
-  int64_t named_size_ = 0;  // Total size of all expanded aliases.
+  int64_t named_size_ = 0;  // Total size of all aliases after their expansion.
   std::map<std::string, Attribute, std::less<>> attribute_aliases_;
   std::map<std::string, Type, std::less<>> type_aliases_;
 };

@@ -1,4 +1,4 @@
-// The types of MLIR's text.
+// Parses the types in MLIR's text.
 #include <utility>
 
 #include "base/one_line.h"
@@ -31,7 +31,8 @@ StatusOr<Type> AttributeParser::ParseTensorType() {
   EMBER_RETURN_IF_ERROR(lexer_.Expect("<"));
   if (lexer_.Accept("*")) {
     type.kind = Type::Kind::kUnranked;
-    // The lexer reads the x as part of the element type's token.
+    // In tensor<*xf32> the lexer reads "xf32" as one token, so the x is removed
+    // from the element type.
     const Token token = lexer_.Peek();
     if (token.kind != Token::kIdentifier || !token.text.starts_with('x'))
       return lexer_.ExpectedError("'x'");

@@ -8,7 +8,7 @@ namespace {
 
 int BitsOf(DType dtype) { return 8 * DTypeByteSize(dtype); }
 
-// Returns 64 bits whose low bits are x's.
+// Returns the bits of each element of x as 64-bit integers, in the low bits.
 Tensor WideBits(Tensor x) {
   return Cast(Bitcast(x, UnsignedOf(x.dtype())), DType::kU64);
 }
@@ -73,7 +73,8 @@ void ImportShiftRightArithmetic(OperationContext& c) {
   const Tensor x = c.Operand(0), by = c.Operand(1);
   const DType type = SignedOf(x.dtype());
   if (!CheckIntegers(c)) return;
-  // A distance above the width, or a negative one, is clamped to width - 1.
+  // A shift distance that is negative or not less than the width of the type is
+  // clamped to width - 1.
   const Tensor limit = c.IntegerScalar(BitsOf(type) - 1, type);
   const Tensor distance =
       Select(Less(c.IntegerScalar(BitsOf(type) - 1, UnsignedOf(type)),
@@ -101,7 +102,7 @@ void ImportPopulationCount(OperationContext& c) {
 void ImportCountLeadingZeros(OperationContext& c) {
   const Tensor x = c.Operand(0);
   if (!CheckIntegers(c)) return;
-  // All bits below the first one become ones.
+  // Sets all bits below the highest set bit.
   Tensor bits = WideBits(x);
   for (const int64_t distance : {1, 2, 4, 8, 16, 32})
     bits = Or(bits, ShiftRight(c, bits, distance));
@@ -169,8 +170,8 @@ void ImportReducePrecision(OperationContext& c) {
   };
   Tensor bits = Bitcast(x, type);
   if (mantissa_bits < own_mantissa) {
-    // Rounds to nearest, ties to even. A carry into the exponent gives the
-    // right number, too.
+    // Rounds the bit pattern to nearest, ties to even. A carry from the
+    // mantissa into the exponent gives the right number, too.
     const auto dropped = static_cast<int64_t>(own_mantissa - mantissa_bits);
     const uint64_t last = uint64_t{1} << dropped;
     const Tensor odd = And(ShiftRight(c, bits, dropped), number(1));

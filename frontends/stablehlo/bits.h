@@ -11,7 +11,7 @@
 
 namespace ember::stablehlo {
 
-// Return the integer types of the same width as a number's type.
+// These functions return the integer type of the same width as `dtype`.
 DType UnsignedOf(DType dtype);
 DType SignedOf(DType dtype);
 Tensor Bitcast(Tensor x, DType dtype);

@@ -15,9 +15,10 @@ namespace {
 
 constexpr std::string_view kMagic = "ML\xefR";
 constexpr uint64_t kNewestVersion = 6;
-// The versions of the format that introduced: versions of dialects; regions as
-// sections of their own; orders of the uses of blocks' arguments; counts of
-// operations' names; properties.
+// Versions of the bytecode format, named by the feature that they introduced:
+// version numbers of dialects (1), regions as sections of their own (2), use
+// orders of the arguments of blocks (3), the count of operation names (4),
+// properties (5).
 constexpr uint64_t kVersioned = 1, kLazyRegions = 2, kUseListOrders = 3,
                    kCountedNames = 4, kProperties = 5;
 
@@ -42,7 +43,8 @@ struct OperationName {
   bool is_registered = true;
 };
 
-// Returns "stablehlo.dot_general" for "vhlo.dot_general_v2".
+// Returns the present name of an operation with its dialect, such as
+// "stablehlo.dot_general" for "vhlo.dot_general_v2".
 std::string FullName(std::string_view dialect, std::string_view name) {
   if (dialect != "vhlo" && dialect != "mhlo")
     return std::string(dialect) + "." + std::string(name);
@@ -79,15 +81,18 @@ class BytecodeReader {
   struct Header {
     Operation operation;
     std::vector<Type> results;
-    std::vector<uint64_t> operands;  // Numbers of the scope's values.
+    // The numbers of the operands among the values of the scope.
+    std::vector<uint64_t> operands;
     uint64_t regions = 0;
     bool isolated = false;
   };
-  // The values of a region by number. They follow the values of the regions
-  // around it.
+  // The values of a region by number. The numbers of a region continue those of
+  // the enclosing regions.
   struct Scope {
     Function* function = nullptr;
-    std::vector<int> values;  // -1: not defined yet
+    // Index in the function of each numbered value; -1 if the value is not
+    // defined yet.
+    std::vector<int> values;
     size_t next = 0;
   };
 
@@ -143,7 +148,7 @@ class BytecodeReader {
     for (const uint64_t size : sizes) {
       const auto text = cursor.Take(size);
       if (!cursor.ok() || text.empty()) return Damaged("strings");
-      // Without the final 0.
+      // The string is stored with a final zero byte, which is removed.
       strings_.push_back(AsText(text.first(text.size() - 1)));
     }
     return cursor.ok() ? OkStatus() : Damaged("strings");
@@ -419,8 +424,9 @@ class BytecodeReader {
           "bytecode: expected one block in a region, "
           "found " +
           std::to_string(blocks));
-    // Each value is counted by its region and by those around it, and takes at
-    // least one byte. This bounds the sum of the counts.
+    // A value is counted by its region and by each enclosing region, and takes
+    // at least one byte of the file. The sum of the counts is therefore
+    // bounded.
     region_values_ += values;
     if (region_values_ > (kMaxDepth + 1) * bytes_.size())
       return Damaged("number of values");
@@ -452,8 +458,9 @@ class BytecodeReader {
     return OkStatus();
   }
 
-  // Reads the regions of an operation. Isolated regions, which use no values
-  // from around them, count their values from 0 and are in a section.
+  // Reads the regions of an operation. An isolated region, which uses no values
+  // of enclosing regions, counts its values from 0 and is in a section of its
+  // own.
   Status ReadInner(const Header& header, BytecodeCursor& cursor, Scope& scope,
                    Operation& operation, int depth) {
     Scope own;
@@ -474,7 +481,7 @@ class BytecodeReader {
   // Returns the section that holds the regions of an isolated operation.
   StatusOr<BytecodeCursor> Isolated(BytecodeCursor& cursor) {
     // Padding of nested sections would be relative to the file's beginning,
-    // which is unknown here; no writer emits any.
+    // which is unknown here; no writer emits such padding.
     EMBER_ASSIGN_OR_RETURN(const auto section, ReadSection(cursor, 0));
     if (section.first != kIrSection) return Damaged("region");
     return BytecodeCursor(section.second);
@@ -507,7 +514,8 @@ class BytecodeReader {
   std::vector<std::span<const uint8_t>> properties_;
   std::unique_ptr<BytecodeAttributes> attributes_;
   int operations_ = 0;
-  uint64_t region_values_ = 0;  // Sum of the regions' counts.
+  // Sum of the value counts of all regions read so far.
+  uint64_t region_values_ = 0;
   Module module_;
 };
 

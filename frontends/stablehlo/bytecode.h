@@ -5,9 +5,9 @@
 //     EMBER_ASSIGN_OR_RETURN(const Module module, ReadBytecode(contents));
 //   }
 //
-// Versions 0 to 6 of the format. Bytecode of the dialect stablehlo itself, with
-// properties that only it can read, is refused. The line number of an operation
-// is its number in the module.
+// Versions 0 to 6 of the format. Bytecode of the dialect stablehlo itself,
+// whose properties have an encoding that only that dialect knows, is refused.
+// The line number of an operation is its index in the module.
 //
 // Errors are one line. Constants share the contents that `owner` keeps alive;
 // without an owner they are copied, and the contents may be freed. Thread-safe.

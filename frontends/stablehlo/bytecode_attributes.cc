@@ -34,7 +34,7 @@ int BitsOf(std::string_view element) {
   return static_cast<int>(8 * ElementBytes(element).value_or(8));
 }
 
-// Words of vhlo's enumerations, in their order.
+// Words of the enumerations of vhlo, in the order of their numbers.
 constexpr std::string_view kDirections[] = {"EQ", "NE", "GE", "GT", "LE", "LT"};
 constexpr std::string_view kCompareTypes[] = {"NOTYPE", "FLOAT", "TOTALORDER",
                                               "SIGNED", "UNSIGNED"};
@@ -166,7 +166,8 @@ std::vector<Type> BytecodeAttributes::NextTypes(BytecodeCursor& cursor) {
   return types;
 }
 
-// Numbers of up to 8 bits are a byte, up to 64 a signed varint.
+// A number of up to 8 bits is encoded as a byte, a number of up to 64 bits as a
+// signed varint.
 Attribute BytecodeAttributes::NextNumber(BytecodeCursor& cursor,
                                          bool is_float) {
   Attribute attribute;
@@ -280,7 +281,7 @@ Attribute BytecodeAttributes::NextEnum(
                                           : std::to_string(value));
 }
 
-// --- the dialects ---
+// The functions below read attributes and types of each dialect.
 
 Attribute BytecodeAttributes::ReadBuiltin(BytecodeCursor& cursor) {
   switch (cursor.Varint()) {
@@ -289,10 +290,10 @@ Attribute BytecodeAttributes::ReadBuiltin(BytecodeCursor& cursor) {
     case 1:
       return NextDictionary(cursor);
     case 2:
-    case 3:  // A string with a type.
+    case 3:  // Code 3 is a string with a type.
       return Word(Attribute::Kind::kString, NextString(cursor));
     case 4:
-    case 5:  // A symbol with nested symbols.
+    case 5:  // Code 5 is a symbol with nested symbols.
       return Word(Attribute::Kind::kSymbol, NextAttribute(cursor).text);
     case 6: {
       Attribute attribute;
@@ -313,7 +314,9 @@ Attribute BytecodeAttributes::ReadBuiltin(BytecodeCursor& cursor) {
       return NextDenseArray(cursor);
     case 18:
       return NextElements(cursor);
-    default:  // Locations, which are not used, and codes outside StableHLO.
+    // The other codes are locations, which are not used, and attributes that
+    // StableHLO does not use.
+    default:
       return Word(Attribute::Kind::kOther, "builtin");
   }
 }
@@ -359,7 +362,9 @@ Attribute BytecodeAttributes::ReadVhlo(BytecodeCursor& cursor) {
       attribute.type = NextType(cursor);
       return attribute;
     }
-    default:  // Aliases, versions of interfaces, bounds, accuracies.
+    // The other codes are output aliases, API versions, type bounds and result
+    // accuracies, which are not used.
+    default:
       return Word(Attribute::Kind::kOther, "vhlo");
   }
 }
@@ -371,7 +376,8 @@ Type BytecodeAttributes::NextTensor(BytecodeCursor& cursor) {
   if (rank > 64) cursor.Fail();
   for (uint64_t i = 0; i < rank && cursor.ok(); ++i) {
     const int64_t dim = cursor.SignedVarint();
-    // The least number means an open dim; earlier versions used -1.
+    // The smallest 64-bit integer means an open dim; earlier versions of the
+    // format used -1.
     type.dims.push_back(dim < 0 ? kDynamic : dim);
   }
   type.element = ToString(NextType(cursor));

@@ -3,9 +3,9 @@
 //
 //   EMBER_ASSIGN_OR_RETURN(const Attribute value, attributes.GetAttribute(7));
 //
-// Each is read when it is first asked for, and cached. Errors are one line with
-// the number. Does not own the file; constants share it if it has an owner. Not
-// thread-safe.
+// Each entry is read when it is first requested, and cached. Errors are one
+// line with the number. Does not own the file; constants share it if it has an
+// owner. Not thread-safe.
 //
 // Source: MLIR's documentation of its bytecode format and of builtin's codes;
 // the codes of vhlo.
@@ -57,7 +57,7 @@ class BytecodeAttributes {
     T value;
     Extent extent;
   };
-  // The attributes, or the types, of the file.
+  // The table of all attributes, or of all types, of the file.
   template <typename T>
   struct Table {
     std::string_view kind;  // "attribute"
@@ -65,7 +65,7 @@ class BytecodeAttributes {
     std::map<uint64_t, Known<T>> known;
   };
 
-  // These functions work on both tables.
+  // These functions work on the table of attributes and on the table of types.
   template <typename T>
   StatusOr<T> Get(Table<T>& table, uint64_t number);
   template <typename T>
@@ -74,11 +74,13 @@ class BytecodeAttributes {
   T Next(Table<T>& table, BytecodeCursor& cursor);
   template <typename T>
   T ReadEntry(const EncodedEntry& entry, BytecodeCursor& cursor);
-  // Parses an entry's text with a function of the parser.
+  // Parses an entry that is stored as text, with the function `parse` of the
+  // text parser.
   template <typename T>
   T Parsed(StatusOr<T> (AttributeParser::*parse)(), BytecodeCursor& cursor);
 
-  // Read parts of the current entry; each part counts for its extent.
+  // These functions read parts of the current entry. Each part counts towards
+  // the extent (size and depth) of the entry.
   Attribute NextAttribute(BytecodeCursor& cursor) {
     return Next(attributes_, cursor);
   }
@@ -106,8 +108,9 @@ class BytecodeAttributes {
   std::vector<std::string_view> strings_;
   std::shared_ptr<const void> owner_;
   int depth_ = 0;
-  Extent extent_;      // Extent of the current entry.
-  int64_t given_ = 0;  // Size of all entries given out.
+  Extent extent_;  // Size and depth of the entry that is being read.
+  // Total size of all entries that were returned to callers.
+  int64_t given_ = 0;
   Status status_;
 };
 

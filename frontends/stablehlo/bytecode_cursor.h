@@ -25,7 +25,7 @@ class BytecodeCursor : public ByteCursor {
   BytecodeCursor() : BytecodeCursor(std::span<const uint8_t>()) {}
   explicit BytecodeCursor(std::span<const uint8_t> bytes) : ByteCursor(bytes) {}
 
-  // Also true after a failure.
+  // True at the end of the bytes, and after a failure.
   bool AtEnd() const { return remaining() == 0; }
   void Fail() { Skip(remaining() + 1); }
 
@@ -51,7 +51,7 @@ class BytecodeCursor : public ByteCursor {
     Fail();
     return 0;
   }
-  // Reads a text that a byte 0 ends.
+  // Reads a text that ends with a zero byte.
   std::string_view Terminated() {
     ByteCursor begin = *this;
     while (ok() && Byte() != 0) {

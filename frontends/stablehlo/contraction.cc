@@ -1,4 +1,5 @@
-// Products of matrices, and convolutions with all of their dimension numbers.
+// Imports products of matrices, and convolutions with all of their dimension
+// numbers.
 #include <algorithm>
 
 #include "frontends/ops/compositions.h"
@@ -10,8 +11,8 @@
 namespace ember::stablehlo {
 namespace {
 
-// Reads both operands, cast to the widest type among them and the result:
-// products are computed in it.
+// Reads both operands, cast to the widest type among the operands and the
+// result. Products are computed in that type.
 bool ReadFactors(OperationContext& c, Tensor& a, Tensor& b) {
   a = c.Operand(0);
   b = c.Operand(1);
@@ -147,7 +148,8 @@ void ConvolveWith(OperationContext& c, const std::vector<int64_t>& padding) {
   for (size_t i = 0; i < spatial; ++i)
     if (reversed[i] != 0) w = ops::Reverse(w, static_cast<int>(i));
   if (batches > 1) {
-    // Groups of batches become groups of features.
+    // If there is a batch_group_count, groups of the batch are moved to the
+    // features, so that they become feature groups.
     const Dim each = FloorDivide(x.dim(0), Dim(batches));
     if (x.dim(0).is_constant() && each * Dim(batches) != x.dim(0))
       return c.FailInvalid("batch_group_count: expected a divisor of " +
@@ -200,7 +202,8 @@ void ConvolveWith(OperationContext& c, const std::vector<int64_t>& padding) {
   Tensor y = ops::Conv(x, w, Tensor(), conv);
   if (spatial == 0) y = Squeeze(y, {1});
   if (!c.ok()) return;
-  // Moves the dims to their places in the result.
+  // Transposes the dims to the order that the dimension numbers state for the
+  // result.
   std::vector<int64_t> back(rank);
   for (size_t i = 0; i < rank; ++i)
     back[static_cast<size_t>(of_y[i])] = static_cast<int64_t>(i);

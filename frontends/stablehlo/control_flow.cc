@@ -1,5 +1,5 @@
-// Loops, branches and calls; tuples and tokens; calls of functions outside
-// StableHLO.
+// Imports loops, branches and calls; tuples and tokens; calls of functions
+// outside StableHLO.
 #include <algorithm>
 
 #include "base/one_line.h"
@@ -25,7 +25,8 @@ std::vector<graph::Value*> TensorsIn(const std::vector<Imported>& values) {
   return tensors;
 }
 
-// Returns a value with the structure of `pattern`, made of the next `tensors`.
+// Returns a value with the structure of `pattern` (tensor, complex or tuple),
+// made of the next elements of `tensors`.
 Imported WithTensors(const Imported& pattern, graph::GraphBuilder& builder,
                      const std::vector<graph::Value*>& tensors, size_t& next) {
   const auto take = [&](const Tensor& like) {
@@ -171,8 +172,8 @@ void ImportCall(OperationContext& c) {
   SetResults(c, c.runner().Call(c.Text("callee"), c.operands()));
 }
 
-// Imports composite, which computes the same as its decomposition. The
-// decomposition is called.
+// Imports composite, which computes the same as its decomposition. The import
+// calls the decomposition.
 void ImportComposite(OperationContext& c) {
   SetResults(c, c.runner().Call(c.Text("decomposition"), c.operands()));
 }
@@ -225,11 +226,13 @@ void ImportShapeAssertion(OperationContext& c) {
 }
 
 constexpr CustomCall kCustomCalls[] = {
-    // Annotations that place values on several devices.
+    // These custom calls place values on devices. They return their operand
+    // unchanged.
     {"Sharding", ImportBarrier},
     {"annotate_device_placement", ImportBarrier},
     {"shape_assertion", ImportShapeAssertion},
-    // chlo's operators, in the form for readers without that dialect.
+    // These custom calls are operators of chlo, in the form for readers that do
+    // not know that dialect.
     {"mhlo.acos", ImportScalar<ops::Acos>},
     {"mhlo.acosh", ImportScalar<ops::Acosh>},
     {"mhlo.asin", ImportScalar<ops::Asin>},

@@ -40,7 +40,8 @@ int BitsOf(std::string_view element) {
   const auto dtype = DTypeOf(element);
   if (element == "i1") return 1;
   if (dtype) return 8 * DTypeByteSize(*dtype);
-  return element.ends_with("2") ? 2 : 4;  // i4 and i2 types have no dtype.
+  // The types without a dtype have 4 or 2 bits.
+  return element.ends_with("2") ? 2 : 4;
 }
 
 // Appends an integer of at most 64 bits in the element's encoding.
@@ -266,7 +267,8 @@ StatusOr<Elements> ElementsOfHeld(const Elements& held, const Type& type) {
   const std::optional<int64_t> width = ElementBytes(type.element);
   const bool whole = width && type.element != "i1" &&
                      static_cast<int64_t>(held.bytes.size()) == count * *width;
-  // A complex number needs only the alignment of its parts.
+  // The alignment is that of the element, at most 8 bytes: a complex number
+  // needs only the alignment of its parts.
   if (whole) {
     graph::ConstantData data = frontends::AlignedData(
         held.bytes, static_cast<size_t>(std::min<int64_t>(*width, 8)),
@@ -305,7 +307,7 @@ StatusOr<Elements> ParseElements(MlirLexer& lexer, const Type& type) {
     EMBER_RETURN_IF_ERROR(AppendElement(lexer, type.element, bytes));
     return Owned(std::move(bytes), true);
   }
-  // Number of items so far in each open list.
+  // Number of items read so far in each list whose bracket is still open.
   std::vector<int64_t> parts;
   const size_t rank = type.dims.size();
   const auto wrong = [&](const Token& token) {

@@ -26,23 +26,25 @@ StatusOr<Elements> ParseElements(MlirLexer& lexer, const Type& type);
 StatusOr<Elements> ElementsOfBytes(std::vector<uint8_t> bytes,
                                    const Type& type);
 
-// Does the same for bytes that have an owner, and shares them if possible.
+// Makes elements of `type` from bytes that have an owner, and shares the bytes
+// if possible.
 StatusOr<Elements> ElementsOfHeld(const Elements& held, const Type& type);
 
-// Parses hex digits, without 0x.
+// Parses hex digits, which have no prefix 0x, as bytes.
 StatusOr<std::vector<uint8_t>> BytesOfHex(std::string_view digits);
 
 // Returns the number of elements; an error unless all dims are known and the
 // bytes fit 64 bits.
 StatusOr<int64_t> ElementCountOf(const Type& type);
 
-// Parses one number. `negative`: a '-' precedes it.
+// Parses one number. `negative`: true if a '-' precedes the number.
 StatusOr<double> FloatValue(const Token& token, bool negative,
                             std::string_view element);
 StatusOr<int64_t> SignedValue(const Token& token, bool negative);
 
-// Returns integer elements as 64 bits each, with a splat repeated. Empty unless
-// they are integers or bools, and at most `most`.
+// Returns integer elements as 64 bits each, with a splat repeated. The list is
+// empty if the elements are not integers or bools, or if there are more than
+// `most`.
 std::vector<int64_t> IntegersOf(const Elements& elements, const Type& type,
                                 int64_t most);
 

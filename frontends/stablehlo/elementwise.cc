@@ -1,5 +1,5 @@
-// Operators on elements, with the specification's semantics where they differ
-// from the graph's.
+// Imports elementwise operators, with the specification's semantics where they
+// differ from the graph's.
 #include <cmath>
 
 #include "frontends/ops/regions.h"

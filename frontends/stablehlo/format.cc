@@ -37,7 +37,8 @@ bool Sniff(std::string_view contents) {
       }
       return false;
     }
-    // Skips #name = … and !name = … on lines of their own.
+    // Skips definitions of aliases, #name = … and !name = …, each on a line of
+    // its own.
     if (token.kind != Token::kSigil ||
         (token.text[0] != '#' && token.text[0] != '!'))
       return false;

@@ -1,4 +1,5 @@
-// StableHLO as a row of the list of formats (frontends/formats.h).
+// Declares the format StableHLO (frontends/frontend.h), which
+// frontends/registry/formats.cc lists.
 #ifndef EMBER_FRONTENDS_STABLEHLO_FORMAT_H_
 #define EMBER_FRONTENDS_STABLEHLO_FORMAT_H_
 

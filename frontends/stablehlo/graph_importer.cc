@@ -104,7 +104,8 @@ class OperatorCheck {
   std::map<std::string, Use> missing_;
 };
 
-// True unless two shapes of operands differ for certain.
+// False if the two shapes certainly differ; true if they are equal or may be
+// equal at run time.
 bool MayBeEqual(const Shape& a, const Shape& b) {
   if (a.size() != b.size()) return false;
   for (size_t i = 0; i < a.size(); ++i)
@@ -112,7 +113,8 @@ bool MayBeEqual(const Shape& a, const Shape& b) {
   return true;
 }
 
-// Returns the tensor with its unknown dims replaced by those of the type.
+// Returns the tensor with its unknown dims replaced by the extents that the
+// type states.
 StatusOr<Tensor> ConformTensor(Tensor x, std::string_view element,
                                const Type& type) {
   const auto dtype = DTypeOf(element);
@@ -237,7 +239,8 @@ class GraphImporter::ScopeRunner final : public RegionRunner {
   }
 
  private:
-  // Passes an error in a region on to the operation that has the region.
+  // If the import of a region failed, gives the error to the builder of the
+  // operation that contains the region.
   void PassOn(const Scope& inner) {
     if (!inner.builder->status().ok())
       scope_.builder->Fail(inner.builder->status());
@@ -350,7 +353,8 @@ StatusOr<graph::Graph> GraphImporter::Import() {
   return builder_.Finish();
 }
 
-// Adds members of a tuple one after the other.
+// Adds a value as outputs of the graph; the members of a tuple become one
+// output each.
 Status GraphImporter::AddOutput(const Imported& value, const Type& type,
                                 std::string name) {
   auto conformed = Conform(value, type);
@@ -541,7 +545,7 @@ Status GraphImporter::ImportOperation(const Operation& operation,
     return in_context(InvalidArgumentError("expected a result, found none"));
   if (scope.lifted) {
     // Inside a lifted region a scalar may be reshaped to another shape of one
-    // element; the tensor that holds many of them stays as it is.
+    // element; the tensor that holds many such scalars is unchanged.
     const bool keeps = operation.name == "stablehlo.broadcast_in_dim" ||
                        operation.name == "stablehlo.reshape";
     if (keeps && operands.size() == 1 && types.size() == 1 &&

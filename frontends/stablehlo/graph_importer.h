@@ -16,8 +16,8 @@
 #include <vector>
 
 #include "base/status.h"
-#include "compiler/graph/builder.h"
-#include "compiler/graph/control_flow.h"
+#include "compiler/graph/builder/builder.h"
+#include "compiler/graph/builder/control_flow.h"
 #include "compiler/graph/graph.h"
 #include "frontends/frontend.h"
 #include "frontends/import_steps.h"
@@ -36,7 +36,7 @@ class GraphImporter {
         builder_("main", options.operation_limit) {}
 
   StatusOr<graph::Graph> Import();
-  // Returns the inputs of the entry, in its order.
+  // Returns the inputs of the entry function, in the order of its arguments.
   StatusOr<std::vector<frontends::ModelInput>> Inputs() const;
 
  private:
@@ -44,9 +44,10 @@ class GraphImporter {
   struct Scope {
     const Function* function = nullptr;
     graph::GraphBuilder* builder = nullptr;
-    // The region that the builder builds; null: the graph itself.
+    // The region that the builder builds; null if it builds the graph itself.
     graph::Region* region = nullptr;
-    // The scope around this one in the same function.
+    // The scope of the enclosing region in the same function; null for the
+    // outermost.
     Scope* outer = nullptr;
     int depth = 0;
     bool lifted = false;
@@ -69,8 +70,8 @@ class GraphImporter {
                      const Scope& scope) const;
   StatusOr<Imported> Lookup(int value, Scope& scope);
   Status TakeOperands(int64_t count);
-  // Returns the value as an operand, which is charged together with all members
-  // of a tuple.
+  // Returns a value as an operand. The operand, with all members of a tuple, is
+  // charged to the limit of operands.
   StatusOr<Imported> Operand(int value, Scope& scope);
 
   const Module& module_;

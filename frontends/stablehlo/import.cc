@@ -6,7 +6,6 @@
 #include "base/byte_cursor.h"
 #include "base/one_line.h"
 #include "frontends/metadata.h"
-#include "frontends/model_bytes.h"
 #include "frontends/model_errors.h"
 #include "frontends/stablehlo/bytecode.h"
 #include "frontends/stablehlo/elements.h"
@@ -16,7 +15,8 @@
 namespace ember::stablehlo {
 namespace {
 
-// Gives constants that are resources the bytes that follow the program.
+// Sets the bytes of each constant that names a resource. The resources follow
+// the program in the file.
 Status ResolveResources(Module& module, AttributeList& attributes);
 
 Status ResolveResource(Module& module, Attribute& attribute) {
@@ -55,7 +55,8 @@ Status ResolveResources(Module& module, Region& region) {
   return OkStatus();
 }
 
-// owner: keeps the contents alive, or null.
+// Reads a module from text or bytecode. owner: keeps the contents alive; null
+// if they may be freed.
 StatusOr<Module> Read(std::string_view contents,
                       std::shared_ptr<const void> owner) {
   EMBER_ASSIGN_OR_RETURN(Module module,
@@ -67,13 +68,14 @@ StatusOr<Module> Read(std::string_view contents,
   return module;
 }
 
-StatusOr<Module> ReadPath(const std::string& path) {
-  EMBER_ASSIGN_OR_RETURN(const graph::ConstantData file,
-                         frontends::MapModelFile(path));
-  return Read(AsText(file.bytes), file.owner);
+StatusOr<std::shared_ptr<Module>> Open(frontends::ModelFile& file) {
+  return file.Parsed<Module>([](const graph::ConstantData& contents) {
+    return Read(AsText(contents.bytes), contents.owner);
+  });
 }
 
-// Returns those attributes of the module that are texts and integers.
+// Returns the metadata: the attributes of the module that are texts or
+// integers.
 graph::Metadata MetadataOf(const Module& module) {
   frontends::MetadataCollector metadata("stablehlo");
   metadata.Add("name", module.name);
@@ -90,13 +92,12 @@ graph::Metadata MetadataOf(const Module& module) {
   return std::move(metadata).Take();
 }
 
-StatusOr<graph::Graph> Import(const StatusOr<Module>& module,
+StatusOr<graph::Graph> Import(const Module& module,
                               const frontends::ImportOptions& options,
                               std::string_view name) {
-  if (!module.ok()) return frontends::OfModel(module.status(), name);
-  StatusOr<graph::Graph> graph = GraphImporter(*module, options).Import();
+  StatusOr<graph::Graph> graph = GraphImporter(module, options).Import();
   if (!graph.ok()) return frontends::OfModel(graph.status(), name);
-  graph->set_metadata(MetadataOf(*module));
+  graph->set_metadata(MetadataOf(module));
   return graph;
 }
 
@@ -105,20 +106,24 @@ StatusOr<graph::Graph> Import(const StatusOr<Module>& module,
 StatusOr<graph::Graph> ImportModelContents(
     std::string_view contents, const frontends::ImportOptions& options,
     std::string_view name) {
-  return Import(Read(contents, nullptr), options, name);
+  const StatusOr<Module> module = Read(contents, nullptr);
+  if (!module.ok()) return frontends::OfModel(module.status(), name);
+  return Import(*module, options, name);
 }
 
-StatusOr<graph::Graph> ImportModel(const std::string& path,
+StatusOr<graph::Graph> ImportModel(frontends::ModelFile& file,
                                    const frontends::ImportOptions& options) {
-  return Import(ReadPath(path), options, path);
+  const auto module = Open(file);
+  if (!module.ok()) return frontends::OfModel(module.status(), file.path());
+  return Import(**module, options, file.path());
 }
 
 StatusOr<std::vector<frontends::InputInfo>> ModelInputs(
-    const std::string& path, const frontends::ImportOptions& options) {
-  const StatusOr<Module> module = ReadPath(path);
-  if (!module.ok()) return frontends::OfModel(module.status(), path);
-  const auto inputs = GraphImporter(*module, options).Inputs();
-  if (!inputs.ok()) return frontends::OfModel(inputs.status(), path);
+    frontends::ModelFile& file, const frontends::ImportOptions& options) {
+  const auto module = Open(file);
+  if (!module.ok()) return frontends::OfModel(module.status(), file.path());
+  const auto inputs = GraphImporter(**module, options).Inputs();
+  if (!inputs.ok()) return frontends::OfModel(inputs.status(), file.path());
   std::vector<frontends::InputInfo> infos;
   for (const frontends::ModelInput& input : *inputs)
     infos.push_back({.name = input.name, .has_rank = true});

@@ -1,10 +1,10 @@
 // StableHLO programs become graphs.
 //
-//   EMBER_ASSIGN_OR_RETURN(graph::Graph graph,
-//                          ImportModel("model.mlir", {}));
+//   frontends::ModelFile file("model.mlir");
+//   EMBER_ASSIGN_OR_RETURN(graph::Graph graph, ImportModel(file, {}));
 //
 // The entry is the function that the options name, or `main`, or the only
-// public one. Inputs have the names in the program (jax.arg_info, else the
+// public function. Inputs have the names in the program (jax.arg_info, else the
 // argument's name, else arg0 …), outputs those of jax.result_info, else result0
 // …
 //
@@ -22,7 +22,7 @@
 
 namespace ember::stablehlo {
 
-StatusOr<graph::Graph> ImportModel(const std::string& path,
+StatusOr<graph::Graph> ImportModel(frontends::ModelFile& file,
                                    const frontends::ImportOptions& options);
 // Imports a file's contents, which may be freed afterwards; `name` is for
 // errors.
@@ -31,7 +31,7 @@ StatusOr<graph::Graph> ImportModelContents(
     std::string_view name = "model");
 
 StatusOr<std::vector<frontends::InputInfo>> ModelInputs(
-    const std::string& path, const frontends::ImportOptions& options);
+    frontends::ModelFile& file, const frontends::ImportOptions& options);
 
 }  // namespace ember::stablehlo
 

@@ -1,7 +1,7 @@
-// Slices at computed places, gather and scatter.
+// Imports slices whose positions are computed at run time, gather and scatter.
 #include <algorithm>
 
-#include "compiler/graph/control_flow.h"
+#include "compiler/graph/builder/control_flow.h"
 #include "frontends/ops/compositions.h"
 #include "frontends/ops/dims.h"
 #include "frontends/stablehlo/operator_table.h"
@@ -22,7 +22,7 @@ Tensor Clamped(OperationContext& c, Tensor start, const Dim& extent,
 // Reads a scalar start for each dim of x; false after an error.
 bool ReadStarts(OperationContext& c, Tensor x, int first,
                 std::vector<Tensor>& starts) {
-  // Older programs have all starts in one tensor.
+  // In older programs all starts are elements of one tensor operand.
   if (c.operand_count() == first + 1 && c.Any(first).is_tensor() &&
       c.Any(first).tensor.rank() == 1 && x.rank() > 0) {
     const Tensor list = c.Operand(first);
@@ -68,15 +68,21 @@ Tensor ScatterFlat(Tensor data, Tensor index, Tensor updates,
                {{"axis", int64_t{0}}, {"update", std::move(update)}});
 }
 
-// The dimension numbers of gather and of scatter.
+// The dimension numbers of gather and of scatter. For scatter, "result" means
+// the updates.
 struct IndexDims {
-  std::vector<int64_t> window;     // Dims of the result (updates) in a window.
-  std::vector<int64_t> collapsed;  // Dims of the operand with window size 1.
-  // Dims of the operand, paired with those below.
+  // Dims of the result that are dims of a window.
+  std::vector<int64_t> window;
+  // Dims of the operand that the window drops, because its size there is 1.
+  std::vector<int64_t> collapsed;
+  // Batch dims of the operand. Each corresponds to the dim of the indices at
+  // the same position in index_batching.
   std::vector<int64_t> batching;
   std::vector<int64_t> index_batching;
-  std::vector<int64_t> map;  // Dims of the operand that are indexed.
-  int64_t vector = 0;  // The dim of the indices that lists the components.
+  // Dim of the operand to which each component of an index refers.
+  std::vector<int64_t> map;
+  // Dim of the indices along which the components of an index lie.
+  int64_t vector = 0;
 };
 
 bool CheckIndexDims(OperationContext& c, const IndexDims& dims, int rank,
@@ -129,7 +135,7 @@ std::vector<Tensor> ElementIndices(OperationContext& c, Tensor indices,
                                    const IndexDims& dims, const Shape& operand,
                                    const Shape& sizes, int rank,
                                    const Start& start) {
-  std::vector<int64_t> batch;  // Dims of the result outside windows.
+  std::vector<int64_t> batch;  // Dims of the result that are no window dims.
   for (int i = 0; i < rank; ++i)
     if (!Contains(dims.window, i)) batch.push_back(i);
   std::vector<Tensor> result;
@@ -161,7 +167,8 @@ std::vector<Tensor> ElementIndices(OperationContext& c, Tensor indices,
   return result;
 }
 
-// Gathers whole slices: one dim is indexed, and all others are taken whole.
+// Gathers whole slices: one dim is indexed, and the slice contains all of the
+// other dims.
 Tensor TakeSlices(Tensor x, Tensor indices, const IndexDims& dims, int rank) {
   const int axis = static_cast<int>(dims.map[0]);
   const Dim last = x.dim(axis) - Dim(1);
@@ -236,8 +243,8 @@ void GatherWith(OperationContext& c, const std::vector<Dim>& sizes) {
   c.SetResult(Gather(Flattened(x), flat, 0));
 }
 
-// Applies the updates one after the other; the region combines each with the
-// present element. Returns the updated operands.
+// Applies the updates one after the other; the region combines each update with
+// the current element. Returns the updated operands.
 std::vector<Tensor> ScatterInTurn(OperationContext& c, const Region& body,
                                   const std::vector<Tensor>& data, Tensor index,
                                   const std::vector<Tensor>& updates) {
@@ -405,7 +412,8 @@ void ImportScatter(OperationContext& c) {
   const std::vector<Tensor> places =
       ElementIndices(c, indices, dims, shape, sizes, rank,
                      [](Tensor start, size_t) { return start; });
-  // An update outside the operand goes to an extra element after all others.
+  // An update outside of the operand is written to an extra element after all
+  // others, which is cut off afterwards.
   Tensor inside = c.IntegerScalar(1, DType::kBool);
   for (size_t d = 0; d < places.size(); ++d) {
     const Tensor extent = ops::DimScalar(c.builder(), shape[d]);

@@ -25,7 +25,8 @@ char Closing(std::string_view token) {
   return 0;
 }
 
-constexpr size_t kShown = 40;  // Bytes of a token that a message shows.
+// Largest number of bytes of a token that a message shows.
+constexpr size_t kShown = 40;
 
 // True for characters that may end a string, and for the backslash, which may
 // escape them.
@@ -34,7 +35,8 @@ bool IsStringMark(char c) { return c == '"' || c == '\n' || c == '\\'; }
 // Number of characters that HasStringMark examines: one or two vectors.
 constexpr size_t kStringBlock = 32;
 
-// Compares all characters without branches.
+// True if a block of kStringBlock characters contains a string mark. It
+// compares all characters without branches, so that compilers vectorise it.
 bool HasStringMark(const char* block) {
   int marks = 0;
   for (size_t i = 0; i < kStringBlock; ++i)
@@ -175,8 +177,8 @@ size_t MlirLexer::ScanNumber() const {
   return end;
 }
 
-// Returns the position after the quote that closes the one at `from`; the end
-// of the text if no quote on the same line does.
+// Returns the position after the end of the string that begins with the quote
+// at `from`; the end of the text if the string is not closed on the same line.
 size_t MlirLexer::ScanString(size_t from) const {
   size_t i = from + 1;
   while (true) {

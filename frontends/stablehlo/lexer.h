@@ -38,7 +38,7 @@ class MlirLexer {
   // Returns "line:column: expected `expected`, found the current token".
   Status ExpectedError(std::string_view expected) const;
 
-  // Reads a dim of a type and the 'x' after it: 4x or ?x. The next token is
+  // Reads a dim of a type and the 'x' after it: 4x or ?x. The current token is
   // then the next dim or the element type. Returns -1 for "?", nullopt if no
   // dim is next. 0x1 is a dim of 0, not a number in hex.
   StatusOr<std::optional<int64_t>> AcceptDim();
@@ -53,18 +53,19 @@ class MlirLexer {
   size_t ScanString(size_t from) const;
 
   std::string_view text_;
-  size_t position_ = 0;  // After the current token.
+  size_t position_ = 0;  // Position in the text after the current token.
   size_t line_start_ = 0;
   int line_ = 1;
   Token current_;
 };
 
-// True for %name, @name …
+// True if the token is a name with the sigil `sign`, such as %name for '%' or
+// @name for '@'.
 inline bool IsSigil(const Token& token, char sign) {
   return token.kind == Token::kSigil && token.text[0] == sign;
 }
 
-// Returns -1 if c is no hex digit.
+// Returns the value of a hex digit; -1 if c is no hex digit.
 int HexDigit(char c);
 
 // Returns the bytes of a string token.

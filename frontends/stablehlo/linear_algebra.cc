@@ -1,5 +1,5 @@
-// Factors of matrices, triangular systems and Fourier transforms.
-#include "compiler/graph/control_flow.h"
+// Imports cholesky, triangular_solve and fft.
+#include "compiler/graph/builder/control_flow.h"
 #include "frontends/ops/compositions.h"
 #include "frontends/ops/waves.h"
 #include "frontends/stablehlo/operator_table.h"
@@ -74,8 +74,8 @@ Imported Transformed(OperationContext& c, const Imported& x, int axis,
 
 }  // namespace
 
-// Computes column by column: each is the given column minus the contributions
-// of the columns before it.
+// Imports cholesky, column by column: each column of the factor is computed
+// from the given column minus the contributions of the columns before it.
 void ImportCholesky(OperationContext& c) {
   const Tensor given = c.Operand(0);
   const bool lower = c.Flag("lower", false);
@@ -158,7 +158,8 @@ void ImportTriangularSolve(OperationContext& c) {
   c.SetResult(Cast(x, given.dtype()));
 }
 
-// Multiplies by matrices of waves, one dim after the other.
+// Imports fft, which multiplies by matrices of cosines and sines, one dim after
+// the other.
 void ImportFft(OperationContext& c) {
   const std::string kind = c.Text("fft_type");
   const std::vector<int64_t> length = c.Integers("fft_length");
@@ -202,8 +203,8 @@ void ImportFft(OperationContext& c) {
     y = Transformed(c, y, rank - dims + i, length[static_cast<size_t>(i)],
                     inverse);
   if (!to_real) return c.SetResult(0, y);
-  // The half spectrum leaves out the conjugates, so each wave counts twice,
-  // except the first and, for an even length, the middle one.
+  // Half of a spectrum leaves out the conjugates, so each bin counts twice,
+  // except the first bin and, for an even length, the middle bin.
   const ops::Waves waves =
       ops::MakeWaves(c.builder(), Dim(half), Dim(n), Dim(n), type);
   const Tensor k = IotaVector(c.builder(), Dim(half), DType::kI64);

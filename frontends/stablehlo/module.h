@@ -9,8 +9,8 @@
 //
 // SSA values are numbered per function (Function::values), the function's
 // arguments first. A reader has resolved all names, so that each operand is
-// defined before its use in the same region or in one around it. Every region
-// has one block.
+// defined before its use in the same region or in an enclosing region. Every
+// region has one block.
 //
 // Names are those of the present StableHLO: the older dialect's "mhlo." reads
 // as "stablehlo.". Owns everything but the bytes of constants, which `owner`
@@ -37,18 +37,20 @@ namespace ember::stablehlo {
 // Largest nesting depth of types, attributes and regions.
 inline constexpr int kMaxDepth = 48;
 
-// The value of '?' among dims.
+// The value that represents '?' (an open dim) among dims.
 inline constexpr int64_t kDynamic = -1;
 
 struct Type {
   enum class Kind : uint8_t {
     kTensor,
     kUnranked,  // tensor<*xf32>
-    kScalar,    // f32, i64, index: a number's in an attribute
+    // A scalar type such as f32, i64 or index: the type of a number in an
+    // attribute.
+    kScalar,
     kTuple,
     kToken,
     kFunction,
-    kOther,  // anything else; `element` is its text
+    kOther,  // Any other type; `element` holds its text.
   };
   Kind kind = Kind::kOther;
   // Element type of tensors and scalars, as MLIR spells it: "f32", "i1",
@@ -57,27 +59,29 @@ struct Type {
   std::vector<int64_t> dims;
   // The text that follows the element type of a tensor.
   std::string encoding;
-  std::vector<Type> inputs;   // Inputs of a function.
-  std::vector<Type> results;  // Results of a function, or members of a tuple.
+  std::vector<Type> inputs;  // Types of the inputs of a function.
+  // Types of the results of a function, or of the members of a tuple.
+  std::vector<Type> results;
 
   bool is_tensor() const { return kind == Kind::kTensor; }
   bool operator==(const Type&) const = default;
 };
 
-// Returns "tensor<2x?xf32>", as MLIR writes it.
+// Returns a type as MLIR writes it, such as "tensor<2x?xf32>".
 std::string ToString(const Type& type);
 Type TensorOf(std::string element, std::vector<int64_t> dims);
-// Returns nullopt for element types that Ember has no dtype for.
+// Returns the dtype of an element type; nullopt if Ember has none for it.
 std::optional<DType> DTypeOf(std::string_view element);
 // Returns the bytes of one element in a constant, also for complex numbers and
 // for types without a dtype; nullopt if the type is unknown.
 std::optional<int64_t> ElementBytes(std::string_view element);
 
-// A constant: row-major, little-endian, bool as one byte.
+// The elements of a constant: row-major and little-endian, with bools as one
+// byte each.
 struct Elements {
   std::shared_ptr<const void> owner;
   std::span<const uint8_t> bytes;
-  // True if `bytes` hold one element, the value of all.
+  // True if `bytes` hold only one element, which is the value of all elements.
   bool splat = false;
   // If not empty, the bytes are the module's resource of this name.
   std::string resource;
@@ -96,8 +100,8 @@ struct Attribute {
     kSymbol,      // text, of @text
     kType,        // type
     kArray,       // array
-    kIntegers,    // integers, type: array<i64: …>
-    kNumbers,     // numbers, type: array<f32: …>
+    kIntegers,    // Uses `integers` and `type`: array<i64: …>.
+    kNumbers,     // Uses `numbers` and `type`: array<f32: …>.
     kDictionary,  // entries
     kElements,    // elements, type
     kEnum,        // text: #stablehlo<… TEXT>
@@ -121,11 +125,11 @@ struct NamedAttribute {
   Attribute value;
 };
 
-// Make attributes of 64-bit integers.
+// These functions make attributes of 64-bit integers.
 Attribute IntegerAttribute(int64_t value);
 Attribute IntegersAttribute(std::vector<int64_t> values);
 
-// Returns null if no attribute has the name.
+// Returns the attribute of this name; null if there is none.
 const Attribute* FindAttribute(const AttributeList& attributes,
                                std::string_view name);
 
@@ -137,8 +141,8 @@ struct Operation {
   std::vector<int> results;
   AttributeList attributes;
   std::vector<Region> regions;
-  // Place in the text. In bytecode the line is the operation's number, the
-  // column 0.
+  // Position of the operation in the text. For bytecode the line is the index
+  // of the operation in the module, and the column is 0.
   int line = 0;
   int column = 0;
 };
@@ -150,7 +154,8 @@ struct Region {
 
 struct Value {
   Type type;
-  std::string name;  // Name of an argument, if it has one.
+  // The name of the value if it is an argument that has one; else "".
+  std::string name;
 };
 
 struct Function {
@@ -166,7 +171,7 @@ struct Function {
 
 struct Module {
   std::string name;
-  // The program that wrote the bytecode.
+  // The name of the program that wrote the bytecode file.
   std::string producer;
   AttributeList attributes;
   std::vector<Function> functions;
@@ -174,17 +179,18 @@ struct Module {
   std::map<std::string, Elements, std::less<>> resources;
 
   const Function* Find(std::string_view function) const;
-  // Adds a function; false, without adding it, if the name exists already.
+  // Adds a function; returns false, without adding it, if there is already a
+  // function of this name.
   bool Add(Function function);
 
  private:
-  // Index in `functions` by name.
+  // Index of each function in `functions`, by name.
   std::map<std::string, size_t, std::less<>> numbers_;
 };
 
 // The size of a value: the number of values in it, itself included, and their
-// nesting depth. Limits on it bound the expansion of aliases. Each 64 bytes of
-// text count as a value, and so do 8 dims.
+// nesting depth. Limits on the size bound the expansion of aliases. Each 64
+// bytes of text count as a value, and so do 8 dims.
 struct Extent {
   int64_t size = 1;
   int depth = 1;

@@ -1,4 +1,4 @@
-// Constants, and operators that move elements.
+// Imports constants, and operators that move elements.
 #include <algorithm>
 
 #include "base/rounding.h"
@@ -11,7 +11,8 @@
 namespace ember::stablehlo {
 namespace {
 
-constexpr int64_t kLargest = int64_t{1} << 40;  // Largest step or padding.
+// Largest step of a slice, and largest amount of padding.
+constexpr int64_t kLargest = int64_t{1} << 40;
 
 Tensor ConstantOf(OperationContext& c, const Elements& elements,
                   std::string_view element, const Type& type) {
@@ -46,8 +47,8 @@ Elements PartOf(const Elements& elements, size_t width, size_t first) {
   return part;
 }
 
-// Broadcasts x: its dim i becomes dim dims[i] of the shape. Other dims are
-// repeated, and so are those of 1.
+// Broadcasts x: its dim i becomes dim dims[i] of the shape. The other dims of
+// the shape are repeated, and so are dims of x that are 1.
 Tensor BroadcastAlong(OperationContext& c, Tensor x,
                       const std::vector<int64_t>& dims, const Shape& shape) {
   const int rank = static_cast<int>(shape.size());
@@ -75,8 +76,8 @@ Tensor BroadcastAlong(OperationContext& c, Tensor x,
   return Broadcast(Unsqueeze(Transpose(x, order), added), shape);
 }
 
-// Returns the shape in a tensor of dims. Dims that depend on data come from the
-// result's type if that has them.
+// Returns the shape in a tensor of dims. A dim that depends on data is replaced
+// by the extent in the result's type, if the type states it.
 Shape TargetShape(OperationContext& c, Tensor dims) {
   Shape shape = c.builder().Extents(dims.value());
   const std::vector<int64_t>& declared = c.ResultType().dims;
@@ -150,7 +151,8 @@ void ImportDynamicBroadcastInDim(OperationContext& c) {
   if (!c.ok()) return;
   for (size_t i = 0; i < dims.size() && i < x.shape().size(); ++i) {
     if (dims[i] < 0 || dims[i] >= static_cast<int64_t>(shape.size())) continue;
-    // A dim other than 1 keeps its extent.
+    // Only a dim of 1 can be broadcast, so any other known extent of x is also
+    // that of the result.
     const Dim& from = x.shape()[i];
     Dim& to = shape[static_cast<size_t>(dims[i])];
     if (!to.is_constant() && from.is_constant() && from != Dim(1)) to = from;

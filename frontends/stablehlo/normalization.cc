@@ -1,5 +1,5 @@
-// Batch normalisation: inference, and the two operations of training by their
-// formulas.
+// Imports batch normalisation: inference, and the two operations of training by
+// their formulas.
 #include <vector>
 
 #include "frontends/ops/compositions.h"
@@ -12,7 +12,7 @@ struct BatchNorm {
   Tensor x;
   double epsilon = 0;
   int feature = 0;
-  std::vector<int64_t> others;  // All dims except `feature`.
+  std::vector<int64_t> others;  // All dims except the feature dim.
 };
 
 bool ReadBatchNorm(OperationContext& c, BatchNorm& norm) {
@@ -39,7 +39,7 @@ bool ReadBatchNorm(OperationContext& c, BatchNorm& norm) {
   return c.ok();
 }
 
-// Narrow floats are computed in f32.
+// Returns x in the type of the computation: f16 and bf16 are computed in f32.
 Tensor Wide(Tensor x) { return Cast(x, ComputeType(x.dtype())); }
 
 Tensor Along(const BatchNorm& norm, Tensor vector) {
@@ -77,7 +77,8 @@ void ImportBatchNormTraining(OperationContext& c) {
   c.SetResult(2, Cast(Reshape(variance, vector), type));
 }
 
-// Computes the derivatives by the operand, the scale and the offset.
+// Imports batch_norm_grad: the gradients of the operand, the scale and the
+// offset.
 void ImportBatchNormGrad(OperationContext& c) {
   BatchNorm norm;
   if (!ReadBatchNorm(c, norm)) return;

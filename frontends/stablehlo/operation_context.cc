@@ -12,7 +12,8 @@ namespace {
 // Largest number of integers of an attribute; windows and dims have far fewer.
 constexpr int64_t kMaxList = 1 << 16;
 
-// Returns false if the attribute has no integers.
+// Appends the integers of an attribute to `values`. Returns false if the
+// attribute has no integers.
 bool AppendIntegers(const Attribute& attribute, std::vector<int64_t>& values) {
   switch (attribute.kind) {
     case Attribute::Kind::kInteger:

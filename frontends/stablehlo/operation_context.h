@@ -6,8 +6,8 @@
 //     c.SetResult(Pad(x, …));
 //   }
 //
-// Errors stick to the graph builder, and name the operation and its place.
-// Functions may continue after an error: operands then behave as
+// The graph builder keeps errors, which name the operation and its position in
+// the file. Functions may continue after an error: operands then behave as
 // frontends/ops/tensor.h says. Does not own; not thread-safe.
 #ifndef EMBER_FRONTENDS_STABLEHLO_OPERATION_CONTEXT_H_
 #define EMBER_FRONTENDS_STABLEHLO_OPERATION_CONTEXT_H_
@@ -20,18 +20,18 @@
 #include <utility>
 #include <vector>
 
-#include "compiler/graph/builder.h"
-#include "compiler/graph/control_flow.h"
+#include "compiler/graph/builder/builder.h"
+#include "compiler/graph/builder/control_flow.h"
 #include "frontends/ops/errors.h"
 #include "frontends/ops/tensor.h"
 #include "frontends/stablehlo/module.h"
 
 namespace ember::stablehlo {
 
-using namespace ops;  // Tensor and the operators on it
+using namespace ops;  // Makes Tensor and its operators visible.
 
-// An SSA value in the graph: a tensor, two tensors for a complex value, members
-// for a tuple, or nothing for a token.
+// An SSA value of the program as values of the graph: a tensor, two tensors for
+// a complex value, `members` for a tuple, or nothing for a token.
 struct Imported {
   Tensor tensor;
   Tensor imaginary;
@@ -47,16 +47,18 @@ class RegionRunner {
   virtual ~RegionRunner() = default;
 
   // Imports a region with these arguments and returns its results. `inside`:
-  // the graph's region that gets the operations; null: the graph around.
-  // `lifted`: the region works on scalars, but each argument is a tensor of
-  // many of them (or one scalar that applies to all).
+  // the graph's region to which the operations are added; null adds them to the
+  // graph that contains the operation. `lifted`: the region works on scalars,
+  // but each argument is a tensor of many of them (or one scalar that applies
+  // to all).
   virtual std::vector<Imported> Run(const Region& region,
                                     std::vector<Imported> arguments,
                                     graph::Region* inside, bool lifted) = 0;
   // Imports a call of a function of the module and returns its results.
   virtual std::vector<Imported> Call(std::string_view function,
                                      std::vector<Imported> arguments) = 0;
-  // Calls `use` with a runner that imports into a graph's region.
+  // Calls `use` with a runner that adds imported operations to a region of the
+  // graph.
   virtual void Enter(graph::Region& inside,
                      const std::function<void(RegionRunner&)>& use) = 0;
 };
@@ -86,9 +88,10 @@ class OperationContext {
   const Imported& Any(int index) const {
     return operands_[static_cast<size_t>(index)];
   }
-  // Returns a tensor of real numbers; fails for other values.
+  // Returns an operand that must be a tensor of real numbers; fails for other
+  // values.
   Tensor Operand(int index) const;
-  // Returns the operands [first, last), all tensors.
+  // Returns the operands [first, last), which must all be tensors.
   std::vector<Tensor> Operands(int first, int last) const;
 
   int result_count() const { return static_cast<int>(result_types_.size()); }
@@ -108,18 +111,20 @@ class OperationContext {
   }
   std::vector<Imported>& results() { return results_; }
 
-  // Attributes. One of another kind than asked for is an error.
+  // These functions read attributes. An attribute of another kind than the
+  // function returns is an error.
   bool Has(std::string_view name) const;
   const Attribute* Find(std::string_view name) const;
   int64_t Integer(std::string_view name,
                   std::optional<int64_t> otherwise) const;
   bool Flag(std::string_view name, bool otherwise) const;
   double Number(std::string_view name) const;
-  // Returns the integers of a list, an array or a dense value, nested lists one
-  // after the other. Empty if the attribute is left out.
+  // Returns the integers of a list, an array or a dense value, with nested
+  // lists one after the other. The result is empty if the attribute is left
+  // out.
   std::vector<int64_t> Integers(std::string_view name) const;
-  // Does the same for a field of a structure. If `structure` is null, the field
-  // is an attribute of the operation, as in vhlo.
+  // Returns the integers in a field of a structure. If `structure` is null, the
+  // field is an attribute of the operation, as in vhlo.
   std::vector<int64_t> Integers(const Attribute* structure,
                                 std::string_view name) const;
   int64_t Integer(const Attribute* structure, std::string_view name,
@@ -127,9 +132,11 @@ class OperationContext {
   // Returns a string, a symbol or the word of an enum; empty if it is left out.
   std::string Text(std::string_view name) const;
 
-  // Returns the region of this number; null, with an error, if there is none.
+  // Returns the region with this index; null, with an error, if the operation
+  // has no such region.
   const Region* FindRegion(size_t index) const;
-  // Runs a region that takes scalars on tensors, each of which holds many.
+  // Runs a region whose arguments are scalars on tensors, elementwise: each
+  // tensor holds many such scalars.
   std::vector<Tensor> RunLifted(const Region& region,
                                 const std::vector<Tensor>& arguments,
                                 graph::Region* inside = nullptr) const;
@@ -143,7 +150,8 @@ class OperationContext {
   // Fails unless the list has `expected` entries.
   bool CheckLength(const std::vector<int64_t>& list, std::string_view name,
                    size_t expected) const;
-  // Fails unless entries are in [0, rank) and unique; `sorted`: also ascending.
+  // Fails unless the axes are in [0, rank) and unique and, if `sorted`,
+  // ascending.
   bool CheckAxes(const std::vector<int64_t>& axes, std::string_view name,
                  int rank, bool sorted = false) const;
   bool CheckRange(const std::vector<int64_t>& list, std::string_view name,
@@ -166,15 +174,16 @@ class OperationContext {
 };
 
 bool Contains(const std::vector<int64_t>& values, int64_t value);
-// Returns 0, 1, … along an axis of a tensor of this rank, i64.
+// Returns the integers 0, 1, …, extent - 1 (i64) along an axis of a tensor of
+// this rank, whose other dims are 1.
 Tensor IotaAlong(graph::GraphBuilder& builder, const Dim& extent, int axis,
                  int rank);
-// Returns all elements along one dim, row-major.
+// Returns all elements of x as a vector, in row-major order.
 Tensor Flattened(Tensor x);
 
-// Names the operation of a region of two scalars that has only one: "add",
-// "multiply", "maximum", "minimum", "and", "or", or "first" and "second" if it
-// returns an argument. Empty for all other regions.
+// Returns the name of the operation of a region that takes two scalars and has
+// only one operation: "add", "multiply", "maximum", "minimum", "and", "or", or
+// "first" and "second" if it returns an argument. Empty for all other regions.
 std::string_view CombinerOf(const Region& region);
 
 }  // namespace ember::stablehlo

@@ -6,11 +6,12 @@
 namespace ember::stablehlo {
 namespace {
 
-// Largest number of results under one name.
+// Largest number of results that one name may have, as in %0:2.
 constexpr int64_t kMaxResults = 1 << 16;
-constexpr size_t kShownType = 200;  // Bytes of a type that a message shows.
+// Largest number of bytes of a type that a message shows.
+constexpr size_t kShownType = 200;
 
-// Returns the present name, with its dialect.
+// Returns an operation's present name, with its dialect.
 std::string FullName(std::string_view name) {
   if (name.starts_with("mhlo."))
     return "stablehlo." + std::string(name.substr(5));
@@ -185,7 +186,8 @@ StatusOr<Operation> OperationParser::ParseOperation() {
   return operation;
 }
 
-// (operands) <{properties}> ({region}, …) {attributes} : (types) -> types
+// Parses the generic form after the name: (operands) <{properties}> ({region},
+// …) {attributes} : (types) -> types
 Status OperationParser::ParseGeneric(Operation& operation, const Token& at,
                                      std::vector<Type>& results) {
   EMBER_RETURN_IF_ERROR(lexer_.Expect("("));

@@ -27,19 +27,22 @@ namespace ember::stablehlo {
 
 class OperationParser {
  public:
-  // Both must outlive the parser. Values are added to `function`.
+  // The attribute parser and the function must outlive this parser. Values are
+  // added to `function`.
   OperationParser(AttributeParser& attributes, Function& function)
       : attributes_(attributes),
         lexer_(attributes.lexer()),
         function_(function),
         scopes_(1) {}
 
-  // Defines a value of this name from here on.
+  // Adds a value to the function, which following operations can use by this
+  // name.
   StatusOr<int> Define(const Token& name, const Type& type);
-  // Parses { operations }. The values that are defined already are its
-  // arguments.
+  // Parses the body of a function, { operations }. The values that are defined
+  // already are the arguments of the body.
   Status ParseBody(Region& region);
-  // Parses the rest after '{': ^bb(arguments) if present, operations and '}'.
+  // Parses the rest of a region after '{': the label ^bb(arguments) if present,
+  // operations, and '}'.
   Status ParseBlock(Region& region);
 
  private:
@@ -50,7 +53,7 @@ class OperationParser {
 
   Status ParseOperations(Region& region);
   StatusOr<Operation> ParseOperation();
-  // Parses { … } with these arguments.
+  // Parses a region, { … }, with these arguments.
   Status ParseRegion(Region& region,
                      std::span<const std::pair<Token, Type>> arguments);
   Status ParseGeneric(Operation& operation, const Token& at,
@@ -69,7 +72,8 @@ class OperationParser {
                     std::vector<Type>& results);
   Status ParseRanges(Operation& operation);
   Status ParseWindow(Operation& operation);
-  // Parses (type) -> type, and checks it against the operands.
+  // Parses a function type, (types) -> types, and checks its inputs against the
+  // operands.
   Status ParseFunctionType(const Operation& operation, const Token& at,
                            std::vector<Type>& results);
   Status CheckOperand(const Operation& operation, size_t index,
@@ -87,10 +91,12 @@ class OperationParser {
   AttributeParser& attributes_;
   MlirLexer& lexer_;
   Function& function_;
-  // Names in the enclosing regions, outermost first, each with its first value
-  // and the number of its values.
+  // Names that are visible, by enclosing region, outermost first. Each name has
+  // the index of its first value and the number of its values.
   std::vector<std::map<std::string_view, std::pair<int, int>>> scopes_;
-  size_t words_ = 0;  // Words of the operation so far.
+  // Number of words without a keyword that the current operation has had so
+  // far.
+  size_t words_ = 0;
 };
 
 }  // namespace ember::stablehlo

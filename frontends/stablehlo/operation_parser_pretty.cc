@@ -1,4 +1,4 @@
-// The pretty forms that dialects print.
+// Parses the pretty forms in which dialects print their operations.
 #include <optional>
 
 #include "base/one_line.h"
@@ -89,7 +89,8 @@ Status OperationParser::ParseItem(Operation& operation,
   return lexer_.ExpectedError("an operand, an attribute or ':'");
 }
 
-// Parses keyword = value, or a word alone.
+// Parses an attribute of a pretty form: keyword = value, or a word without a
+// keyword.
 Status OperationParser::ParseKeyword(Operation& operation,
                                      const PrettyForm& form) {
   const Token word = lexer_.Next();
@@ -113,8 +114,8 @@ Status OperationParser::ParseKeyword(Operation& operation,
     EMBER_ASSIGN_OR_RETURN(value, attributes_.ParseLoose());
   }
   if (name == "batching_dims" || name == "contracting_dims") {
-    // The keyword has lists for both operands. One structure holds all four
-    // lists.
+    // batching_dims and contracting_dims each have one list per operand. All
+    // four lists become the fields of one structure, dot_dimension_numbers.
     EMBER_RETURN_IF_ERROR(lexer_.Expect("x"));
     EMBER_ASSIGN_OR_RETURN(Attribute other, attributes_.ParseLoose());
     const std::string kind =
@@ -145,7 +146,7 @@ Status OperationParser::ParseKeyword(Operation& operation,
   return OkStatus();
 }
 
-// [start:limit:stride, …], or [index].
+// Parses the bounds of a slice, [start:limit:stride, …], or indices, [index].
 Status OperationParser::ParseRanges(Operation& operation) {
   EMBER_RETURN_IF_ERROR(lexer_.Expect("["));
   std::vector<int64_t> starts, limits, strides;
@@ -206,7 +207,7 @@ Status OperationParser::ParseTrailingTypes(Operation& operation,
                                            const PrettyForm& form,
                                            const Token& at,
                                            std::vector<Type>& results) {
-  // (a, b) -> c
+  // The types may have the form (a, b) -> c.
   if (lexer_.Peek().Is("(")) return ParseFunctionType(operation, at, results);
   std::vector<Type> types;
   do {
@@ -280,7 +281,8 @@ Status OperationParser::ParseReduce(Operation& operation, const Token& at,
     EMBER_RETURN_IF_ERROR(attributes_.SkipLocation());
     return ParseReducer(operation);
   }
-  // Makes the body that the operation's name implies.
+  // Makes the body of the reduction, which the name of the operation after
+  // "applies" implies.
   const Type scalar = TensorOf(TypeOf(starts.front()).element, {});
   Region& region = operation.regions.emplace_back();
   region.arguments = {AddValue(scalar), AddValue(scalar)};
@@ -300,8 +302,8 @@ Status OperationParser::ParseReduce(Operation& operation, const Token& at,
   return OkStatus();
 }
 
-// reducer(%a0: t, %b0: t) (%a1: u, %b1: u) { … }: the body takes all first
-// arguments, then all second ones.
+// reducer(%a0: t, %b0: t) (%a1: u, %b1: u) { … }: the arguments of the body are
+// all first arguments, followed by all second ones.
 Status OperationParser::ParseReducer(Operation& operation) {
   EMBER_RETURN_IF_ERROR(lexer_.Expect("reducer"));
   std::vector<std::pair<Token, Type>> first, second;
@@ -334,7 +336,8 @@ Status OperationParser::ParseWhile(Operation& operation, const Token& at,
     lexer_.Next();
     EMBER_RETURN_IF_ERROR(lexer_.Expect("="));
     EMBER_ASSIGN_OR_RETURN(operation.operands.emplace_back(), ParseOperand());
-    // The type is charged again, as each region repeats it.
+    // The type of the loop-carried value is charged to the limit again, as each
+    // region of the loop has a copy.
     const Type& type = TypeOf(operation.operands.back());
     EMBER_RETURN_IF_ERROR(attributes_.CheckNamed(ExtentOf(type)));
     arguments.emplace_back(name, type);

@@ -25,10 +25,10 @@ namespace ember::stablehlo {
 inline constexpr int kManyOperands = 1 << 20;
 
 // kElementwise: each element of the result depends only on the operands'
-// elements at the same place, and operands have one shape. Such operators can
-// be lifted: a region of scalars runs on tensors of many elements at once.
-// kPartwise: it acts on the real and imaginary parts of complex numbers
-// separately. kScalars: operands may differ in shape.
+// elements at the same position, and all operands have the same shape. Such
+// operators can be lifted: a region of scalars runs on tensors of many elements
+// at once. kPartwise: the operator acts on the real and imaginary parts of
+// complex numbers separately. kScalars: operands may differ in shape.
 inline constexpr uint8_t kElementwise = 1, kPartwise = 2, kScalars = 4;
 
 // clang-format off
@@ -228,7 +228,7 @@ void ImportScalar(OperationContext& c) {
 }
 
 std::span<const OperatorRow> Operators();
-// Returns null for names that no specification lists.
+// Returns the row of an operator; null for names that no specification lists.
 const OperatorRow* FindRow(std::string_view name);
 // True if a custom_call of this target is supported.
 bool IsKnownCustomCall(std::string_view target);

@@ -8,7 +8,8 @@ namespace {
 constexpr int64_t kLargest = int64_t{1} << 40;
 
 // Inserts `count` values between each two elements of an axis: pads a new axis
-// after it, merges the two, and cuts the last run off.
+// after the axis, merges the two axes, and cuts the values after the last
+// element off.
 Tensor PadBetween(Tensor x, Tensor value, int axis, int64_t count) {
   const Dim extent = x.dim(axis);
   Shape high(static_cast<size_t>(x.rank()) + 1, Dim(0));

@@ -13,12 +13,12 @@
 
 namespace ember::stablehlo {
 
-// Amounts for each dim.
+// The amounts of padding of each dim, in elements.
 struct PaddingSpec {
   std::vector<int64_t> low, high, interior;
 };
 
-// value: a scalar of x's type.
+// Pads x with `value`, a scalar of x's type.
 Tensor PadAll(const OperationContext& c, Tensor x, Tensor value,
               const PaddingSpec& spec);
 

@@ -34,7 +34,8 @@ class ModuleParser {
       return ParseFunction();
     if (token.text == "\"func.func\"") return ParseGenericFunction();
     if (token.text == "sdy.mesh") {
-      // A mesh arranges devices. Ember runs on one, so it is skipped.
+      // A mesh arranges devices. Ember runs a program on one device, so a mesh
+      // is skipped.
       lexer_.Next();
       lexer_.Next();
       EMBER_RETURN_IF_ERROR(lexer_.Expect("="));
@@ -102,7 +103,7 @@ class ModuleParser {
     return lexer_.Expect("{");
   }
 
-  // {…} : () -> () loc(…)
+  // Parses the end of a generic module or function: {…} : () -> () loc(…).
   Status ParseGenericTail(AttributeList& attributes) {
     if (lexer_.Peek().Is("{")) {
       EMBER_ASSIGN_OR_RETURN(AttributeList more, attributes_.ParseAttributes());
@@ -179,7 +180,8 @@ class ModuleParser {
       EMBER_ASSIGN_OR_RETURN(function.type.results.emplace_back(),
                              attributes_.ParseType());
       function.result_attributes.emplace_back();
-      // If the results have no brackets, '{' begins the body.
+      // A single result may be written without parentheses and attributes; a
+      // following '{' then begins the body.
       if (!several) break;
       EMBER_RETURN_IF_ERROR(
           ParseOwnAttributes(function.result_attributes.back()));

@@ -17,15 +17,20 @@
 
 namespace ember::stablehlo {
 
-// The meaning of the types after ':' unless they are (types) -> types.
+// The meaning of the list of types after ':' in a pretty form. A list of the
+// form (types) -> types has its own meaning.
 enum class TypeForm : uint8_t {
-  // One type is that of all operands and results. Several are those of the
-  // operands, then that of the result.
+  // A single type is that of all operands and results. Several types are those
+  // of the operands, followed by that of the result.
   kSame,
-  kResult,    // Type of the result; operands keep their own.
-  kPairwise,  // Types of the operands; results have the same.
-  kOperands,  // Types of the operands; there are no results.
-  kSelect,    // Type of the predicate, then that of all others.
+  // The type is that of the result. The types of the operands are known.
+  kResult,
+  // The types are those of the operands, and the results have the same types.
+  kPairwise,
+  kOperands,  // The types are those of the operands. There are no results.
+  // The types are that of the predicate, and that of all other operands and the
+  // result.
+  kSelect,
 };
 
 struct PrettyForm {
@@ -34,15 +39,18 @@ struct PrettyForm {
   };
   std::string_view operation;
   TypeForm types = TypeForm::kSame;
-  // The attributes of the words, in order.
+  // The names of the attributes that the words without a keyword give, in
+  // order.
   std::span<const std::string_view> words = {};
   std::span<const Keyword> keywords = {};
 
-  // Returns the keyword itself if it is not listed.
+  // Returns the name of the attribute that a keyword gives; the keyword itself
+  // if the form does not list it.
   std::string_view AttributeOf(std::string_view keyword) const;
 };
 
-// Operations that are not listed have a form without words and keywords.
+// Returns the pretty form of an operation. An operation that is not listed has
+// a form without words and keywords.
 const PrettyForm& PrettyFormOf(std::string_view operation);
 
 }  // namespace ember::stablehlo

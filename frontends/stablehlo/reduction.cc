@@ -1,9 +1,10 @@
-// Reductions with any region: of dims and of windows, and select_and_scatter.
+// Imports reductions with any region: of dims and of windows, and
+// select_and_scatter.
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
-#include "compiler/graph/control_flow.h"
+#include "compiler/graph/builder/control_flow.h"
 #include "frontends/ops/compositions.h"
 #include "frontends/stablehlo/operator_table.h"
 #include "frontends/stablehlo/padding.h"
@@ -44,8 +45,9 @@ bool IsIdentity(const OperationContext& c, Tensor start,
   const bool largest = graph_combiner == "maximum";
   if (start.is_float()) return value == (largest ? -INFINITY : INFINITY);
   if (start.dtype() == DType::kBool) return value == (largest ? 0 : 1);
-  // Constants of 64 bits are not exact here. The start is then combined like
-  // any other value.
+  // The value of a 64-bit integer constant is not exact here, so it never
+  // counts as the identity. The start value is then combined like any other
+  // value.
   const int bits = 8 * DTypeByteSize(start.dtype());
   if (bits == 64) return false;
   const double range = std::ldexp(1.0, bits);
@@ -54,7 +56,8 @@ bool IsIdentity(const OperationContext& c, Tensor start,
   return value == (largest ? low : low + range - 1);
 }
 
-// Operands with a start for each. Reading them returns false after an error.
+// The operands of a reduction, with a start value for each. The function that
+// reads them returns false after an error.
 struct Reduced {
   std::vector<Tensor> operands, starts;
 };
@@ -116,8 +119,8 @@ std::vector<Tensor> SliceEach(const std::vector<Tensor>& tensors,
   return parts;
 }
 
-// Combines all rows into one, halving their number each time. Dim 0 is
-// `extent`, at least 1.
+// Combines all rows into one, halving their number each time. The rows are dim
+// 0, whose extent is `extent`, at least 1.
 std::vector<Tensor> CombineHalves(OperationContext& c, const Region& body,
                                   std::vector<Tensor> rows, int64_t extent) {
   while (extent > 1 && c.ok()) {
@@ -170,7 +173,7 @@ std::vector<Tensor> CombineInTurn(OperationContext& c, const Region& body,
 struct WindowSpec {
   std::vector<int64_t> window, strides, base_dilations, dilations;
   PaddingSpec padding;
-  int64_t count = 1;  // Elements of a window.
+  int64_t count = 1;  // Number of elements of a window.
 };
 
 bool ReadWindow(OperationContext& c, int rank, WindowSpec& spec) {
@@ -279,7 +282,8 @@ void ImportReduce(OperationContext& c) {
                            ? y
                            : Combine(combiner, reduced.starts[0], y));
   }
-  // Moves the reduced dims first, merged into one.
+  // Permutes the operands so that the reduced dims are first, and merges these
+  // dims into one.
   std::vector<int64_t> order = axes;
   std::sort(order.begin(), order.end());
   Dim extent(1);
@@ -364,7 +368,8 @@ void ImportSelectAndScatter(OperationContext& c) {
   if (combiner != "add" || x.dtype() == DType::kBool)
     return c.FailUnsupported("expected a scatter region that adds");
   const Dim size = graph::ElementCount(x.shape());
-  // Padding gets an index outside the elements.
+  // Elements of the padding get an index outside of the operand, so that
+  // nothing is added there.
   const Tensor nowhere = ops::DimScalar(c.builder(), size);
   const Tensor places =
       Reshape(IotaVector(c.builder(), size, DType::kI64), x.shape());

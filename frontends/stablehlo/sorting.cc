@@ -1,4 +1,4 @@
-// Sorting by any comparator, and top_k.
+// Imports sort with any comparator, and top_k.
 #include <algorithm>
 #include <optional>
 
@@ -13,13 +13,14 @@ namespace {
 // is evaluated for all pairs.
 constexpr int64_t kMaxPairs = 4096;
 
-// The order of a comparator that compares one key of each side.
+// The order of a comparator that is a single comparison of a key of the first
+// element with the same key of the second.
 struct KeyOrder {
-  // The two values of the region that are compared.
+  // The region's two values (keys) that are compared.
   int first = 0, second = 0;
   bool descending = false;
   bool total = false;  // True if floats are compared by TOTALORDER.
-  // The operand that the key is computed from.
+  // Index of the operand from which the key is computed.
   int operand = 0;
 };
 
@@ -68,7 +69,8 @@ bool IsMirrored(const Region& region, int a, int b, std::optional<int>& operand,
   }
   const Operation* x = DefinitionOf(region, a);
   const Operation* y = DefinitionOf(region, b);
-  // Both are defined outside the region, or one value is used on both sides.
+  // `a` and `b` are the same value: one from outside of the region, or a
+  // constant that both sides use.
   if (x == y && a == b) {
     if (x == nullptr) return true;
     if (x->operands.empty()) return true;
@@ -110,7 +112,7 @@ std::optional<KeyOrder> FindKeyOrder(const Region& region) {
       operand) {
     order.first = compare->operands[0];
   } else {
-    // Try with the sides exchanged.
+    // Tries again with the two sides exchanged.
     operand.reset();
     if (!IsMirrored(region, compare->operands[1], compare->operands[0], operand,
                     budget) ||
@@ -123,8 +125,8 @@ std::optional<KeyOrder> FindKeyOrder(const Region& region) {
   return order;
 }
 
-// Returns the comparator's key of the first side, for all elements: runs the
-// region with the key as its result.
+// Returns the comparator's key of the first side for all elements of the
+// operands: runs the region with the key as its result.
 Tensor KeyOf(OperationContext& c, const Region& region, const KeyOrder& order,
              const std::vector<Tensor>& operands) {
   Region key = region;
@@ -140,13 +142,14 @@ Tensor KeyOf(OperationContext& c, const Region& region, const KeyOrder& order,
   return Broadcast(results[0], operands[0].shape());
 }
 
-// Returns the source of each place of the result, by keys that compare as
-// numbers.
+// Returns, for each position of the sorted result, the index of the element
+// that belongs there. The keys are compared as numbers.
 Tensor OrderByKey(OperationContext& c, Tensor key, int axis,
                   const KeyOrder& order) {
   if (key.is_float()) {
-    // Without TOTALORDER equal zeros stay in their order, and NaN is above all
-    // numbers: both are top_k's own rules.
+    // Without TOTALORDER, -0 and 0 are equal and keep their order, and NaN is
+    // above all numbers. These are the rules of the operator top_k, so the key
+    // is used as it is.
     if (order.total) key = TotalOrder(c, key);
   } else if (key.dtype() == DType::kBool) {
     key = Cast(key, DType::kI32);
@@ -159,13 +162,14 @@ Tensor OrderByKey(OperationContext& c, Tensor key, int axis,
   return results.size() == 2 ? results[1] : key;
 }
 
-// Does the same as OrderByKey for any comparator: the place of an element is
-// the number of elements that belong before it.
+// Returns the same indices as OrderByKey, for any comparator: the position of
+// an element in the result is the number of elements that belong before it.
 Tensor OrderByPairs(OperationContext& c, const Region& region,
                     const std::vector<Tensor>& operands, int axis) {
   const int rank = operands[0].rank();
   const Dim extent = operands[0].dim(axis);
-  // In [.., i, j, ..], i is the first side and j the second.
+  // The comparator runs on all pairs [.., i, j, ..], where element i is the
+  // first side and element j the second.
   std::vector<Tensor> forward, backward;
   for (const Tensor& operand : operands) {
     const Tensor of_i = Unsqueeze(operand, {axis + 1});
@@ -183,14 +187,15 @@ Tensor OrderByPairs(OperationContext& c, const Region& region,
   }
   const Tensor i = IotaAlong(c.builder(), extent, axis, rank + 1);
   const Tensor j = IotaAlong(c.builder(), extent, axis + 1, rank + 1);
-  // i comes before j if it is less, or if neither is less and i was first.
+  // Element i comes before j if i is less, or if neither is less and i < j.
   const Tensor before =
       Or(less[0], And(Not(more[0]), And(Not(less[0]), Less(i, j))));
   Shape shape = operands[0].shape();
   shape.insert(shape.begin() + axis, extent);
   const Tensor place =
       Reduce(Cast(Broadcast(before, shape), DType::kI64), "sum", {axis}, false);
-  // Inverts the permutation: finds the element with place k.
+  // Inverts the permutation: for each position k, finds the element that has
+  // it.
   const Tensor source =
       Broadcast(IotaAlong(c.builder(), extent, axis, rank), place.shape());
   return Apply("scatter_elements", {source, place, source},
@@ -236,7 +241,7 @@ void ImportSort(OperationContext& c) {
         Apply("gather_elements", {operands[i], source}, {{"axis", axis}}));
 }
 
-// Returns the largest elements of the last dim, and their places.
+// Returns the largest elements of the last dim, and their indices.
 void ImportTopK(OperationContext& c) {
   const Tensor x = c.Operand(0);
   int64_t k = 0;

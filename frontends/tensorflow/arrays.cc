@@ -1,5 +1,6 @@
-// Operators that make and move elements: reads TensorFlow's attributes for
-// tf_common's operators; the other operators exist only in TensorFlow.
+// Operators that make and move elements: this file reads the attributes of
+// TensorFlow for the operators in tf_common, and imports the operators that
+// only TensorFlow has.
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -108,7 +109,7 @@ void ImportReverseV1(OperatorContext& c) {
     if ((*flags)[static_cast<size_t>(i)] != 0) x = ops::Reverse(x, i);
   c.SetOutput(0, x);
 }
-// Operands: (x, shift, axis).
+// Imports Roll. Operands: (x, shift, axis).
 void ImportRoll(OperatorContext& c) {
   if (!c.CheckRank(0, 1)) return;
   const auto shifts = c.ConstantIntegers(1, "shift");
@@ -121,7 +122,7 @@ void ImportRoll(OperatorContext& c) {
     const int axis = c.Axis((*axes)[i], x.rank());
     const Dim extent = x.dim(axis);
     if (extent == Dim(0)) continue;
-    // Move the last `by` elements to the front.
+    // Moves the last `by` elements of the axis to the front.
     const Dim by = Modulo(Dim((*shifts)[i]), extent);
     x = Concat({SliceAxis(x, axis, extent - by, by),
                 SliceAxis(x, axis, Dim(0), extent - by)},
@@ -175,13 +176,14 @@ void ImportBroadcastArgs(OperatorContext& c) {
   c.SetOutputType(0, c.Input(0).dtype());
   tf_common::ImportBroadcastArgs(c);
 }
-// Imports Empty. The contents are unspecified; here they are zeros.
+// Imports Empty. TensorFlow leaves the contents unspecified. The import fills
+// them with zeros.
 void ImportEmpty(OperatorContext& c) {
   const auto shape = c.Sizes(0, "shape");
   const DType type = c.Type("dtype", DType::kF32);
   if (shape) c.SetOutput(0, Broadcast(c.Scalar(0, type), *shape));
 }
-// Operands: (start, stop, num).
+// Imports LinSpace. Operands: (start, stop, num).
 void ImportLinSpace(OperatorContext& c) {
   const auto count = c.Sizes(2, "num");
   if (!count || !c.CheckRank(0, 0, 1) || !c.CheckRank(1, 0, 1)) return;

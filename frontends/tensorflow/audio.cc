@@ -1,5 +1,6 @@
-// Operators on sound, as TensorFlow's example of keyword spotting uses them:
-// decoding of WAVE files, spectrograms, and coefficients on the mel scale.
+// Imports operators on sound, as TensorFlow's example of keyword spotting uses
+// them: decoding of WAVE files, spectrograms, and coefficients on the mel
+// scale.
 //
 // Source: RIFF and WAVE (IBM and Microsoft, 1991); Davis and Mermelstein,
 // Comparison of parametric representations for monosyllabic word recognition
@@ -24,7 +25,7 @@ Tensor MelOf(Tensor frequency) { return Log1p(frequency / 700.0) * 1127.0; }
 // row per frequency and one column per triangle, f64.
 Tensor TrianglesOf(OperatorContext& c, int64_t frequencies, int64_t triangles,
                    double lowest, double highest, Tensor rate) {
-  // A triangle begins and ends at the centers of its neighbours.
+  // A triangle begins and ends at the centers of the neighbouring triangles.
   std::vector<double> left, center, right;
   const double first = MelOf(lowest);
   const double step =
@@ -48,8 +49,8 @@ Tensor TrianglesOf(OperatorContext& c, int64_t frequencies, int64_t triangles,
   const Tensor mel = MelOf(number * width);
   const Tensor rising = (mel - row(left)) / (row(center) - row(left));
   const Tensor falling = (row(right) - mel) / (row(right) - row(center));
-  // The first triangle also has all frequencies below it, and the last one all
-  // above it.
+  // The first triangle also has all frequencies below it, and the last triangle
+  // all frequencies above it.
   std::vector<double> begins = left, ends = right;
   begins.front() = -std::numeric_limits<double>::infinity();
   ends.back() = std::numeric_limits<double>::infinity();
@@ -62,8 +63,8 @@ Tensor TrianglesOf(OperatorContext& c, int64_t frequencies, int64_t triangles,
   return Select(inside, weight, mel.Like(0));
 }
 
-// Returns a number of `count` bytes that begins at `place`, in little-endian
-// order, as i64.
+// Returns the number of `count` bytes that begins at index `place` of `bytes`,
+// in little-endian order, as i64.
 Tensor NumberAt(Tensor bytes, Tensor place, int count) {
   Tensor number;
   for (int i = 0; i < count; ++i) {
@@ -84,8 +85,8 @@ int64_t CodeOf(std::string_view name) {
 
 }  // namespace
 
-// The operand is the bytes of a file, as u8. The result is NaN for a file that
-// is no uncompressed sound of 16 bits.
+// Imports DecodeWav. The operand is the bytes of a file, as u8. The result is
+// NaN for a file that is no uncompressed sound of 16 bits.
 void ImportDecodeWav(OperatorContext& c) {
   const int64_t channels = c.Integer("desired_channels", -1);
   const int64_t samples = c.Integer("desired_samples", -1);
@@ -123,7 +124,7 @@ void ImportDecodeWav(OperatorContext& c) {
           And(And(Equal(NumberAt(bytes, place(20), 2), 1),
                   Equal(NumberAt(bytes, place(34), 2), 16)),
               Less(0, stored_channels)));
-  // The samples follow the first "data" after the format.
+  // The samples follow the first text "data" after the format chunk.
   const Tensor all = IotaVector(c.builder(), size, DType::kI64);
   const Tensor is_data =
       And(is(all, "data"), LessEqual(format_size + 20.0, all));
@@ -135,7 +136,8 @@ void ImportDecodeWav(OperatorContext& c) {
   const Tensor length = DimScalar(c.builder(), size);
   const Tensor end =
       Minimum(begin + NumberAt(bytes, Minimum(found + 4.0, length), 4), length);
-  // Further channels than those of the file repeat its last one.
+  // If more channels are requested than the file has, the last channel of the
+  // file is repeated.
   const Tensor channel = Minimum(
       AlongAxis(IotaVector(c.builder(), Dim(channels), DType::kI64), 1, 2),
       stored_channels - 1.0);
@@ -152,7 +154,8 @@ void ImportDecodeWav(OperatorContext& c) {
   c.SetOutput(1, Cast(NumberAt(bytes, place(24), 4), DType::kI32));
 }
 
-// Takes [samples, channels] and gives [channels, windows, frequencies].
+// Imports AudioSpectrogram: converts samples [samples, channels] to spectra
+// [channels, windows, frequencies].
 void ImportAudioSpectrogram(OperatorContext& c) {
   if (!c.CheckRank(0, 2, 2)) return;
   const int64_t window = c.Integer("window_size", 0);
@@ -186,8 +189,8 @@ void ImportAudioSpectrogram(OperatorContext& c) {
                    DType::kF32));
 }
 
-// Operands: the spectrogram [channels, windows, frequencies] and the number of
-// samples in a second. Result: [channels, windows, coefficients].
+// Imports Mfcc. Operands: the spectrogram [channels, windows, frequencies] and
+// the number of samples in a second. Result: [channels, windows, coefficients].
 void ImportMfcc(OperatorContext& c) {
   if (!c.CheckRank(0, 3, 3) || !c.CheckRank(1, 0, 1)) return;
   const Tensor x = c.Input(0);

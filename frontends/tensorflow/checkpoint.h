@@ -37,7 +37,7 @@ struct CheckpointTensor {
 
 class Checkpoint : public std::enable_shared_from_this<Checkpoint> {
  public:
-  // `prefix`: the path of the index without ".index".
+  // Opens a checkpoint. `prefix`: the path of the index without ".index".
   static StatusOr<std::shared_ptr<const Checkpoint>> Open(
       const std::string& prefix);
 
@@ -47,7 +47,7 @@ class Checkpoint : public std::enable_shared_from_this<Checkpoint> {
   Checkpoint() = default;
   Status Read(const std::string& prefix);
 
-  std::string name_;  // name of the index, for errors
+  std::string name_;  // Name of the index file, for errors.
   std::map<std::string, std::string, std::less<>> entries_;
   std::vector<MappedFile> shards_;
 };

@@ -26,8 +26,8 @@ Status WrongCount(int64_t expected, int64_t found) {
 }
 
 // Fills a tensor from a list. The last value is repeated; an empty list means
-// zeros. `stride`: values of the list per element (2 for complex numbers), of
-// which `part` is taken.
+// zeros. `stride`: number of list values per element (2 for complex numbers).
+// `part`: index of the one to use.
 template <typename To, typename List>
 StatusOr<ConstantData> Filled(const List& values, int64_t count, int stride = 1,
                               int part = 0) {
@@ -104,7 +104,8 @@ StatusOr<ConstantData> Strings(const TensorProto& proto, int64_t count,
   std::vector<int64_t> handles;
   for (const std::string& text : proto.string_val())
     handles.push_back(builder.StringHandle(text));
-  // The last handle is looked up once, as its string may be long.
+  // The missing elements repeat the last handle, so that its string, which may
+  // be long, is looked up only once.
   if (given < count)
     handles.resize(static_cast<size_t>(count),
                    given == 0 ? builder.StringHandle("") : handles.back());
@@ -112,7 +113,8 @@ StatusOr<ConstantData> Strings(const TensorProto& proto, int64_t count,
   return ConstantData::Copy({begin, handles.size() * sizeof(int64_t)});
 }
 
-// Takes every second number of type T from the content.
+// Returns the real (`part` 0) or imaginary (1) parts of complex numbers: every
+// second number of type T of the content.
 template <typename T>
 ConstantData Parts(const std::string& content, int64_t count, size_t part) {
   std::vector<uint8_t> bytes(static_cast<size_t>(count) * sizeof(T));
@@ -201,7 +203,8 @@ StatusOr<Value> ConstantValue(const TensorProto& proto,
 
 Tensor CheckpointConstant(const CheckpointTensor& tensor,
                           graph::GraphBuilder& builder) {
-  // Tensors follow each other in the file without padding.
+  // Tensors follow each other in the file without padding, so their elements
+  // may be unaligned.
   const auto width = static_cast<size_t>(DTypeByteSize(tensor.dtype));
   return {&builder, builder.Constant(tensor.dtype, tensor.dims,
                                      frontends::AlignedData(tensor.bytes, width,

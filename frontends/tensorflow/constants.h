@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "base/status.h"
-#include "compiler/graph/builder.h"
+#include "compiler/graph/builder/builder.h"
 #include "frontends/ops/tensor.h"
 #include "frontends/tensorflow/checkpoint.h"
 #include "frontends/tensorflow/value.h"
@@ -14,8 +14,8 @@
 namespace ember::tensorflow {
 
 // Converts numbers, strings (to handles) and complex numbers (to two tensors).
-// `owner` keeps the proto, and so the bytes. Errors name the part that does not
-// fit: the type, the shape, the number of values.
+// `owner` keeps the proto, and so the bytes, alive. Errors name the part that
+// does not fit: the type, the shape, the number of values.
 StatusOr<Value> ConstantValue(const TensorProto& proto,
                               std::shared_ptr<const void> owner,
                               graph::GraphBuilder& builder);

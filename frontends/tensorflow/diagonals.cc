@@ -1,4 +1,4 @@
-// Diagonals and bands of matrices.
+// Imports operators on diagonals and bands of matrices.
 #include <optional>
 #include <vector>
 
@@ -27,7 +27,8 @@ std::optional<int64_t> OneDiagonal(OperatorContext& c, int input) {
 }
 
 Tensor Diagonal(OperatorContext& c, Tensor x, int64_t k) {
-  // The elements [i, i + k] are gathered along the columns.
+  // Diagonal k consists of the elements [i, i + k], which are gathered from
+  // each row.
   const int rank = x.rank();
   const Dim rows = x.dim(-2), columns = x.dim(-1);
   const Dim first_row(k < 0 ? -k : 0), first_column(k > 0 ? k : 0);
@@ -45,8 +46,8 @@ Tensor Diagonal(OperatorContext& c, Tensor x, int64_t k) {
 
 }  // namespace
 
-// Keeps the diagonals from -lower to upper; a negative number means all on that
-// side.
+// Imports MatrixBandPart, which keeps the diagonals from -lower to upper. A
+// negative number means all diagonals on that side.
 void ImportMatrixBandPart(OperatorContext& c) {
   if (!c.CheckRank(0, 2)) return;
   const auto lower = c.ConstantIntegers(1, "num_lower");
@@ -73,7 +74,7 @@ void ImportMatrixDiagPart(OperatorContext& c) {
   }
   c.SetOutput(0, Diagonal(c, c.Input(0), k));
 }
-// Operands: (diagonal, k, rows, columns, padding).
+// Imports MatrixDiagV2. Operands: (diagonal, k, rows, columns, padding).
 void ImportMatrixDiagV2(OperatorContext& c) {
   if (!c.CheckRank(0, 1, kMaxRank - 1)) return;
   const auto k = OneDiagonal(c, 1);
@@ -85,7 +86,7 @@ void ImportMatrixDiagV2(OperatorContext& c) {
   const int rank = x.rank() + 1;
   const Dim length = x.dim(-1);
   const Dim above(*k > 0 ? *k : 0), below(*k < 0 ? -*k : 0);
-  // If no extent is given, the result is square; a single missing one is as
+  // If no extent is given, the result is square; a single missing extent is as
   // small as possible.
   const bool square = rows->front() < 0 && columns->front() < 0;
   const Dim height = square              ? length + above + below
@@ -94,7 +95,8 @@ void ImportMatrixDiagV2(OperatorContext& c) {
   const Dim width = square                 ? height
                     : columns->front() < 0 ? length + above
                                            : Dim(columns->front());
-  // Row i of the result holds element i - below, at column i - below + above.
+  // Row i of the result holds element i - below of the diagonal, at column i -
+  // below + above.
   Shape low(x.rank(), Dim(0)), high(x.rank(), Dim(0));
   low.back() = below;
   high.back() = height - below - length;

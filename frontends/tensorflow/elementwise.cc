@@ -1,4 +1,4 @@
-// Elementwise arithmetic, activation functions, and complex numbers.
+// Imports elementwise arithmetic, activation functions, and complex numbers.
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -11,8 +11,8 @@ namespace {
 
 Tensor ZerosLike(Tensor x) { return Broadcast(x.Like(0), x.shape()); }
 
-// Returns 0 where the condition holds (the other factor is 0), even for an
-// infinite or NaN value.
+// Returns a product that is 0 where `condition` says that one factor is 0, even
+// if the other factor is infinite or NaN; `otherwise` elsewhere.
 Tensor ZeroWhere(Tensor condition, Tensor otherwise) {
   return Select(condition, otherwise.Like(0), otherwise);
 }
@@ -38,7 +38,7 @@ void SetComplex(OperatorContext& c, Tensor real, Tensor imaginary) {
 
 }  // namespace
 
-// Adds complex numbers too, as TensorFlow's kernels do.
+// Imports Add, also of complex numbers, as TensorFlow's kernels do.
 void ImportAdd(OperatorContext& c) {
   if (!IsComplexOperand(c, 0) && !IsComplexOperand(c, 1))
     return c.SetOutput(0, c.Input(0) + c.Input(1));
@@ -79,7 +79,8 @@ void ImportConj(OperatorContext& c) {
 }
 void ImportComplexAbs(OperatorContext& c) {
   const Complex x = ComplexInput(c, 0);
-  // The parts are scaled, so that their squares neither overflow nor vanish.
+  // The real and imaginary parts are scaled by the larger one, so that their
+  // squares neither overflow nor vanish.
   const Tensor a = Absolute(x.real), b = Absolute(x.imaginary);
   const Tensor most = Maximum(a, b), least = Minimum(a, b);
   const Tensor ratio = least / Select(Equal(most, 0), most.Like(1), most);
@@ -149,7 +150,7 @@ void ImportAddN(OperatorContext& c) {
   c.SetOutput(0, sum);
 }
 void ImportShift(OperatorContext& c, Opcode opcode) {
-  // Shift counts are clamped to the type's bits.
+  // Shift counts are clamped to the number of bits of the type.
   const Tensor x = c.Input(0);
   const double most = 8 * DTypeByteSize(x.dtype()) - 1;
   c.SetOutput(0, Binary(opcode, x, Minimum(Maximum(c.Input(1), 0), most)));
@@ -168,7 +169,7 @@ void ImportPopulationCount(OperatorContext& c) {
   c.SetOutput(0, Cast(sum, DType::kU8));
 }
 
-// Imports Select. A condition of one dim selects rows.
+// Imports Select. A condition with one dim selects whole rows.
 void ImportSelect(OperatorContext& c) {
   if (!c.CheckRank(0, 0) || !c.CheckRank(1, 0) || !c.CheckRank(2, 0)) return;
   Tensor condition = c.Input(0);
@@ -239,7 +240,7 @@ void ImportEnsureShape(OperatorContext& c) {
   c.SetOutput(0, y);
 }
 
-// Imports operators that return their operand.
+// Imports operators that return their operand unchanged.
 void ImportPass(OperatorContext& c) { c.SetValue(0, c.InputValue(0)); }
 
 }  // namespace ember::tensorflow

@@ -22,7 +22,8 @@ std::optional<std::vector<int64_t>> ShapeOf(const TensorShapeProto& shape) {
   return dims;
 }
 
-// Returns the type of a node's result, as far as its attributes give it.
+// Returns the type of a node's result, as far as the attributes of the node
+// state it.
 DataType TypeOf(const Node& node, int output) {
   for (const char* name : {"output_types", "Tout"}) {
     const AttrValue* types = FindAttribute(node, name);
@@ -119,8 +120,8 @@ Status CheckNames(const Entry& entry) {
   return OkStatus();
 }
 
-// Makes inputs u8[bytes], the bytes of a file, if they are strings that are
-// only decoded as sound.
+// Changes inputs that are strings and are only decoded as sound: they become
+// u8[bytes], the bytes of a sound file.
 void GiveSoundAsBytes(const Model& model, Entry& entry) {
   for (EntryInput& input : entry.inputs) {
     if (input.type != DT_STRING) continue;
@@ -165,7 +166,7 @@ StatusOr<Entry> CutOut(const Model& model, const std::string& text) {
   return entry;
 }
 
-// Returns the names of the signatures that a user may ask for. Those that
+// Returns the names of the signatures that a user may select. Signatures that
 // initialize the model are left out.
 std::vector<std::string> SignatureNames(const Model& model) {
   std::vector<std::string> names;
@@ -188,7 +189,7 @@ StatusOr<Entry> FindEntry(const Model& model, const std::string& text) {
   }
   auto found = signatures.find(text.empty() ? "serving_default" : text);
   if (found == signatures.end() && text.empty()) {
-    // Take the only signature, apart from those that initialize the model.
+    // Uses the only signature, apart from those that initialize the model.
     for (auto it = signatures.begin(); it != signatures.end(); ++it) {
       if (it->first.starts_with("__saved_model_")) continue;
       if (found != signatures.end()) {

@@ -6,10 +6,11 @@
 //   FindEntry(*model, "Mfcc->labels_softmax")  // cut out of the graph
 //
 // Without a text the entry is the signature serving_default, or the only
-// signature. For a GraphDef it is the placeholders that the results need, in
-// their order, and all results that nothing uses. "A,B:1->C" cuts a part out of
-// the graph: inputs on the left, outputs on the right. An empty side is found
-// as without a text.
+// signature. For a GraphDef the entry has as inputs the placeholders that the
+// outputs need, in the order of the graph, and as outputs all results that no
+// node uses. "A,B:1->C" cuts a part out of the graph: inputs on the left,
+// outputs on the right. If a side is empty, its inputs or outputs are chosen as
+// for an empty text.
 #ifndef EMBER_FRONTENDS_TENSORFLOW_ENTRY_H_
 #define EMBER_FRONTENDS_TENSORFLOW_ENTRY_H_
 
@@ -34,7 +35,8 @@ struct EntryInput {
 struct EntryOutput {
   std::string name;
   Source source;
-  DataType type = DT_INVALID;  // DT_STRING if known to be that
+  // DT_STRING if the output is known to be a string; else DT_INVALID.
+  DataType type = DT_INVALID;
 };
 
 struct Entry {

@@ -13,9 +13,9 @@ namespace ember::tensorflow {
 namespace {
 
 StatusOr<std::vector<frontends::InputInfo>> Inputs(
-    const std::string& path, const frontends::ImportOptions& options) {
+    frontends::ModelFile& file, const frontends::ImportOptions& options) {
   EMBER_ASSIGN_OR_RETURN(const std::shared_ptr<const Model> model,
-                         Model::Open(path));
+                         Model::Open(file));
   EMBER_ASSIGN_OR_RETURN(const Entry entry, FindEntry(*model, options.entry));
   std::vector<frontends::InputInfo> inputs;
   for (const EntryInput& input : entry.inputs)

@@ -1,4 +1,5 @@
-// TensorFlow as one of the formats that tools read.
+// Declares the format TensorFlow (frontends/frontend.h), which
+// frontends/registry/formats.cc lists.
 #ifndef EMBER_FRONTENDS_TENSORFLOW_FORMAT_H_
 #define EMBER_FRONTENDS_TENSORFLOW_FORMAT_H_
 

@@ -43,8 +43,8 @@ StatusOr<std::optional<int>> GraphImporter::DecidedBranch(Source predicate,
   return std::optional<int>(known->front() != 0 ? 1 : 0);
 }
 
-// Returns the Merges by the same predicate that do not depend on each other:
-// they share one branch.
+// Returns the Merges that the same predicate decides and that do not depend on
+// each other. They are imported as one `if`.
 std::vector<int> GraphImporter::MergesBeside(int number, Source predicate,
                                              const Scope& scope) const {
   const Body& body = *scope.body;
@@ -70,7 +70,8 @@ std::vector<int> GraphImporter::MergesBeside(int number, Source predicate,
       roots.push_back(output.source.node);
   }
   mark(roots, needed);
-  std::vector<bool> behind(count);  // nodes that depend on a chosen Merge
+  // Nodes that depend on a Merge that is already chosen.
+  std::vector<bool> behind(count);
   std::vector<int> chosen{number};
   behind[static_cast<size_t>(number)] = true;
   for (const int other : plan.order) {
@@ -187,7 +188,7 @@ Status GraphImporter::ImportFrame(int number, Scope& scope) {
   if (scope.depth >= kMaxDepth)
     return InvalidArgumentError("expected at most 64 loops in each other");
   Loop loop;
-  // Sources of the values after an iteration.
+  // The nodes that give the values after an iteration.
   std::vector<Source> next;
   for (const int merge : frame.merges) {
     const bool first = IsNextIteration(node(node(merge).inputs[0].node));

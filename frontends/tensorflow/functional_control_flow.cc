@@ -19,7 +19,8 @@ Tensor AsScalar(Tensor condition) {
   return Cast(Reshape(condition, {}), DType::kBool);
 }
 
-// Appends the tensors that represent a value at a region's boundary, in order.
+// Appends the tensors that represent a value where it enters or leaves a
+// region, in order.
 void Append(const Value& value, std::vector<graph::Value*>& tensors) {
   if (value.tensor) tensors.push_back(value.tensor.value());
   if (value.imaginary) tensors.push_back(value.imaginary.value());
@@ -33,8 +34,8 @@ std::vector<graph::Value*> TensorsOf(const std::vector<Value>& values) {
   return tensors;
 }
 
-// Returns values like `pattern` that consist of other tensors. `next` moves
-// after the used tensors.
+// Returns values with the structure of `pattern` that consist of other tensors.
+// `next` is advanced past the tensors that were used.
 std::vector<Value> WithTensors(const std::vector<Value>& pattern,
                                const std::vector<graph::Value*>& tensors,
                                graph::GraphBuilder& builder, size_t& next) {
@@ -57,8 +58,8 @@ std::vector<Value> WithTensors(const std::vector<Value>& pattern,
   return values;
 }
 
-// True if both values are of one kind, so that the two branches of a region may
-// return them.
+// True if both values are of the same kind, so that one may be the result of
+// the then branch and the other the result of the else branch.
 bool IsAlike(const Value& a, const Value& b) {
   return a.tensor.present() == b.tensor.present() &&
          a.imaginary.present() == b.imaginary.present() &&
@@ -134,7 +135,7 @@ StatusOr<std::vector<Value>> GraphImporter::RunFunction(
   const std::string origin = scope.builder->origin();
   for (int i = 0; i < body.arguments; ++i)
     scope.values[i] = {std::move(arguments[static_cast<size_t>(i)])};
-  // Run the effects in the order of control edges and data.
+  // Runs the nodes that have effects in the order of control edges and data.
   const std::vector<bool>& effects = EffectsBefore(body, *scope.plan);
   for (const int control : body.control_results) {
     if (effects[static_cast<size_t>(control)] &&
@@ -159,8 +160,8 @@ Status GraphImporter::ImportControl(const Node& node, Scope& scope,
                                     std::vector<Value>& results) {
   const std::string_view op = node.op;
   if (op == "Switch" || op == "RefSwitch") {
-    // Both results are the operand: a node that depends on the predicate is
-    // only imported in the branch in which it is alive.
+    // Both results of a Switch are imported as its operand: a node that depends
+    // on the predicate is only imported in the branch in which it is alive.
     EMBER_ASSIGN_OR_RETURN(const Value value, Operand(node, 0, scope));
     results = {value, value};
     return OkStatus();
@@ -180,7 +181,8 @@ Status GraphImporter::ImportControl(const Node& node, Scope& scope,
     results = {std::move(value)};
     return OkStatus();
   }
-  // A Merge without a value from its loop is used outside of the loop.
+  // A Merge of a loop has a value only while the loop is imported. Without one,
+  // it is used outside of the loop, which is an error.
   if (IsMerge(node)) return DataLossError("expected a loop around, found none");
   if (op == "Identity" || op == "IdentityN" || op == "RefIdentity") {
     EMBER_ASSIGN_OR_RETURN(results, Operands(node, 0, scope));
@@ -387,7 +389,8 @@ StatusOr<std::vector<Value>> GraphImporter::ChooseCase(
         return RunInRegion(function, arguments, region, around);
       },
       [&](Region& region, Scope& around) -> StatusOr<Choice> {
-        // Choose among the remaining branches inside the region.
+        // The choice among the remaining branches is built inside of the
+        // region.
         Scope rest;
         rest.body = around.body;
         rest.plan = around.plan;
@@ -502,7 +505,8 @@ Status GraphImporter::ShapeLists(Loop& loop, Scope& scope) {
           }
         }
       }
-      // The list has the number of elements that it has before the loop.
+      // The list gets the element shape, and keeps the number of elements that
+      // it has before the loop.
       loop.carried[i] = ShapedLike(loop.carried[i], shaped, *scope.builder);
       found = true;
     }

@@ -30,8 +30,8 @@ GraphImporter::GraphImporter(std::shared_ptr<const Model> model,
       steps_(options.progress) {}
 
 StatusOr<graph::Graph> GraphImporter::Import() {
-  // An assigned variable is only found when its assignment is imported; then
-  // the import starts again.
+  // A variable that is assigned is found only when the assignment is imported.
+  // The import then starts again with the variable as state.
   while (true) {
     found_assignment_ = false;
     StatusOr<graph::Graph> graph = ImportOnce();
@@ -42,7 +42,7 @@ StatusOr<graph::Graph> GraphImporter::Import() {
 StatusOr<graph::Graph> GraphImporter::ImportOnce() {
   builder_ =
       std::make_unique<graph::GraphBuilder>("main", options_.operation_limit);
-  // Calls of functions and loops increase the number.
+  // The number of expected operators grows with calls of functions and loops.
   steps_.StartOver();
   steps_.Expect(operators_);
   imported_operands_ = 0;
@@ -249,7 +249,8 @@ Status GraphImporter::EvaluateNodes(int root, Scope& scope) {
 Status GraphImporter::FindRequired(int number, Scope& scope,
                                    std::vector<Source>& required) {
   const Node& node = scope.body->nodes[static_cast<size_t>(number)];
-  if (IsEnter(node)) return OkStatus();  // comes from the scope around the loop
+  // The value of an Enter comes from the scope that contains the loop.
+  if (IsEnter(node)) return OkStatus();
   if (IsMerge(node) && !IsLoopMerge(*scope.body, node)) {
     EMBER_ASSIGN_OR_RETURN(const MergeChoice choice, ChoiceOf(number, scope));
     if (!scope.decided.contains(choice.predicate)) {
@@ -285,8 +286,8 @@ Status GraphImporter::FindRequired(int number, Scope& scope,
   return OkStatus();
 }
 
-// Finds the values that a Merge's branches need from the part around them, so
-// that they are imported first. Otherwise they would be imported from within
+// Finds the values of the enclosing part that the branches of a Merge need, so
+// that these are imported first. Otherwise they would be imported from within
 // the branches, and a chain of Merges would recurse once per Merge.
 void GraphImporter::FindSharedByBranches(const Node& merge, const Scope& scope,
                                          std::vector<Source>& required) {

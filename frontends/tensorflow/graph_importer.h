@@ -4,9 +4,10 @@
 //
 // A variable that nothing assigns is a constant. A variable that the entry
 // assigns is state: an input and a result of the logical type "state"
-// (frontends/frontend.h). States are zeros before the first run, so one more
-// state, "initialized", is true from then on: it means that the others hold
-// values, and that the checkpoint's are no longer used.
+// (frontends/frontend.h). States are zeros before the first run. A further
+// state, "initialized", is therefore false in the first run and true from then
+// on. While it is false, the values of the checkpoint are used instead of the
+// states.
 #ifndef EMBER_FRONTENDS_TENSORFLOW_GRAPH_IMPORTER_H_
 #define EMBER_FRONTENDS_TENSORFLOW_GRAPH_IMPORTER_H_
 
@@ -21,8 +22,8 @@
 #include <vector>
 
 #include "base/status.h"
-#include "compiler/graph/builder.h"
-#include "compiler/graph/control_flow.h"
+#include "compiler/graph/builder/builder.h"
+#include "compiler/graph/builder/control_flow.h"
 #include "frontends/frontend.h"
 #include "frontends/import_steps.h"
 #include "frontends/tensorflow/entry.h"
@@ -35,8 +36,8 @@ namespace ember::tensorflow {
 
 // Largest nesting depth of functions, loops and branches.
 inline constexpr int kMaxDepth = 64;
-// Largest nesting depth of evaluations. They nest when branches in functions
-// use values from around them.
+// Largest nesting depth of evaluations. Evaluations nest when branches in
+// functions use values from outside of the branch.
 inline constexpr int kMaxEvaluations = 256;
 // Largest number of imported nodes, counted at each call of a function and in
 // each round of finding a loop's shapes. It bounds the work that a small file
@@ -52,16 +53,16 @@ class GraphImporter {
   GraphImporter(std::shared_ptr<const Model> model, const Entry& entry,
                 const frontends::ImportOptions& options, size_t operators);
 
-  // May be called once per importer.
+  // Imports the entry. It may be called once per importer.
   StatusOr<graph::Graph> Import();
 
  private:
   struct State {
     std::string variable, name;
-    Tensor value;  // value before the run
+    Tensor value;  // Value of the variable before the run.
   };
-  // A body while it is imported, or the part of it that belongs to a loop or a
-  // branch.
+  // A body (the graph or a function) while it is imported, or the part of a
+  // body that belongs to a loop or a branch.
   struct Scope {
     const Body* body = nullptr;
     const Plan* plan = nullptr;
@@ -70,15 +71,19 @@ class GraphImporter {
     Scope* outer = nullptr;
     // The scope of the call, if the body is a function.
     Scope* caller = nullptr;
-    // The builder's region, if the builder is not that of the scope around.
+    // The region that `builder` fills, if the builder is not that of the
+    // enclosing scope; else null.
     graph::Region* region = nullptr;
     int frame = 0;
-    std::map<Source, int> decided;  // the branch of each decided predicate
+    // The branch (0 or 1) of each predicate that is decided in this part.
+    std::map<Source, int> decided;
     int depth = 0;
-    std::string prefix;  // prefix of origins: the path of calls
-    const AttributeMap* attributes = nullptr;  // attributes of the call
+    std::string prefix;  // Prefix of the nodes' origins: the path of calls.
+    // Attributes of the call, if the body is a function.
+    const AttributeMap* attributes = nullptr;
     std::unordered_map<int, std::vector<Value>> values;  // Results by node.
-    std::map<Source, Value> given;  // values from outside: inputs, captures
+    // Values from outside of this part: inputs and captures.
+    std::map<Source, Value> given;
     std::unordered_set<int> in_progress;
     std::map<std::string, Tensor> variables;
     std::set<std::string> assigned;
@@ -94,14 +99,14 @@ class GraphImporter {
 
   // Values.
   StatusOr<Value> Lookup(Source source, Scope& scope);
-  // True if the node is in this part of the body, or in a part around it.
+  // True if the node belongs to this part of the body, or to an enclosing part.
   static bool LivesIn(int node, const Scope& scope);
   // Returns the outermost part of the body to which the node belongs.
   Scope& OwnerOf(int node, Scope& scope) const;
   Status Evaluate(int node, Scope& scope);
   // Finds the values that must be imported before a node.
   Status FindRequired(int node, Scope& scope, std::vector<Source>& required);
-  // Finds the values that a Merge's branches need from the part around them.
+  // Finds the values of the enclosing part that the branches of a Merge need.
   void FindSharedByBranches(const Node& merge, const Scope& scope,
                             std::vector<Source>& required);
   Status EvaluateNodes(int root, Scope& scope);
@@ -115,8 +120,8 @@ class GraphImporter {
   StatusOr<Tensor> TensorOperand(const Node& node, size_t index, Scope& scope);
   static Value Captured(const Value& value, graph::Region& region);
 
-  // Effects (variables.cc): assignments, which run although nothing uses their
-  // results.
+  // These functions find effects, which are assignments: they run although no
+  // node uses their results. Defined in variables.cc.
   bool HasEffects(const Node& node, int depth);
   bool FunctionHasEffects(const std::string& name, int depth);
   const std::vector<bool>& EffectsBefore(const Body& body, const Plan& plan);
@@ -135,7 +140,8 @@ class GraphImporter {
   Status ImportCall(const Node& node, Scope& scope,
                     std::vector<Value>& results);
 
-  // Control flow of version 2 (functional_control_flow.cc).
+  // The functions below import control flow of TensorFlow 2
+  // (functional_control_flow.cc).
   using Branch = std::function<StatusOr<std::vector<Value>>(
       graph::Region* region, Scope& scope)>;
   Status ImportIf(const Node& node, Scope& scope, std::vector<Value>& results);
@@ -161,7 +167,7 @@ class GraphImporter {
                                const std::vector<Value>& arguments,
                                graph::Region& region, Scope& scope);
 
-  // Control flow of version 1 (frames.cc).
+  // The functions below import control flow of TensorFlow 1 (frames.cc).
   StatusOr<std::optional<int>> DecidedBranch(Source predicate, Scope& scope);
   // The predicate that decides a Merge, and the inputs that are alive if it is
   // false and if it is true.
@@ -176,13 +182,15 @@ class GraphImporter {
   Status ImportFrame(int frame, Scope& scope);
   Scope FrameScope(int frame, Scope& scope, graph::Region* region) const;
 
-  // A loop of either version; each iteration replaces `carried`.
+  // A loop of TensorFlow 1 or 2. Each iteration replaces the values in
+  // `carried`.
   struct Loop {
     std::vector<Value> carried;
-    // The condition before the first iteration, in the scope around.
+    // The condition before the first iteration, a value of the scope that
+    // contains the loop.
     Tensor condition;
-    // Builds one iteration: computes the values after it, and whether another
-    // one follows.
+    // Builds one iteration: computes the values after the iteration, and the
+    // condition for another iteration.
     std::function<Status(graph::Region& region, std::vector<Value>& values,
                          std::map<std::string, Tensor>& variables,
                          Tensor& proceed)>
@@ -190,8 +198,8 @@ class GraphImporter {
     bool assigns = false;
   };
   StatusOr<std::vector<Value>> BuildLoop(Loop& loop, Scope& scope);
-  // Gives each list of unknown element shape the shape that an iteration gives
-  // it.
+  // For each carried list whose element shape is unknown, finds the shape that
+  // an iteration of the loop gives to its elements.
   Status ShapeLists(Loop& loop, Scope& scope);
 
   // Variables (variables.cc).
@@ -209,15 +217,18 @@ class GraphImporter {
   size_t operators_;
   frontends::ImportSteps steps_;
   int64_t imported_operands_ = 0;
-  int evaluations_ = 0;  // number of evaluations in progress
+  int evaluations_ = 0;  // Number of evaluations in progress, which nest.
   std::map<const Body*, std::unique_ptr<Plan>> plans_;
   std::map<const Body*, std::vector<bool>> effects_before_;
   std::map<std::string, bool> function_effects_;
-  std::set<std::string> assigned_variables_;  // variables that must be state
-  // True if this try found an assigned variable that is not yet state.
+  // Names of the variables that must be state, because a node assigns them.
+  std::set<std::string> assigned_variables_;
+  // True if this attempt to import found an assigned variable that is not yet
+  // state.
   bool found_assignment_ = false;
   std::map<std::string, State> states_;  // States by variable.
-  std::string initialized_;              // name of the state "initialized"
+  // Name of the state "initialized" in the graph.
+  std::string initialized_;
 };
 
 }  // namespace ember::tensorflow

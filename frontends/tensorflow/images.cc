@@ -1,4 +1,5 @@
-// Images, boxes, fake quantization, and signals.
+// Imports operators on images and boxes, fake quantization, and operators on
+// signals.
 #include "frontends/tf_common/images.h"
 
 #include <cmath>
@@ -14,7 +15,8 @@
 namespace ember::tensorflow {
 namespace {
 
-// Returns the kept boxes. Operands: (boxes, scores, most, overlap, least).
+// Returns the indices of the boxes that non-maximum suppression keeps.
+// Operands: (boxes, scores, most, overlap, least).
 Tensor Kept(OperatorContext& c, std::optional<double> overlap,
             std::optional<double> least) {
   if (!c.CheckRank(0, 2, 2) || !c.CheckRank(1, 1, 1)) return Tensor();
@@ -107,7 +109,7 @@ void ImportResizeBilinear(OperatorContext& c) {
   if (c.ok() && c.Input(0))
     tf_common::ImportResizeBilinear(c, c.Flag("align_corners", false),
                                     c.Flag("half_pixel_centers", false));
-  // The results are always floats.
+  // The result of ResizeBilinear is always f32.
   if (c.ok() && c.outputs()[0].tensor)
     c.SetOutput(0, Cast(c.outputs()[0].tensor, DType::kF32));
 }
@@ -122,8 +124,9 @@ void ImportResizeBicubic(OperatorContext& c) {
   spec.coordinates = c.Flag("align_corners", false) ? "align_corners"
                      : centers                      ? "half_pixel"
                                                     : "asymmetric";
-  // Without half_pixel_centers TensorFlow's kernel uses another parameter, and
-  // also weighs elements outside the image.
+  // Without half_pixel_centers TensorFlow's kernel uses another parameter of
+  // the cubic filter, and includes elements outside of the image in the
+  // weights.
   spec.cubic_a = centers ? -0.5 : -0.75;
   spec.exclude_outside = centers;
   tf_common::ImportResize(c, spec);
@@ -225,7 +228,8 @@ void ImportFakeQuantVars(OperatorContext& c) {
     return c.FailInvalid("expected as many minima as maxima");
   SetFakeQuantized(c, *low, *high);
 }
-// Quantizes and dequantizes, for a given range. Operands: (x, low, high).
+// Imports QuantizeAndDequantize for a given range: rounds x to quantized
+// numbers, and returns their real values. Operands: (x, low, high).
 void ImportQuantizeAndDequantize(OperatorContext& c) {
   const Tensor x = c.Input(0);
   if (!c.Flag("range_given", false))
@@ -250,7 +254,7 @@ void ImportQuantizeAndDequantize(OperatorContext& c) {
                 : 0;
   const double highest =
       std::ldexp(1, static_cast<int>(bits) - (is_signed ? 1 : 0)) - 1;
-  // Take the largest scale for which neither end exceeds the integers' range.
+  // Uses the largest scale for which neither end exceeds the integers' range.
   const double from_low =
       low->front() < 0 && lowest < 0 ? lowest / low->front() : HUGE_VAL;
   const double from_high =
@@ -264,7 +268,7 @@ void ImportQuantizeAndDequantize(OperatorContext& c) {
   c.SetOutput(0,
               (to_even ? Round(clamped) : Floor(clamped + 0.5)) * (1 / scale));
 }
-// Operands: (stored, low, high).
+// Imports Dequantize. Operands: (stored integers, low, high).
 void ImportDequantize(OperatorContext& c) {
   const auto low = c.ConstantNumbers(1, "min_range"),
              high = c.ConstantNumbers(2, "max_range");
@@ -296,7 +300,7 @@ void ImportDequantize(OperatorContext& c) {
 
 void ImportFft(OperatorContext& c) { SetTransformed(c, false); }
 void ImportIfft(OperatorContext& c) { SetTransformed(c, true); }
-// Computes half of the spectrum of a real signal. Operands: (x, length).
+// Imports RFFT: half of the spectrum of a real signal. Operands: (x, length).
 void ImportRfft(OperatorContext& c) {
   if (!c.CheckRank(0, 1)) return;
   const auto length = Length(c);
@@ -312,9 +316,9 @@ void ImportRfft(OperatorContext& c) {
   SetComplex(c, vector ? Squeeze(real, {0}) : real,
              vector ? Squeeze(imaginary, {0}) : imaginary);
 }
-// Computes the real signal of half a spectrum. Operands: (spectrum, length).
-// Each bin counts twice, except for the first one and the middle one of an even
-// length.
+// Imports IRFFT: the real signal whose half spectrum is given. Operands:
+// (spectrum, length). Each bin counts twice, except for the first one and the
+// middle one of an even length.
 void ImportIrfft(OperatorContext& c) {
   const Value& x = c.InputValue(0);
   if (!x.imaginary)

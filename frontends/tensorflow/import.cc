@@ -1,6 +1,5 @@
 #include "frontends/tensorflow/import.h"
 
-#include <filesystem>
 #include <memory>
 #include <set>
 #include <utility>
@@ -32,7 +31,7 @@ class UnsupportedOperators {
       if (!given.contains(output.source)) roots.push_back(output.source.node);
     }
     const size_t operators = Scan(model_.main(), roots, given, "");
-    // Scan the functions that they call, each once.
+    // Scans the functions that the scanned operators call, each once.
     while (!functions_.empty()) {
       const std::string name = *functions_.begin();
       functions_.erase(functions_.begin());
@@ -120,10 +119,9 @@ StatusOr<graph::Graph> ImportModelBytes(std::span<const uint8_t> bytes,
   return Imported(Model::Read(bytes, folder), options, name);
 }
 
-StatusOr<graph::Graph> ImportModel(const std::string& path,
+StatusOr<graph::Graph> ImportModel(frontends::ModelFile& file,
                                    const frontends::ImportOptions& options) {
-  return Imported(Model::Open(path), options,
-                  std::filesystem::path(path).filename().string());
+  return Imported(Model::Open(file), options, file.name());
 }
 
 }  // namespace ember::tensorflow

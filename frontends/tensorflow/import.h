@@ -1,6 +1,7 @@
 // Imports TensorFlow models as graphs.
 //
-//   EMBER_ASSIGN_OR_RETURN(graph::Graph graph, ImportModel("m.pb", {}));
+//   frontends::ModelFile file("m.pb");
+//   EMBER_ASSIGN_OR_RETURN(graph::Graph graph, ImportModel(file, {}));
 //
 // Files: GraphDef (.pb, .pbtxt) and SavedModel (saved_model.pb or .pbtxt, with
 // the variables in the same folder). Every operator is decomposed into the few
@@ -26,11 +27,11 @@
 
 namespace ember::tensorflow {
 
-StatusOr<graph::Graph> ImportModel(const std::string& path,
+StatusOr<graph::Graph> ImportModel(frontends::ModelFile& file,
                                    const frontends::ImportOptions& options);
 
-// Imports a model from memory. `name`: how errors call the model. `folder`:
-// where the variables of a SavedModel are; empty if there are none.
+// Imports a model from memory. `name`: the name of the model in errors.
+// `folder`: where the variables of a SavedModel are; empty if there are none.
 StatusOr<graph::Graph> ImportModelBytes(std::span<const uint8_t> bytes,
                                         const frontends::ImportOptions& options,
                                         std::string_view name = "model",

@@ -1,4 +1,4 @@
-// Convolutions, pooling, normalization and products of matrices.
+// Imports convolutions, pooling, normalization and products of matrices.
 #include <algorithm>
 #include <optional>
 #include <string>
@@ -17,7 +17,8 @@ namespace {
 
 using ops::Window;
 
-// True if channels come first: [N, C, spatial…].
+// Returns true if the attribute data_format says that channels come first, [N,
+// C, spatial…].
 std::optional<bool> ChannelsFirst(OperatorContext& c) {
   const std::string format = c.Text("data_format", "NHWC");
   if (format == "NHWC" || format == "NDHWC") return false;
@@ -153,7 +154,8 @@ void ImportConvolution(OperatorContext& c, int spatial) {
   if (y) c.SetOutput(0, y);
 }
 
-// Operands: (result's shape, weights [window…, O, C], x).
+// Imports a transposed convolution. Operands: (result's shape, weights
+// [window…, O, C], x).
 void ImportTransposedConvolution(OperatorContext& c, int spatial) {
   const int rank = spatial + 2;
   if (!c.CheckRank(1, rank, rank) || !c.CheckRank(2, rank, rank)) return;
@@ -163,7 +165,8 @@ void ImportTransposedConvolution(OperatorContext& c, int spatial) {
   const Tensor w = c.Input(1), x = Last(c.Input(2), *first);
   auto window = ConvWindow(c, w, spatial, *first);
   if (!window) return;
-  // The shape may consist of the spatial extents alone.
+  // The operand with the result's shape has all dims, or only the spatial
+  // extents.
   Shape outputs = *given;
   if (static_cast<int>(outputs.size()) == rank) {
     outputs.erase(outputs.begin());
@@ -240,7 +243,8 @@ Tensor Adjoint(Tensor x, bool transposed) {
   return Transpose(x, order);
 }
 
-// Applies the operators that a fused kernel applies after its first one.
+// Applies the further operators of a fused kernel (bias, activation) to the
+// result y of its main operator.
 std::optional<Tensor> Fused(OperatorContext& c, Tensor y, int operands,
                             bool first) {
   const AttrValue* list = c.Attribute("fused_ops");
@@ -290,7 +294,8 @@ void ImportConv3DBackpropInput(OperatorContext& c) {
   ImportTransposedConvolution(c, 3);
 }
 
-// Converts weights [h, w, channels, multiplier].
+// Converts weights [h, w, channels, multiplier] of a depthwise convolution to
+// those of a grouped convolution.
 Tensor DepthwiseWeights(OperatorContext& c, Tensor w) {
   if (!w.dim(2).is_constant()) {
     c.FailUnsupported("weights: expected constant dims, found " +
@@ -346,8 +351,8 @@ void ImportFusedPadConv2D(OperatorContext& c) {
   if (y) c.SetOutput(0, y);
 }
 
-// Computes the maximum over the window of x + weights. Operands: (x, weights
-// [h, w, C]).
+// Imports Dilation2D: the maximum over the window of x + weights. Operands: (x,
+// weights [h, w, C]).
 void ImportDilation2D(OperatorContext& c) {
   if (!c.CheckRank(0, 4, 4) || !c.CheckRank(1, 3, 3)) return;
   const Tensor x = c.Input(0), w = c.Input(1);
@@ -404,8 +409,8 @@ void ImportBiasAdd(OperatorContext& c) {
               c.Input(0) + AlongChannels(c.Input(1), rank, *first && rank > 1));
 }
 
-// Operands: (x, scale, offset, mean, variance). In training the batch's own
-// mean and variance are used.
+// Imports FusedBatchNorm. Operands: (x, scale, offset, mean, variance). In
+// training the batch's own mean and variance are used.
 void ImportFusedBatchNorm(OperatorContext& c) {
   if (!c.CheckRank(0, 4, 5)) return;
   const auto first = ChannelsFirst(c);
@@ -426,7 +431,8 @@ void ImportFusedBatchNorm(OperatorContext& c) {
     const Dim channels = x.dim(*first ? 1 : -1);
     mean = Reshape(center, {channels});
     variance = Reshape(spread, {channels});
-    // The variance that is kept is that of the population.
+    // The variance output is the unbiased estimate: it is scaled by n / (n -
+    // 1).
     Dim count(1);
     for (const int64_t axis : axes)
       count = count * x.dim(static_cast<int>(axis));
@@ -442,11 +448,12 @@ void ImportFusedBatchNorm(OperatorContext& c) {
   const Tensor scale = c.Input(1) / Sqrt(variance + epsilon);
   const Tensor y = wide * vector(scale) + vector(c.Input(2) - mean * scale);
   c.SetOutput(0, Cast(y, type));
-  // The further outputs are for gradients only.
+  // Outputs from 3 on are for gradients only, so their values do not matter.
   for (int i = 3; i < c.output_count(); ++i) c.SetOutput(i, mean);
 }
 
-// Operands: (t, mean, variance, beta, gamma).
+// Imports BatchNormWithGlobalNormalization. Operands: (t, mean, variance, beta,
+// gamma).
 void ImportBatchNormWithGlobalNormalization(OperatorContext& c) {
   if (!c.CheckRank(0, 4, 4)) return;
   Tensor factor = 1.0 / Sqrt(c.Input(2) + c.Number("variance_epsilon", 0));

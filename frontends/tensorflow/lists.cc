@@ -1,6 +1,6 @@
-// Lists of tensors: TensorList of TensorFlow 2, and TensorArray of version 1,
-// whose "flow" carries the array's contents (value.h). A list is one tensor of
-// all its elements, which have one shape.
+// Imports lists of tensors: TensorList of TensorFlow 2, and TensorArray of
+// version 1, whose "flow" carries the array's contents (value.h). A list is one
+// tensor of all its elements, which have one shape.
 #include <optional>
 #include <string>
 #include <utility>
@@ -11,7 +11,7 @@
 namespace ember::tensorflow {
 namespace {
 
-// Returns the shape if all its extents are known.
+// Returns the shape if all of its extents are known; else nullopt.
 std::optional<Shape> WholeShape(
     const std::optional<std::vector<int64_t>>& dims) {
   if (!dims) return std::nullopt;
@@ -53,7 +53,8 @@ Tensor Index(OperatorContext& c, int input) {
   return Cast(Reshape(c.Input(input), {}), DType::kI64);
 }
 
-// Returns the list with data for elements of `element`'s shape.
+// Returns the list with its data as one tensor. If the list has no data yet,
+// its elements become zeros of the shape `element`.
 List Shaped(const List& list, const Shape& element, DType dtype,
             graph::GraphBuilder& builder) {
   if (list.data) return list;
@@ -73,7 +74,7 @@ bool CheckShaped(OperatorContext& c, const List& list) {
   return false;
 }
 
-// Sets element `index` of the list to `value`.
+// Sets the result to the list in which element `index` is `value`.
 void SetWritten(OperatorContext& c, const List* list, Tensor index,
                 Tensor value) {
   if (list == nullptr || !c.ok()) return;
@@ -105,7 +106,8 @@ void SetGathered(OperatorContext& c, const List* list, Tensor indices) {
   c.SetOutput(0, Gather(list->data, Cast(indices, DType::kI64), 0));
 }
 
-// Writes rows of `values` to the positions given by the indices.
+// Sets the result to the list in which row i of `values` is written to position
+// indices[i].
 void SetScatteredRows(OperatorContext& c, const List* list, Tensor indices,
                       Tensor values) {
   if (list == nullptr || !c.ok()) return;
@@ -128,8 +130,8 @@ void SetScatteredRows(OperatorContext& c, const List* list, Tensor indices,
   c.SetList(0, std::move(written));
 }
 
-// Joins [count, n, …] to [count * n, …], and returns the lengths of the parts
-// too.
+// Sets the results of a concatenation: the elements [count, n, …] joined to
+// [count * n, …], and the lengths of the elements.
 void SetJoined(OperatorContext& c, const List* list) {
   if (list == nullptr || !CheckShaped(c, *list)) return;
   const Tensor data = list->data;
@@ -245,7 +247,8 @@ void ImportTensorListResize(OperatorContext& c) {
   }
   c.SetList(0, std::move(resized));
 }
-// Operands: (values, indices, element shape[, number of elements]).
+// Imports TensorListScatter. Operands: (values, indices, element shape[, number
+// of elements]).
 void ImportTensorListScatter(OperatorContext& c) {
   if (!c.CheckRank(0, 1) || !c.CheckRank(1, 1, 1)) return;
   const Tensor indices = c.Input(1);
@@ -287,8 +290,8 @@ void ImportTensorListConcatLists(OperatorContext& c) {
   c.SetList(0, std::move(both));
 }
 
-// Operands: (size); results: handle, flow. The flow holds all data; the handle
-// is not used.
+// Imports TensorArray. Operands: (size); results: handle, flow. The flow holds
+// all data; the handle is not used.
 void ImportTensorArray(OperatorContext& c) {
   const auto size = c.Sizes(0, "size");
   const DType dtype = c.Type("dtype", DType::kF32);
@@ -299,18 +302,18 @@ void ImportTensorArray(OperatorContext& c) {
   c.SetList(
       1, MakeList(c, dtype, size->front(), c.ShapeAttribute("element_shape")));
 }
-// Operands: (handle, index, value, flow).
+// Imports TensorArrayWrite. Operands: (handle, index, value, flow).
 void ImportTensorArrayWrite(OperatorContext& c) {
   SetWritten(c, c.InputList(3), Index(c, 1), c.Input(2));
 }
-// Operands: (handle, index, flow).
+// Imports TensorArrayRead. Operands: (handle, index, flow).
 void ImportTensorArrayRead(OperatorContext& c) {
   SetRead(c, c.InputList(2), Index(c, 1));
 }
 void ImportTensorArrayGather(OperatorContext& c) {
   SetGathered(c, c.InputList(2), c.Input(1));
 }
-// Operands: (handle, indices, values, flow).
+// Imports TensorArrayScatter. Operands: (handle, indices, values, flow).
 void ImportTensorArrayScatter(OperatorContext& c) {
   if (c.CheckRank(2, 1) && c.CheckRank(1, 1, 1))
     SetScatteredRows(c, c.InputList(3), c.Input(1), c.Input(2));
@@ -319,7 +322,7 @@ void ImportTensorArrayScatter(OperatorContext& c) {
 void ImportTensorArrayConcat(OperatorContext& c) {
   SetJoined(c, c.InputList(1));
 }
-// Operands: (handle, values, lengths, flow).
+// Imports TensorArraySplit. Operands: (handle, values, lengths, flow).
 void ImportTensorArraySplit(OperatorContext& c) {
   if (c.CheckRank(1, 1)) SetPartsOf(c, c.Input(1), 2, c.InputList(3));
 }

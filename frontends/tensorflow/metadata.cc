@@ -15,8 +15,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Adds a file of the folder `assets`. The model gives its name, which must not
-// lead out of the folder.
+// Adds a file of the folder `assets`. The name comes from the model, and a name
+// that leads out of the folder is refused.
 void AddAsset(const std::string& folder, const std::string& name,
               frontends::MetadataCollector& metadata) {
   if (metadata.full()) return;
@@ -29,7 +29,8 @@ void AddAsset(const std::string& folder, const std::string& name,
   std::error_code error;
   if (!fs::is_regular_file(fs::symlink_status(path, error)))
     return metadata.LeaveOut(key, "expected a file, found none");
-  // The folder may be a symbolic link.
+  // The folder of the assets may be a symbolic link, so the check follows
+  // links.
   const StatusOr<std::string> inside =
       frontends::FileInside(folder, "assets/" + name, "asset");
   if (!inside.ok()) return metadata.LeaveOut(key, inside.status().message());

@@ -19,8 +19,8 @@ std::string Quoted(std::string_view text) {
   return "'" + OnOneLine(text) + "'";
 }
 
-// Returns the number that the whole text is; nullopt unless it consists of
-// digits.
+// Converts a text that consists of digits to a number; nullopt for any other
+// text.
 std::optional<int> Number(std::string_view text) {
   int value = 0;
   const char* end = text.data() + text.size();
@@ -33,7 +33,8 @@ std::optional<int> Number(std::string_view text) {
 // The names of a node's results, if it has several named ones.
 class ResultNames {
  public:
-  // Returns the number of the result `name`, or -1.
+  // Returns the index of `name` in the list of result names; -1 if the list
+  // does not have it.
   static int Find(std::string_view names, std::string_view name) {
     int index = 0;
     while (!names.empty()) {
@@ -91,7 +92,8 @@ class BodyReader {
     return OkStatus();
   }
 
-  // Finds "node", "node:1" or "node:result:1".
+  // Finds the result that a text such as "node", "node:1" or "node:result:1"
+  // names.
   std::optional<Source> Find(std::string_view text) const {
     const size_t first = text.find(':');
     const auto found = body_.by_name.find(text.substr(0, first));
@@ -121,7 +123,9 @@ class BodyReader {
         if (function->signature().output_arg(i).name() == name) return i;
       return -1;
     }
-    return 0;  // one result, or one list of them
+    // The operator has one result, or one list of results, which begins at
+    // number 0.
+    return 0;
   }
 
   static Status Missing(const Node& node, std::string_view input) {
@@ -175,9 +179,10 @@ bool Model::IsModel(std::string_view contents) {
   return KindOf(contents) != FileKind::kNone;
 }
 
-StatusOr<std::shared_ptr<const Model>> Model::Open(const std::string& path) {
-  EMBER_ASSIGN_OR_RETURN(const MappedFile file, MappedFile::Open(path));
-  return Read(file.bytes(), std::filesystem::path(path).parent_path().string());
+StatusOr<std::shared_ptr<const Model>> Model::Open(frontends::ModelFile& file) {
+  return file.Parsed<const Model>([&](const graph::ConstantData& contents) {
+    return Read(contents.bytes, file.folder());
+  });
 }
 
 StatusOr<std::shared_ptr<const Model>> Model::Read(
@@ -191,7 +196,8 @@ StatusOr<std::shared_ptr<const Model>> Model::Read(
   if (kind == FileKind::kSavedModel || kind == FileKind::kSavedModelText) {
     if (model->saved_.meta_graphs().empty())
       return DataLossError("expected a SavedModel with a graph, found none");
-    // If there are several graphs, take the one for serving.
+    // If a SavedModel has several graphs, the one with the tag for serving is
+    // used.
     model->meta_ = &model->saved_.meta_graphs(0);
     for (const MetaGraphDef& meta : model->saved_.meta_graphs()) {
       const auto& tags = meta.meta_info_def().tags();
@@ -272,7 +278,8 @@ StatusOr<const Body*> Model::Function(std::string_view name) const {
     }
     body->control_results.push_back(control->second);
   }
-  // The order of a map's elements is not deterministic, so they are sorted.
+  // The order of the elements of a protobuf map is not deterministic, so the
+  // control results are sorted.
   std::sort(body->control_results.begin(), body->control_results.end());
   return bodies_.emplace(std::string(name), std::move(body))
       .first->second.get();
@@ -300,8 +307,8 @@ StatusOr<CheckpointTensor> Model::Variable(const std::string& name) const {
   return tensor;
 }
 
-// Finds the key of the checkpoint for a variable from the graph's own code that
-// restores variables: it assigns results of RestoreV2.
+// Finds the checkpoint key of a variable from the nodes with which the graph
+// restores its variables: they assign results of RestoreV2.
 void Model::AddRestored(const Body& body, Source value,
                         const std::string& name) {
   const Source source = BehindCopies(body, value);
@@ -341,7 +348,8 @@ Status Model::IndexVariables() {
     EMBER_RETURN_IF_ERROR(
         RestoreByFunction(main_.nodes[static_cast<size_t>(restore->second)]));
   }
-  // TensorFlow 1: the graph itself assigns the restored values.
+  // In TensorFlow 1 the graph itself contains the nodes that assign the
+  // restored values.
   for (const Node& node : main_.nodes) {
     if ((node.op != "AssignVariableOp" && node.op != "Assign") ||
         node.inputs.size() != 2)

@@ -1,7 +1,8 @@
 // TensorFlow graphs that have been read and checked, so that all references
 // that the rest of the frontend follows are in range.
 //
-//   EMBER_ASSIGN_OR_RETURN(auto model, Model::Open("saved_model.pb"));
+//   frontends::ModelFile file("saved_model.pb");
+//   EMBER_ASSIGN_OR_RETURN(auto model, Model::Open(file));
 //   const Node& node = model->main().nodes[3];
 //   node.op             // "Conv2D"
 //   node.inputs[0]      // {node 1, output 0}
@@ -11,10 +12,10 @@
 // They are read in pieces, so that weights in graphs are in memory once;
 // variables stay in the mapped files.
 //
-// Checked are the schema, the names (each once), and that each input names a
-// result of a node. The bodies of functions are checked when they are first
-// requested. Errors are one line. Immutable except for that, and
-// thread-compatible.
+// The reader checks the schema, that names are unique, and that each input
+// names a result of a node. The bodies of functions are checked when they are
+// first requested. Errors are one line. Except for that check a model is
+// immutable. It is thread-compatible.
 #ifndef EMBER_FRONTENDS_TENSORFLOW_MODEL_H_
 #define EMBER_FRONTENDS_TENSORFLOW_MODEL_H_
 
@@ -29,12 +30,13 @@
 #include <vector>
 
 #include "base/status.h"
+#include "frontends/model_file.h"
 #include "frontends/tensorflow/checkpoint.h"
 #include "third_party/tensorflow/tensorflow.pb.h"
 
 namespace ember::tensorflow {
 
-// A result of a node.
+// A reference to a result of a node.
 struct Source {
   int node = 0;
   int output = 0;
@@ -43,21 +45,26 @@ struct Source {
 };
 
 struct Node {
-  const NodeDef* def = nullptr;  // null for an argument of a function
+  // The node in the file; null for an argument of a function.
+  const NodeDef* def = nullptr;
   std::string_view name;
-  std::string_view op;  // "_Arg" for an argument
+  // Name of the operator; "_Arg" for an argument of a function.
+  std::string_view op;
   std::vector<Source> inputs;
-  std::vector<int> controls;  // nodes that come before this one
+  // Nodes that must run before this node (control edges).
+  std::vector<int> controls;
 };
 
-// The graph, or a function. The nodes of a function begin with its arguments.
+// The main graph of a model, or a function. The nodes of a function begin with
+// its arguments.
 struct Body {
-  std::string name;  // name of the function; empty for the graph
+  std::string name;  // Name of the function; empty for the main graph.
   const FunctionDef* function = nullptr;
   int arguments = 0;
   std::vector<Node> nodes;
-  std::vector<Source> results;       // results of a function, in order
-  std::vector<int> control_results;  // nodes that a call runs for their effects
+  std::vector<Source> results;  // The results of a function, in order.
+  // The nodes of a function that each call runs for their effects.
+  std::vector<int> control_results;
   std::unordered_map<std::string_view, int> by_name;
 };
 
@@ -66,22 +73,25 @@ class Model {
   // Largest number of nodes of a file, all functions together.
   static constexpr int kMaxNodes = 1 << 20;
 
-  static StatusOr<std::shared_ptr<const Model>> Open(const std::string& path);
+  // Reads the file once; later calls return the same model.
+  static StatusOr<std::shared_ptr<const Model>> Open(
+      frontends::ModelFile& file);
   // Reads a model from memory. `folder`: where the variables of a SavedModel
   // are; empty if there are none.
   static StatusOr<std::shared_ptr<const Model>> Read(
       std::span<const uint8_t> bytes, const std::string& folder = "");
-  // True if a file's contents begin like one of the four kinds.
+  // True if a file's contents begin like a GraphDef or a SavedModel, in binary
+  // or text form.
   static bool IsModel(std::string_view contents);
 
   const Body& main() const { return main_; }
   // Returns an error if there is no function of that name, or if it is
   // malformed.
   StatusOr<const Body*> Function(std::string_view name) const;
-  // Returns null if there is no such function.
+  // Returns the definition of a function; null if there is none of this name.
   const FunctionDef* Definition(std::string_view name) const;
   bool is_saved_model() const { return meta_ != nullptr; }
-  // Returns null for a GraphDef.
+  // Returns the SavedModel's MetaGraphDef; null for a GraphDef.
   const MetaGraphDef* meta() const { return meta_; }
   // The folder of a SavedModel's files; empty if there is none.
   const std::string& folder() const { return folder_; }
@@ -89,7 +99,7 @@ class Model {
   const std::map<std::string, const SignatureDef*>& signatures() const {
     return signatures_;
   }
-  // Finds "node" or "node:1" of the graph.
+  // Finds a result of a node of the main graph by its name, "node" or "node:1".
   StatusOr<Source> FindSource(std::string_view name) const;
 
   // HasVariable is true if the checkpoint has the tensor from which a variable
@@ -114,11 +124,11 @@ class Model {
   std::map<std::string, const FunctionDef*, std::less<>> functions_;
   mutable std::map<std::string, std::unique_ptr<Body>, std::less<>> bodies_;
   std::map<std::string, const SignatureDef*> signatures_;
-  // Keys of the checkpoint, by variable.
+  // The key in the checkpoint of each variable, by the name of the variable.
   std::map<std::string, std::string> variables_;
   std::shared_ptr<const Checkpoint> checkpoint_;
   // Variables that have been looked up. Looking one up verifies its checksum,
-  // and each call of a function may look up the same ones.
+  // and each call of a function may look up the same variables.
   mutable std::map<std::string, CheckpointTensor> found_variables_;
   std::string folder_;
 };

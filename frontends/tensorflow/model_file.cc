@@ -20,7 +20,8 @@ constexpr int kMaxDepth = 100;
 // kind 2. TakeField returns nullopt if there is none.
 struct Field {
   uint64_t number = 0, kind = 0, value = 0;
-  std::string_view contents;  // shorter if the file is cut off
+  // The contents of the field; shorter than stated if the file is cut off.
+  std::string_view contents;
 };
 
 bool TakeVarint(std::string_view& bytes, uint64_t& value) {
@@ -54,8 +55,8 @@ bool IsPrintable(std::string_view text) {
   return !text.empty();
 }
 
-// True if the message has a NodeDef's fields only, and its name (1) and its
-// operator (2). Fields may be in any order: writers differ in it.
+// True if the message has only fields of a NodeDef, among them the name (field
+// 1) and the operator (2). Fields may be in any order: writers differ in it.
 bool IsNode(std::string_view node) {
   constexpr uint64_t kLastField = 7;
   bool has_name = false, has_operator = false;
@@ -70,8 +71,8 @@ bool IsNode(std::string_view node) {
   return false;
 }
 
-// True if the first node (1) of the message is one of a GraphDef's, and what is
-// in front of it are the library (2), versions (3, 4) and debug information
+// True if the first node (field 1) of the message is a NodeDef, and the fields
+// before it are a GraphDef's library (2), versions (3, 4) and debug information
 // (5).
 bool IsGraph(std::string_view graph) {
   while (const auto field = TakeField(graph)) {
@@ -83,7 +84,8 @@ bool IsGraph(std::string_view graph) {
   return false;
 }
 
-// True if the message has a MetaGraphDef's fields only, and its graph (2).
+// True if the message has only fields of a MetaGraphDef, among them the graph
+// (field 2).
 bool IsMetaGraph(std::string_view meta) {
   constexpr uint64_t kLastField = 7;
   while (const auto field = TakeField(meta)) {
@@ -94,7 +96,8 @@ bool IsMetaGraph(std::string_view meta) {
   return false;
 }
 
-// True if the message has the version (1) and a graph (2), in any order.
+// True if the message has the fields of a SavedModel, in any order: the version
+// (field 1) and a graph (2).
 bool IsSavedModel(std::string_view contents) {
   bool has_version = false, has_graph = false;
   while (const auto field = TakeField(contents)) {

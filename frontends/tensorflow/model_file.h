@@ -21,12 +21,12 @@ enum class FileKind : uint8_t {
   kSavedModelText
 };
 
-// Returns the kind by the beginning of the contents, which may otherwise be
-// malformed.
+// Returns the kind of a file. Only the beginning of the contents is examined,
+// so the rest may be malformed.
 FileKind KindOf(std::string_view contents);
 
-// Fills the message of that kind. The bytes are read in pieces, and are not
-// needed afterwards.
+// Parses a file into the message that its kind selects. The bytes are read in
+// pieces, and are not needed afterwards.
 Status ParseFile(std::span<const uint8_t> bytes, FileKind kind, GraphDef& graph,
                  SavedModel& saved);
 

@@ -44,8 +44,9 @@ using tf_common::TensorsOf;
 
 using AttributeMap = google::protobuf::Map<std::string, AttrValue>;
 
-// Returns an attribute of a node. If a function leaves it open ("$T"), it is
-// that of the function's call. Null if it is omitted.
+// Returns an attribute of a node. If a function leaves the attribute open
+// ("$T"), returns the attribute of the function's call. Null if the attribute
+// is omitted.
 const AttrValue* ResolveAttribute(const Node& node, std::string_view name,
                                   const AttributeMap* call);
 
@@ -58,15 +59,17 @@ class OperatorContext : public tf_common::OperatorBase {
                   int outputs, std::shared_ptr<const void> owner);
 
   const Node& node() const { return node_; }
-  // Keeps the protos alive.
+  // Returns the owner that keeps the protos alive.
   const std::shared_ptr<const void>& owner() const { return owner_; }
 
-  // Operands. Input fails for an operand that is no tensor of plain numbers.
+  // These functions return operands. Input fails for an operand that is no
+  // tensor of plain numbers.
   int input_count() const override { return static_cast<int>(inputs_.size()); }
   Tensor Input(int index) const override;
   const Value& InputValue(int index) const;
 
-  // Results. OutputType returns the type that SetOutputType was given.
+  // These functions set and return results. OutputType returns the type that
+  // SetOutputType was given.
   int output_count() const override {
     return static_cast<int>(outputs_.size());
   }
@@ -87,11 +90,12 @@ class OperatorContext : public tf_common::OperatorBase {
   std::vector<int64_t> Integers(std::string_view name,
                                 std::vector<int64_t> otherwise) const;
   std::vector<float> Numbers(std::string_view name) const;
-  // Fails for types without a dtype.
+  // Returns an attribute of type type; `otherwise` if it is omitted. Fails for
+  // types without a dtype.
   DType Type(std::string_view name, DType otherwise);
   DataType FileType(std::string_view name, DataType otherwise) const;
-  // Returns an attribute of type shape; -1 is an open extent. Nullopt if it has
-  // no rank.
+  // Returns an attribute of type shape; -1 is an open extent. Nullopt if the
+  // shape has no rank.
   std::optional<std::vector<int64_t>> ShapeAttribute(
       std::string_view name) const;
   const AttrValue* Attribute(std::string_view name) const {

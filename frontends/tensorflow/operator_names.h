@@ -1,5 +1,5 @@
 // The names of the results of operators that have several. Functions refer to
-// results by them ("node:indices:0").
+// results by these names ("node:indices:0").
 #ifndef EMBER_FRONTENDS_TENSORFLOW_OPERATOR_NAMES_H_
 #define EMBER_FRONTENDS_TENSORFLOW_OPERATOR_NAMES_H_
 

@@ -36,16 +36,17 @@ struct OperatorRow {
   int minimum_inputs = 0;
   int maximum_inputs = 0;
   std::string_view results = "";
-  // Null for operators that the importer handles itself.
+  // The function that imports the operator. Null for operators that the
+  // importer handles itself, and for unsupported ones.
   ImportFunction import = nullptr;
-  // If not empty, the operator is not supported for this reason.
+  // If not empty, the operator is not supported, and this text is the reason.
   std::string_view reason = "";
 };
 
 // Returns all rows in alphabetical order.
 std::span<const OperatorRow> Operators();
 
-// Returns null for unknown operators.
+// Returns the row of an operator; null for unknown operators.
 const OperatorRow* FindRow(std::string_view op);
 
 }  // namespace ember::tensorflow

@@ -1,6 +1,6 @@
-// The importers of operators, by file. Each reads its operands and attributes
-// from the context and sets the results. operator_table.h assigns them to
-// operators.
+// The functions that import operators, grouped by the file that defines them.
+// Each reads its operands and attributes from the context and sets the results.
+// operator_table.h assigns them to operators.
 #ifndef EMBER_FRONTENDS_TENSORFLOW_OPERATORS_H_
 #define EMBER_FRONTENDS_TENSORFLOW_OPERATORS_H_
 

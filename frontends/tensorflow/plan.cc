@@ -37,8 +37,8 @@ class Planner {
     return body_.nodes[static_cast<size_t>(node)];
   }
 
-  // Calls function(node) for all nodes that come before, except along a loop's
-  // back edge.
+  // Calls function(node) for all nodes that must come before a node, except
+  // those that only the back edge of a loop reaches.
   template <typename Function>
   void ForEachBefore(int node, const Function& function) const {
     const bool merges = IsLoopMerge(body_, At(node));
@@ -58,8 +58,8 @@ class Planner {
         ++missing[static_cast<size_t>(i)];
       });
     }
-    // The smallest number comes first, so the file's order is kept where it is
-    // right.
+    // The node with the smallest number among those that are ready comes first,
+    // so that the order of the file is kept where it is right.
     std::priority_queue<int, std::vector<int>, std::greater<>> ready;
     for (int i = 0; i < total; ++i)
       if (missing[static_cast<size_t>(i)] == 0) ready.push(i);
@@ -117,7 +117,8 @@ class Planner {
     } else if (IsLoopMerge(body_, node)) {
       if (node.inputs.size() != 2 || frame == 0) {
         return DataLossError(
-            "expected what enters a loop and what comes from its last turn");
+            "expected a value that enters a loop and one of its last "
+            "iteration");
       }
       FrameAt(frame).merges.push_back(number);
     } else if (node.op == "LoopCond") {
@@ -142,8 +143,8 @@ class Planner {
       all = std::move(joined);
     };
     if (IsMerge(node) && !IsLoopMerge(body_, node)) {
-      // A Merge is alive if any of its inputs is; its conditions are those
-      // common to all inputs.
+      // A Merge is alive if any of its inputs is alive; its conditions are
+      // those common to all inputs.
       for (size_t i = 0; i < node.inputs.size(); ++i) {
         const auto other = ConditionsOf(body_, plan_, node.inputs[i]);
         if (i == 0) {

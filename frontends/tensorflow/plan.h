@@ -25,8 +25,8 @@
 namespace ember::tensorflow {
 
 struct Condition {
-  Source predicate;  // The node that decides, with Identity nodes skipped.
-  int branch = 0;    // 1: the predicate must be true; 0: false.
+  Source predicate;  // The value that decides, with Identity nodes skipped.
+  int branch = 0;    // 1 if the predicate must be true, 0 if it must be false.
   bool operator==(const Condition&) const = default;
   auto operator<=>(const Condition&) const = default;
 };
@@ -35,21 +35,22 @@ struct Frame {
   std::string name;
   int parent = -1;
   std::vector<int> enters, merges, exits;
-  int condition = -1;  // Number of the frame's LoopCond.
+  int condition = -1;  // Number of the LoopCond node of the frame.
 };
 
 struct Plan {
   std::vector<int> order;  // definitions before uses
-  std::vector<int> frame;  // frame of each node; 0: no loop
+  // Index of the frame of each node; 0 means that the node is in no loop.
+  std::vector<int> frame;
   std::vector<Frame> frames;
-  // conditions of each node, sorted
+  // The conditions under which each node runs, sorted.
   std::vector<std::vector<Condition>> conditions;
 };
 
 StatusOr<Plan> MakePlan(const Body& body);
 
-// Returns the conditions of a value: those of its node, and the one that a
-// Switch adds.
+// Returns the conditions under which a value exists: those of its node and, for
+// a result of a Switch, the condition that the Switch adds.
 std::vector<Condition> ConditionsOf(const Body& body, const Plan& plan,
                                     Source source);
 

@@ -1,6 +1,7 @@
-// Operators that combine elements along dims, and by segments.
+// Imports operators that combine elements along dims, and by segments.
 #include "frontends/tf_common/reduction.h"
 
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -15,8 +16,8 @@ bool KeepDims(OperatorContext& c) {
   return c.Flag("keep_dims", c.Flag("keepdims", false));
 }
 
-// Number of elements of each segment, at least 1, along the first dim of a
-// tensor of rank `rank`.
+// Returns the number of elements of each segment, but at least 1, as a tensor
+// along the first dim of a tensor of rank `rank`.
 Tensor SegmentCounts(OperatorContext& c, Tensor ids, const Dim& segments,
                      int rank, DType type) {
   const Tensor hit = Equal(Unsqueeze(Cast(ids, DType::kI64), {0}),
@@ -25,7 +26,8 @@ Tensor SegmentCounts(OperatorContext& c, Tensor ids, const Dim& segments,
   return AlongAxis(Cast(Maximum(count, 1), type), 0, rank);
 }
 
-// Combines rows of a table by segment. Operands: (data, indices, segment ids[,
+// Sets the sum, mean or sum / sqrt(count) of the rows of each segment, where
+// the rows are looked up in a table. Operands: (data, indices, segment ids[,
 // count]).
 void SetSparseSegments(OperatorContext& c, bool mean, bool root) {
   if (!c.CheckRank(0, 1) || !c.CheckRank(1, 1, 1) || !c.CheckRank(2, 1, 1))
@@ -96,16 +98,20 @@ void ImportArgMin(OperatorContext& c) {
 }
 
 void ImportSegmentSum(OperatorContext& c) {
-  tf_common::ImportSegment(c, "add", 0);
+  tf_common::ImportSegment(c, "add", c.Input(0).Like(0));
 }
 void ImportSegmentProd(OperatorContext& c) {
-  tf_common::ImportSegment(c, "multiply", 1);
+  tf_common::ImportSegment(c, "multiply", c.Input(0).Like(1));
 }
-// Segments without rows are 0.
+// Sets the maximum or minimum of the rows of each segment, and 0 for segments
+// without rows.
 void SetExtremeSegments(OperatorContext& c, bool highest) {
-  const DType type = c.Input(0).dtype();
+  // Rows may be infinite.
+  const Tensor x = c.Input(0);
+  const double infinity = std::numeric_limits<double>::infinity();
   tf_common::ImportSegment(c, highest ? "maximum" : "minimum",
-                           tf_common::ExtremeOf(type, !highest));
+                           x.is_float() ? x.Like(highest ? -infinity : infinity)
+                                        : tf_common::ExtremeLike(x, !highest));
   if (!c.ok() || !c.outputs()[0].tensor) return;
   const Tensor y = c.outputs()[0].tensor;
   const Tensor hit = Equal(Unsqueeze(Cast(c.Input(1), DType::kI64), {0}),
@@ -118,7 +124,7 @@ void SetExtremeSegments(OperatorContext& c, bool highest) {
 void ImportSegmentMax(OperatorContext& c) { SetExtremeSegments(c, true); }
 void ImportSegmentMin(OperatorContext& c) { SetExtremeSegments(c, false); }
 void ImportSegmentMean(OperatorContext& c) {
-  tf_common::ImportSegment(c, "add", 0);
+  tf_common::ImportSegment(c, "add", c.Input(0).Like(0));
   if (!c.ok() || !c.outputs()[0].tensor) return;
   const Tensor y = c.outputs()[0].tensor;
   c.SetOutput(0,
@@ -134,7 +140,8 @@ void ImportSparseSegmentSqrtN(OperatorContext& c) {
   SetSparseSegments(c, false, true);
 }
 
-// Counts each number below the size. Operands: (x, size, weights).
+// Imports Bincount, which counts how often each number below the size occurs,
+// or sums its weights. Operands: (x, size, weights).
 void ImportBincount(OperatorContext& c) {
   const bool dense = c.node().op == "DenseBincount";
   if (!c.CheckRank(0, 0, dense ? 2 : kMaxRank)) return;

@@ -1,5 +1,5 @@
-// Imports files with damaged bytes. Any result but a crash is right. Meant for
-// --config=asan too.
+// Imports files with damaged bytes. A model may be imported or refused; only a
+// crash fails the test. Run it with --config=asan, too.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -17,7 +17,8 @@ std::vector<std::string> Samples() {
   std::vector<std::string> samples;
   for (const std::string& name : SampleModelNames())
     samples.push_back(SampleModel(name));
-  // The SavedModel is without its variables, which other tests damage.
+  // The SavedModel has no variables here. Other tests damage the files of
+  // variables.
   samples.push_back(SampleSavedModel().SerializeAsString());
   return samples;
 }
@@ -43,7 +44,7 @@ TEST(Robustness, EveryTruncation) {
     frontends::TryEveryTruncation(bytes, Try);
 }
 
-// Nests messages very deeply.
+// Imports files whose messages nest very deeply.
 TEST(Robustness, DeepMessages) {
   std::string text = "node { name: 'x' op: 'Const' attr { key: 'a' value { ";
   for (int i = 0; i < 100000; ++i) text += "func { attr { key: 'a' value { ";

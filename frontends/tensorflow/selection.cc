@@ -1,5 +1,5 @@
-// Operators that select elements by indices, values or order, and operators
-// that write elements to given positions.
+// Imports operators that select elements by indices, values or order, and
+// operators that write elements to given positions.
 #include <algorithm>
 #include <optional>
 #include <string>
@@ -44,8 +44,8 @@ void ImportTopK(OperatorContext& c) {
   c.SetOutput(0, results[0]);
   c.SetOutput(1, Cast(results[1], DType::kI32));
 }
-// True if the target of each row is among the row's k highest predictions.
-// Operands: (predictions, targets, k).
+// Imports InTopK: true if the target of each row is among the row's k highest
+// predictions. Operands: (predictions, targets, k).
 void ImportInTopK(OperatorContext& c) {
   if (!c.CheckRank(0, 2, 2) || !c.CheckRank(1, 1, 1)) return;
   int64_t k = c.Integer("k", 1);
@@ -99,9 +99,9 @@ void ImportCumprod(OperatorContext& c) {
 void ImportBucketize(OperatorContext& c) {
   tf_common::ImportBucketize(c, c.Numbers("boundaries"));
 }
-// Counts, for each value of a row, the elements of the sorted row that are
-// below it (lower) or not above it (upper). NaN is above all numbers. Operands:
-// (sorted rows, values).
+// Sets the result of LowerBound or UpperBound: for each value of a row, the
+// number of elements of the sorted row that are below the value (lower) or not
+// above it (upper). NaN is above all numbers. Operands: (sorted rows, values).
 void SetBound(OperatorContext& c, bool is_upper) {
   if (!c.CheckRank(0, 2, 2) || !c.CheckRank(1, 2, 2)) return;
   const Tensor sorted = Unsqueeze(c.Input(0), {1});
@@ -131,8 +131,8 @@ void ImportTensorScatterMin(OperatorContext& c) {
   SetScattered(c, "minimum", false);
 }
 
-// Writes rows to the positions given by the indices; of several for one
-// position the last wins. Operands: (indices…, data…).
+// Writes rows to the positions given by the indices; if several rows have the
+// same position, the last one is used. Operands: (indices…, data…).
 void ImportDynamicStitch(OperatorContext& c) {
   const int n = c.input_count() / 2;
   if (n < 1 || c.input_count() != 2 * n)
@@ -162,8 +162,8 @@ void ImportDynamicStitch(OperatorContext& c) {
                        {{"update", std::string("assign")}}));
 }
 
-// Sorts rows into partitions by their partition numbers. Operands: (data,
-// partitions).
+// Imports DynamicPartition, which distributes rows to its results by the
+// partition number of each row. Operands: (data, partitions).
 void ImportDynamicPartition(OperatorContext& c) {
   if (!c.CheckRank(0, 1) || !c.CheckRank(1, 1)) return;
   const int64_t count = c.Integer("num_partitions", 1);

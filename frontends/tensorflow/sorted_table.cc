@@ -21,7 +21,8 @@ constexpr size_t kFooterBytes = 48;
 // of keys make a table larger than its file; this is far more than any
 // checkpoint needs.
 constexpr int64_t kMaxExpansion = 64;
-// trailer of a block: compression, checksum
+// Bytes of the trailer of a block: one for the compression, four for the
+// checksum.
 constexpr size_t kTrailerBytes = 5;
 
 Status Malformed(const std::string& what) {
@@ -34,7 +35,8 @@ uint32_t Little32(const uint8_t* bytes) {
   return value;
 }
 
-// Reads a varint. False at the end of the bytes, and for more than 64 bits.
+// Reads a varint. Returns false at the end of the bytes, and for a number of
+// more than 64 bits.
 bool TakeVarint(Bytes& bytes, uint64_t& value) {
   value = 0;
   for (int shift = 0; shift < 64 && !bytes.empty(); shift += 7) {
@@ -46,7 +48,7 @@ bool TakeVarint(Bytes& bytes, uint64_t& value) {
   return false;
 }
 
-// The location of a block.
+// The location of a block in the file.
 struct Handle {
   uint64_t offset = 0, size = 0;
 };
@@ -118,9 +120,9 @@ class TableReader {
     return contents;
   }
 
-  // Calls function for each entry. An entry has the number of bytes shared with
-  // the key before, the rest of the key, and the value. Restart points and
-  // their number follow the entries.
+  // Calls `function` for each entry of a block. An entry has the number of
+  // bytes that its key shares with the key before it, the rest of the key, and
+  // the value. Restart points and their number follow the entries.
   template <typename Function>
   Status ForEach(const std::string& block, const Function& function) {
     const auto malformed = [] {
@@ -139,8 +141,8 @@ class TableReader {
           !TakeVarint(rest, size) || shared > key.size() || own > rest.size() ||
           size > rest.size() - own)
         return malformed();
-      // The file has shared parts of keys once, so they are charged here for
-      // each key.
+      // The file holds the shared part of keys once, but each key in memory has
+      // a copy, so it is charged for each key.
       EMBER_RETURN_IF_ERROR(Charge(shared + own + size));
       std::string next = key.substr(0, shared);
       next.append(reinterpret_cast<const char*>(rest.data()), own);

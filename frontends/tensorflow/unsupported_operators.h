@@ -9,7 +9,7 @@
 
 namespace ember::tensorflow {
 
-// Adds a row with the reason for each of them.
+// Adds a row with the reason for each operator that is known but not imported.
 void AddUnsupportedOperators(std::vector<OperatorRow>& rows);
 
 }  // namespace ember::tensorflow

@@ -17,20 +17,22 @@ namespace ember::tensorflow {
 // A TensorList, or the contents of a TensorArray. All elements have one shape.
 struct List {
   DType dtype = DType::kF32;
-  // [count, element…]; absent while the elements' shape is unknown.
+  // All elements as one tensor, [count, element…]. Absent while the shape of
+  // the elements is unknown.
   ops::Tensor data;
-  ops::Dim count;  // while data is absent
+  ops::Dim count;  // Number of elements, used while `data` is absent.
   // The shape with which the list was made; -1 is open. Nullopt if its rank is
   // unknown.
   std::optional<std::vector<int64_t>> element_shape;
 };
 
 struct Value {
-  ops::Tensor tensor;     // the real part for complex numbers
-  ops::Tensor imaginary;  // set for complex numbers only
+  ops::Tensor tensor;     // The tensor; for complex numbers, their real part.
+  ops::Tensor imaginary;  // The imaginary part; set for complex numbers only.
   std::shared_ptr<const List> list;
   std::string resource;  // a variable's name
-  // refers to a variable, which is read where it is used
+  // True if the value refers to the variable `resource`, which is read where
+  // the value is used.
   bool reference = false;
 
   Value() = default;

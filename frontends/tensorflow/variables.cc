@@ -1,5 +1,5 @@
-// Variables (VarHandleOp, VariableV2, ReadVariableOp, AssignVariableOp …), and
-// the search for nodes of a graph that have effects.
+// Imports variables (VarHandleOp, VariableV2, ReadVariableOp, AssignVariableOp
+// …), and the search for nodes of a graph that have effects.
 #include <algorithm>
 #include <utility>
 
@@ -30,8 +30,8 @@ bool GraphImporter::FunctionHasEffects(const std::string& name, int depth) {
   const StatusOr<const Body*> body = model_->Function(name);
   bool effects = false;
   if (body.ok()) {
-    // This ends the search in a function that calls itself; its call is
-    // refused.
+    // This entry ends the search in a function that calls itself. The import of
+    // such a call fails later.
     function_effects_[name] = false;
     for (const Node& node : (*body)->nodes)
       effects = effects || HasEffects(node, depth + 1);
@@ -118,7 +118,8 @@ StatusOr<Tensor> GraphImporter::Variable(const std::string& name,
   if (found != scope.variables.end()) return found->second;
   Tensor value;
   Scope* around = scope.around();
-  // The constant is made in the graph that uses it.
+  // A variable that is never assigned becomes a constant of the graph or region
+  // that uses it.
   if (around == nullptr || !assigned_variables_.contains(name)) {
     EMBER_ASSIGN_OR_RETURN(value, InitialValue(name, *scope.builder));
   } else {
@@ -200,7 +201,8 @@ Status GraphImporter::ImportVariableNode(const Node& node, Scope& scope,
     EMBER_RETURN_IF_ERROR(scope.builder->status());
   }
   EMBER_RETURN_IF_ERROR(Assign(handle.resource, value, scope));
-  results.push_back(handle);  // the result is a reference
+  // The result of the assignment is a reference to the variable.
+  results.push_back(handle);
   return OkStatus();
 }
 

@@ -15,18 +15,19 @@
 
 namespace ember::frontends {
 
-// Uses damaged bytes, and returns the status.
+// Imports damaged bytes, and returns the status.
 using Attempt = std::function<Status(const std::string& bytes)>;
 
 // Fails the test unless the status is ok or an error of one line.
 void ExpectOneLine(const Status& status);
 
-// Changes each byte in four ways.
+// Calls `attempt` with copies of the bytes in which one byte is changed: each
+// byte in four ways.
 void TryEveryByteChanged(const std::string& bytes, const Attempt& attempt);
-// Tries each prefix, including the empty one.
+// Calls `attempt` with each prefix of the bytes, including the empty one.
 void TryEveryTruncation(const std::string& bytes, const Attempt& attempt);
-// Replaces each aligned word of 4 bytes by absurd numbers, as it may be an
-// offset, extent or index.
+// Calls `attempt` with copies of the bytes in which one aligned word of 4 bytes
+// is an absurd number, as the word may be an offset, extent or index.
 void TryAbsurdWords(const std::string& bytes, const Attempt& attempt);
 
 }  // namespace ember::frontends

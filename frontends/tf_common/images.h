@@ -17,10 +17,11 @@ void ImportResizeBilinear(OperatorBase& c, bool align_corners,
                           bool half_pixel_centers);
 void ImportResizeNearest(OperatorBase& c, bool align_corners,
                          bool half_pixel_centers);
-// Imports any other kind of resizing.
+// Imports a resizing operator with the given specification.
 void ImportResize(OperatorBase& c, const ops::ResizeSpec& spec);
 
-// Selects boxes by suppression. TensorFlow's boxes have an `extra` of 0.
+// Selects boxes by non-maximum suppression (ops/boxes.h). For TensorFlow the
+// parameter `extra` is 0.
 using ops::KeptBoxes;
 // Appends rows of zeros to x, up to `count` rows.
 Tensor FilledUp(Tensor x, const Dim& count);
@@ -37,7 +38,7 @@ struct FakeQuantRange {
 std::optional<FakeQuantRange> NudgedRange(OperatorBase& c, float low,
                                           float high, int64_t bits,
                                           bool narrow_range);
-// Rounds x to the steps of the range; low, high and step broadcast.
+// Rounds x to the steps of the range; low, high and step broadcast against x.
 Tensor FakeQuantized(Tensor x, Tensor low, Tensor high, Tensor step);
 
 }  // namespace ember::tf_common

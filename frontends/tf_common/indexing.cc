@@ -9,23 +9,24 @@ namespace {
 
 Tensor Indices(Tensor x) { return Cast(x, DType::kI64); }
 
-// Combines row i of the data into row ids[i] of the result; rows with negative
-// ids are ignored.
+// Combines row i of the data into row ids[i] of the result; rows of the data
+// with negative ids are ignored.
 void SetSegments(OperatorBase& c, const Dim& count, const std::string& update,
-                 double initial) {
+                 Tensor initial) {
   const Tensor data = c.Input(0);
   const Tensor ids = Indices(c.Input(1));
   Shape shape(data.shape().begin() + ids.rank(), data.shape().end());
   const Dim rows = ElementCount(ids.shape());
   Shape updates{rows};
   updates.insert(updates.end(), shape.begin(), shape.end());
-  shape.insert(shape.begin(), count + Dim(1));  // one more, for ignored rows
+  // The result has one more row, to which ignored rows are written.
+  shape.insert(shape.begin(), count + Dim(1));
   const Tensor none = DimScalar(c.builder(), count);
   const Tensor place = Select(Less(ids, 0), none, ids);
   const Tensor y =
       Apply("scatter_nd",
-            {Broadcast(data.Like(initial), shape),
-             Reshape(place, {rows, Dim(1)}), Reshape(data, updates)},
+            {Broadcast(initial, shape), Reshape(place, {rows, Dim(1)}),
+             Reshape(data, updates)},
             {{"update", update}});
   c.SetOutput(0, SliceAxis(y, 0, Dim(0), count));
 }
@@ -34,14 +35,29 @@ void SetSegments(OperatorBase& c, const Dim& count, const std::string& update,
 
 double ExtremeOf(DType dtype, bool highest) {
   if (IsFloat(dtype)) {
-    const double value = std::numeric_limits<float>::max();
+    const double value =
+        dtype == DType::kF64    ? std::numeric_limits<double>::max()
+        : dtype == DType::kF16  ? 65504
+        : dtype == DType::kBF16 ? std::ldexp(255, 120)
+                                : std::numeric_limits<float>::max();
     return highest ? value : -value;
   }
   const int bits = 8 * DTypeByteSize(dtype);
   if (!IsSigned(dtype)) return highest ? std::ldexp(1, bits) - 1 : 0;
-  // No double is the highest 64-bit integer; this one is near it.
+  // The highest 64-bit integer is no double. The largest double below it is
+  // returned.
   if (bits == 64 && highest) return std::ldexp(1, 63) - 1024;
   return highest ? std::ldexp(1, bits - 1) - 1 : -std::ldexp(1, bits - 1);
+}
+
+Tensor ExtremeLike(Tensor x, bool highest) {
+  const bool is_exact =
+      IsFloat(x.dtype()) || DTypeByteSize(x.dtype()) < 8 || !highest;
+  if (is_exact) return x.Like(ExtremeOf(x.dtype(), highest));
+  // No double is the highest 64-bit integer, which has all bits that the lowest
+  // one lacks.
+  const Tensor all = IsSigned(x.dtype()) ? x.Like(-1) : x.Like(0) - x.Like(1);
+  return all - x.Like(ExtremeOf(x.dtype(), false));
 }
 
 void ImportArgExtreme(OperatorBase& c, const std::string& mode) {
@@ -72,8 +88,8 @@ void ImportGather(OperatorBase& c, int64_t given, int64_t batch_dims) {
                          std::to_string(batch_dims));
   }
   const int b = static_cast<int>(batch);
-  // The axis is moved right after the batch, and the indices' dims then take
-  // its place.
+  // The axis is moved right after the batch dims. The gather then replaces it
+  // by the dims of the indices.
   std::vector<int64_t> order, back;
   for (int i = 0; i < b; ++i) order.push_back(i);
   order.push_back(axis);
@@ -154,7 +170,8 @@ void ImportTopK(OperatorBase& c) {
   if (c.output_count() > 1) c.SetOutput(1, Cast(results[1], c.OutputType(1)));
 }
 
-// Returns the positions at which the condition is true, [n, rank], row-major.
+// Imports Where: the positions at which the condition is true, [n, rank],
+// row-major.
 void ImportWhere(OperatorBase& c) {
   if (!c.CheckRank(0, 1)) return;
   const Tensor x = c.Input(0);
@@ -215,9 +232,10 @@ void ImportCumulative(OperatorBase& c, Opcode opcode, double identity,
   c.SetOutput(0, reverse ? Reverse(sums, axis) : sums);
 }
 
-void ImportSegment(OperatorBase& c, const std::string& update, double initial) {
+void ImportSegment(OperatorBase& c, const std::string& update, Tensor initial) {
   if (!c.CheckRank(0, 1) || !c.CheckRank(1, 1, 1)) return;
-  // Ids ascend, so the last one gives the number of rows.
+  // The largest id, which is the last one because ids ascend, determines the
+  // number of rows of the result.
   const Tensor ids = Indices(c.Input(1));
   const Tensor count =
       Maximum(Reduce(ids, "maximum", {0}, /*keep=*/true) + 1.0, 0);
@@ -226,7 +244,7 @@ void ImportSegment(OperatorBase& c, const std::string& update, double initial) {
 }
 
 void ImportUnsortedSegment(OperatorBase& c, const std::string& update,
-                           double initial) {
+                           Tensor initial) {
   if (!c.CheckRank(0, 1) || !c.CheckRank(1, 1)) return;
   if (c.Input(1).rank() > c.Input(0).rank())
     return c.FailInvalid("segment_ids: expected no more dims than the data");
@@ -237,16 +255,16 @@ void ImportUnsortedSegment(OperatorBase& c, const std::string& update,
 }
 
 void ImportUnsortedSegmentSum(OperatorBase& c) {
-  ImportUnsortedSegment(c, "add", 0);
+  ImportUnsortedSegment(c, "add", c.Input(0).Like(0));
 }
 void ImportUnsortedSegmentProd(OperatorBase& c) {
-  ImportUnsortedSegment(c, "multiply", 1);
+  ImportUnsortedSegment(c, "multiply", c.Input(0).Like(1));
 }
 void ImportUnsortedSegmentMax(OperatorBase& c) {
-  ImportUnsortedSegment(c, "maximum", ExtremeOf(c.Input(0).dtype(), false));
+  ImportUnsortedSegment(c, "maximum", ExtremeLike(c.Input(0), false));
 }
 void ImportUnsortedSegmentMin(OperatorBase& c) {
-  ImportUnsortedSegment(c, "minimum", ExtremeOf(c.Input(0).dtype(), true));
+  ImportUnsortedSegment(c, "minimum", ExtremeLike(c.Input(0), true));
 }
 
 void ImportMatrixDiag(OperatorBase& c) {
@@ -300,7 +318,8 @@ void ImportDynamicUpdateSlice(OperatorBase& c) {
   if (c.ok()) c.SetOutput(0, Select(inside, update, x));
 }
 
-// Number of boundaries that are not above each element.
+// Imports Bucketize: for each element, the number of boundaries that are not
+// above it.
 void ImportBucketize(OperatorBase& c, const std::vector<float>& boundaries) {
   if (!c.CheckRank(0, 0, kMaxRank - 1)) return;
   const Tensor x = Cast(c.Input(0), DType::kF32);

@@ -12,27 +12,33 @@
 
 namespace ember::tf_common {
 
-// Returns 0, 1, … along one dim of rank `rank`.
+// Returns the integers 0, 1, … extent - 1 along dim `axis` of a tensor of rank
+// `rank`, whose other dims are 1.
 inline Tensor PlaceAlong(OperatorBase& c, const Dim& extent, int axis,
                          int rank) {
   return AlongAxis(IotaVector(c.builder(), extent, DType::kI64), axis, rank);
 }
 
-// Returns the lowest or highest value of a type; for floats, the finite ones of
-// f32.
+// Returns the lowest or highest value of a type; for floats, a finite one.
+// The highest integer of 64 bits is not exact.
 double ExtremeOf(DType dtype, bool highest);
+// Returns exactly that value, as a scalar of x's type.
+Tensor ExtremeLike(Tensor x, bool highest);
 
-// `mode`: maximum or minimum. Operands: (x, axis).
+// Imports ArgMax or ArgMin. `mode`: maximum or minimum. Operands: (x, axis).
 void ImportArgExtreme(OperatorBase& c, const std::string& mode);
-// Operands: (data, indices). Negative indices count from the end.
+// Imports Gather. Operands: (data, indices). Negative indices count from the
+// end.
 void ImportGather(OperatorBase& c, int64_t axis, int64_t batch_dims);
 void ImportGatherNd(OperatorBase& c);
-// Adds the updates to zeros. Operands: (indices, updates, shape).
+// Imports ScatterNd, which adds the updates to a tensor of zeros. Operands:
+// (indices, updates, shape).
 void ImportScatterNd(OperatorBase& c);
 void ImportSparseToDense(OperatorBase& c);
 void ImportOneHot(OperatorBase& c, int64_t axis);
 void ImportTopK(OperatorBase& c);
-// Returns the positions at which the condition is true, [n, rank], row-major.
+// Imports Where: the positions at which the condition is true, [n, rank],
+// row-major.
 void ImportWhere(OperatorBase& c);
 void ImportUnique(OperatorBase& c);
 void ImportReverseSequence(OperatorBase& c, int64_t seq_dim, int64_t batch_dim);
@@ -40,22 +46,24 @@ void ImportReverseSequence(OperatorBase& c, int64_t seq_dim, int64_t batch_dim);
 // opcode. Operands: (x, axis).
 void ImportCumulative(OperatorBase& c, Opcode opcode, double identity,
                       bool exclusive, bool reverse);
-// Combines rows of equal id by `update` (add, multiply, minimum, maximum),
-// beginning with `initial`. Operands: (data, ids). Ids ascend.
-void ImportSegment(OperatorBase& c, const std::string& update, double initial);
-// Like ImportSegment, for ids in any order below the third operand. Rows with
-// negative ids are ignored.
+// Imports a segment operator, which combines rows of equal id by `update` (add,
+// multiply, minimum, maximum), beginning with `initial`. Operands: (data, ids).
+// Ids ascend.
+void ImportSegment(OperatorBase& c, const std::string& update, Tensor initial);
+// Imports a segment operator like ImportSegment, for ids in any order. The
+// third operand is the number of segments. Rows with negative ids are ignored.
 void ImportUnsortedSegment(OperatorBase& c, const std::string& update,
-                           double initial);
+                           Tensor initial);
 void ImportUnsortedSegmentSum(OperatorBase& c);
 void ImportUnsortedSegmentProd(OperatorBase& c);
 void ImportUnsortedSegmentMax(OperatorBase& c);
 void ImportUnsortedSegmentMin(OperatorBase& c);
 void ImportMatrixDiag(OperatorBase& c);
 void ImportMatrixSetDiag(OperatorBase& c);
-// Operands: (x, update, starts).
+// Imports DynamicUpdateSlice. Operands: (x, update, starts).
 void ImportDynamicUpdateSlice(OperatorBase& c);
-// Number of boundaries that are not above each element.
+// Imports Bucketize: for each element, the number of boundaries that are not
+// above it.
 void ImportBucketize(OperatorBase& c, const std::vector<float>& boundaries);
 
 }  // namespace ember::tf_common

@@ -6,13 +6,13 @@
 #include <string>
 #include <utility>
 
-#include "compiler/graph/unit_dims.h"
+#include "compiler/graph/builder/unit_dims.h"
 
 namespace ember::tf_common {
 namespace {
 
-// Resolves a shape with at most one -1, which becomes the extent that the
-// others leave.
+// Resolves a shape with at most one -1, which becomes the extent that follows
+// from the number of elements.
 std::optional<Shape> Resolved(OperatorBase& c, const Shape& from, Shape to) {
   int open = -1;
   Shape others;
@@ -47,8 +47,8 @@ std::vector<int64_t> Iota(int count) {
   return values;
 }
 
-// An operand [rank, 2] of integers that are known when compiling, as two
-// shapes.
+// The amounts of padding before (`low`) and after (`high`) each dim, from an
+// operand [rank, 2] that is known when compiling.
 struct Margins {
   Shape low, high;
 };
@@ -67,7 +67,8 @@ std::optional<Margins> ReadMargins(OperatorBase& c, int input, int rank,
   return margins;
 }
 
-// Helpers that exchange blocks of positions and channels of [N, H, W, C].
+// The functions below move blocks of pixels into channels of [N, H, W, C], and
+// back.
 std::optional<int64_t> BlockSize(OperatorBase& c, int64_t size) {
   if (!c.CheckRank(0, 4, 4) || !c.CheckPositive("block_size", size))
     return std::nullopt;
@@ -200,7 +201,8 @@ void ImportSplitV(OperatorBase& c) {
                          std::to_string(c.output_count()) + " values, found " +
                          std::to_string(sizes->size()));
   }
-  // One size may be -1: it is the extent that the others leave.
+  // One size may be -1, which means the extent that the other sizes leave of
+  // the axis.
   Dim rest = x.dim(axis);
   for (const Dim& size : *sizes)
     if (size != Dim(-1)) rest = rest - size;
@@ -223,8 +225,8 @@ void ImportPad(OperatorBase& c, double zero) {
 void ImportMirrorPad(OperatorBase& c, bool symmetric) {
   if (!symmetric)
     return ImportPadding(c, "reflect", Tensor(&c.builder(), nullptr));
-  // The edge itself is mirrored too: each margin is the reversed slice next to
-  // it.
+  // In symmetric mode the edge element is mirrored, too: the padding on each
+  // side is the reversed slice next to that side.
   if (!c.CheckRank(0, 0)) return;
   Tensor x = c.Input(0);
   const auto margins = ReadMargins(c, 1, x.rank(), "paddings");

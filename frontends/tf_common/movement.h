@@ -16,7 +16,8 @@
 
 namespace ember::tf_common {
 
-// Reshapes to the second operand, or to a given shape; one extent may be -1.
+// Imports Reshape to the shape in the second operand, or to a given shape; one
+// extent may be -1.
 void ImportReshape(OperatorBase& c);
 void ImportReshape(OperatorBase& c, Shape shape);
 // Imports Squeeze. No axes means all dims that are known to be 1.
@@ -27,9 +28,11 @@ void ImportPack(OperatorBase& c, int64_t axis);
 void ImportUnpack(OperatorBase& c, int64_t axis);
 void ImportSplit(OperatorBase& c);
 void ImportSplitV(OperatorBase& c);
-// Pads with the third operand; without it, with `zero`.
+// Imports Pad. The value of the padding is the third operand; without a third
+// operand it is `zero`.
 void ImportPad(OperatorBase& c, double zero);
-// `symmetric`: true if the edge itself is mirrored, too.
+// Imports MirrorPad. `symmetric`: true if the edge element itself is repeated
+// in the mirror image.
 void ImportMirrorPad(OperatorBase& c, bool symmetric);
 void ImportTile(OperatorBase& c);
 void ImportBroadcastTo(OperatorBase& c);

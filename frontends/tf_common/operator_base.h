@@ -18,7 +18,7 @@
 #include <string_view>
 #include <vector>
 
-#include "compiler/graph/builder.h"
+#include "compiler/graph/builder/builder.h"
 #include "frontends/ops/compositions.h"
 #include "frontends/ops/dims.h"
 #include "frontends/ops/functions.h"
@@ -49,16 +49,18 @@ class OperatorBase : public ops::ImportContext {
  public:
   using ImportContext::ImportContext;
 
-  // Operands. Omitted ones are absent.
+  // These functions return operands. An omitted operand is an absent tensor.
   virtual int input_count() const = 0;
   virtual Tensor Input(int index) const = 0;
 
-  // Results. OutputType returns the type that the model states.
+  // These functions set results. OutputType returns the type that the model
+  // states.
   virtual int output_count() const = 0;
   virtual DType OutputType(int index) const = 0;
   virtual void SetOutput(int index, Tensor value) = 0;
 
-  // The checks of ImportContext for operands, given by their index.
+  // These functions are the checks of ImportContext, for an operand that is
+  // given by its index.
   std::optional<Shape> Contents(int input, std::string_view what) {
     return ImportContext::Contents(Input(input), Named(input, what));
   }

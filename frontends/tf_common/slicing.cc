@@ -5,12 +5,13 @@
 #include <string>
 #include <vector>
 
-#include "compiler/graph/builder.h"
+#include "compiler/graph/builder/builder.h"
 
 namespace ember::tf_common {
 namespace {
 
-// Converts a bound to one that counts from the start, clamped to [low, high].
+// Converts a bound of a slice, which may count from the end, to one that counts
+// from the start, and clamps it to [low, high].
 Dim Clamped(const Dim& bound, const Dim& extent, const Dim& low,
             const Dim& high) {
   Dim counted = bound;
@@ -24,9 +25,10 @@ Dim Clamped(const Dim& bound, const Dim& extent, const Dim& low,
 struct Slices {
   Shape starts, sizes;
   std::vector<int64_t> steps;
-  // Dims that the result drops, and dims of 1 that it adds.
-  std::vector<int64_t> dropped;   // dims of the slice
-  std::vector<int64_t> inserted;  // dims of the result
+  // `dropped`: the dims of the slice that the result does not have. `inserted`:
+  // the dims of the result, of extent 1, that the slice does not have.
+  std::vector<int64_t> dropped;
+  std::vector<int64_t> inserted;
 };
 
 class StridedSlice {
@@ -67,7 +69,7 @@ class StridedSlice {
     for (size_t i = 0; i < count; ++i)
       named += !IsSet(masks_.new_axis, i) && !IsSet(masks_.ellipsis, i);
     int axis = 0;
-    int result = 0;  // dims of the result so far
+    int result = 0;  // Number of dims of the result so far.
     for (size_t i = 0; i < count; ++i) {
       if (IsSet(masks_.ellipsis, i)) {
         for (int rest = rank - named; rest > 0; --rest, ++result)

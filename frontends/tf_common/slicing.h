@@ -8,19 +8,22 @@
 
 namespace ember::tf_common {
 
-// Masks with a bit for each value of begin, end and strides.
+// Bit masks of a strided slice. Bit i is for entry i of begin, end and strides.
 struct SliceMasks {
-  int64_t begin = 0;        // begin at the first element
-  int64_t end = 0;          // end at the last element
-  int64_t ellipsis = 0;     // covers all dims that no other entry covers
-  int64_t new_axis = 0;     // adds a dim of 1 to the result
-  int64_t shrink_axis = 0;  // takes one element and drops the dim
+  // The slice begins at the first element, whatever the entry of begin says.
+  int64_t begin = 0;
+  // The slice ends after the last element, whatever the entry of end says.
+  int64_t end = 0;
+  // The entry is an ellipsis, which covers all dims that no other entry covers.
+  int64_t ellipsis = 0;
+  int64_t new_axis = 0;     // The entry adds a dim of 1 to the result.
+  int64_t shrink_axis = 0;  // The entry selects one element, and drops the dim.
   bool end_is_offset = false;
 };
 
-// Operands: (x, begin, end, strides).
+// Imports StridedSlice. Operands: (x, begin, end, strides).
 void ImportStridedSlice(OperatorBase& c, const SliceMasks& masks);
-// Operands: (x, begin, size).
+// Imports Slice. Operands: (x, begin, size).
 void ImportSlice(OperatorBase& c);
 
 }  // namespace ember::tf_common

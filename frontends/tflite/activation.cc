@@ -1,4 +1,4 @@
-// Activation functions and normalisations along one dim.
+// Imports activation functions, and normalisations along one dim.
 #include "frontends/tflite/activation.h"
 
 #include <algorithm>
@@ -15,7 +15,8 @@ namespace {
 
 using Activation = schema::ActivationFunctionType;
 
-// Sets the operand on the result's scale, clamped to a range of real numbers.
+// Sets result 0 to the operand, converted to the result's scale and clamped to
+// a range of real numbers.
 void SetClamped(OperatorContext& c, Activation activation, double low,
                 double high) {
   const Tensor x = c.Input(0);
@@ -59,7 +60,7 @@ int32_t Narrowed(const ops::FixedPoint& scale) {
 // reference.
 int64_t HardSwishOf(int64_t stored, const Quantization& in,
                     const Quantization& out, DType type) {
-  // The operand's scale with 7 more bits.
+  // The operand's scale divided by 128, for integers with 7 more bits.
   const float fine_in_scale = in.scale() * (1.0f / 128);
   const ops::FixedPoint result_scale =
       ops::FixedPointOf(ScaleIn32Bits(fine_in_scale, out));
@@ -78,7 +79,8 @@ int64_t HardSwishOf(int64_t stored, const Quantization& in,
   if (relu_scale.shift > 0) gate = Saturated16(int64_t{gate} << 1);
   if (relu_scale.shift < 0) gate = RoundingShiftRight(gate, -relu_scale.shift);
   gate = (gate + (1 << 15)) >> 1;
-  // This division rounds toward zero, unlike the products above.
+  // This division by 2^15 rounds toward zero, while the products above round to
+  // nearest.
   const int32_t product = gate * on_result_scale / (1 << 15);
   const int32_t rounded =
       RoundingShiftRight(product, std::max(-result_scale.shift, 0));
@@ -96,12 +98,13 @@ float TanhGeluNumber(float x) {
   return 0.5f * x * (1 + std::tanh(kScale * (x + 0.044715f * x * x * x)));
 }
 
-// The exponentials of the elements of a quantized tensor, each less the
-// greatest element along a dim: exp(scale * (x - greatest)). They come from a
-// table, as x has 8 bits.
+// The exponentials of the elements of a quantized tensor, where the greatest
+// element along a dim is subtracted first: exp(scale * (x - greatest)). The
+// exponentials come from a table, as x has 8 bits.
 struct Exponentials {
-  Tensor values;    // f32
-  Tensor greatest;  // i64, with a dim of 1
+  Tensor values;  // f32
+  // The greatest element, i64, with an extent of 1 along the dim.
+  Tensor greatest;
 };
 
 Exponentials ExponentialsOf(OperatorContext& c, Tensor x, float scale,
@@ -185,8 +188,7 @@ void ImportRelu0To1(OperatorContext& c) {
       [](Tensor x) { return Clip(x, 0, 1); });
 }
 void ImportTanh(OperatorContext& c) {
-  SetFunction(
-      c, [](float x) { return std::tanh(x); }, ops::Tanh);
+  SetFunction(c, [](float x) { return std::tanh(x); }, ops::Tanh);
 }
 void ImportLogistic(OperatorContext& c) {
   SetFunction(c, SigmoidNumber, ops::Sigmoid);
@@ -226,7 +228,8 @@ void ImportLeakyRelu(OperatorContext& c) {
   const Quantization& in = *c.InputQuantization(0);
   const Quantization& out = *c.OutputQuantization(0);
   const Tensor centered = CenteredStored(x, in);
-  // The slope may be negative, but a multiplier may not.
+  // The slope may be negative, but a fixed-point multiplier may not, so the
+  // sign is applied separately.
   const Tensor sloped = ops::MultiplyByFixedPoint(
       centered,
       ops::FixedPointOf(ScaleIn32Bits(in.scale() * std::abs(alpha), out)));

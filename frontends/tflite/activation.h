@@ -6,13 +6,14 @@
 
 namespace ember::tflite {
 
-// Applies a function to real numbers. Fails for unknown functions.
+// Applies an activation function of the format to real numbers. Fails for
+// unknown functions.
 Tensor Activated(OperatorContext& c, Tensor x,
                  schema::ActivationFunctionType activation);
 
-// Sets result 0 of an operator that is one function of each element. Operands
-// of 8 quantized bits use a table, those of 16 bits compute in f32, and real
-// ones use `real`.
+// Sets result 0 of an operator that is one function of each element. Quantized
+// operands of 8 bits use a table that `number` fills, quantized operands of 16
+// bits are computed in f32, and real operands use `real`.
 void SetFunction(OperatorContext& c, float (*number)(float),
                  Tensor (*real)(Tensor));
 

@@ -86,8 +86,8 @@ std::vector<int64_t> Indices(schema::SparseIndexVector kind,
 }
 
 // Reads a tree of levels, each dense or compressed, whose leaves are the
-// elements in order. A level is a dim, or the blocks or the places within a
-// block of a dim that is divided into blocks.
+// elements in order. A level is a dim. A dim that is divided into blocks has
+// two levels: one for the blocks, and one for the positions within a block.
 class SparseReader {
  public:
   SparseReader(const schema::Tensor& tensor, std::span<const uint8_t> bytes,
@@ -102,7 +102,8 @@ class SparseReader {
     for (const int64_t dim : shape_) {
       if (__builtin_mul_overflow(count, dim, &count)) return Malformed();
     }
-    // There is data, but a tensor without elements has no place for it.
+    // A sparse tensor without elements is malformed, as no data can belong to
+    // it.
     if (count == 0) return Malformed();
     if (count > kMaxDenseBytes / static_cast<int64_t>(width_)) {
       return ResourceExhaustedError(
@@ -117,8 +118,8 @@ class SparseReader {
 
  private:
   struct Level {
-    // Number of the dim in the traversal order. The block dims are numbered
-    // after the tensor's own dims.
+    // Number of the dim of this level. The block dims are numbered after the
+    // tensor's own dims.
     size_t dim = 0;
     bool compressed = false;
     int64_t size = 0;
@@ -172,9 +173,9 @@ class SparseReader {
       }
       levels_.push_back(std::move(level));
     }
-    // A dim's extent is its block size times the number of blocks. So each node
-    // that Walk visits is an element, or has a place in the lists of a
-    // compressed level.
+    // A dim's extent is its block size times the number of blocks. Therefore
+    // each node that Walk visits is an element, or has an entry in the lists of
+    // a compressed level.
     for (const Level& level : levels_) {
       if (level.dim >= rank) continue;
       const int64_t block = block_size_[level.dim], dim = shape_[level.dim];
@@ -185,7 +186,8 @@ class SparseReader {
     return OkStatus();
   }
 
-  // `segment`: number of the parent node in the previous level.
+  // Visits the nodes of level `depth` below one parent node. `segment`: number
+  // of the parent in the previous level.
   Status Walk(size_t depth, int64_t segment) {
     if (depth == levels_.size()) return Put();
     const Level& level = levels_[depth];

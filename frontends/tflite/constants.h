@@ -7,7 +7,7 @@
 #include <map>
 
 #include "base/status.h"
-#include "compiler/graph/builder.h"
+#include "compiler/graph/builder/builder.h"
 #include "compiler/graph/graph.h"
 #include "frontends/ops/tensor.h"
 #include "frontends/tflite/model.h"
@@ -16,7 +16,7 @@ namespace ember::tflite {
 
 // The data of tensors that have been unpacked or made dense, by the tensor's
 // table in the file. A subgraph that is called a thousand times thus has one
-// copy of each.
+// copy of each constant.
 using UnpackedConstants = std::map<const schema::Tensor*, graph::ConstantData>;
 
 // Returns a constant tensor as a constant of the graph. Errors: a type without

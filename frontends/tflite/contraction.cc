@@ -1,5 +1,5 @@
-// Products of matrices: of real numbers, of quantized ones in integers, and of
-// real inputs with quantized weights.
+// Imports products of matrices: of real numbers, of quantized ones in integers,
+// and of real inputs with quantized weights.
 #include <string>
 #include <vector>
 
@@ -122,7 +122,7 @@ void ImportBatchMatMul(OperatorContext& c) {
   Tensor b = Transposed(c.Input(1), o.adj_y());
   if (qa == nullptr && qb == nullptr) return c.SetOutput(0, MatMul(a, b));
   if (qa == nullptr) {
-    // Real rows are multiplied by quantized weights.
+    // Rows of real numbers are multiplied by quantized weights (hybrid.h).
     if (!qb->per_tensor())
       return c.FailUnsupported("input 1: expected one scale");
     const Hybrid hybrid =

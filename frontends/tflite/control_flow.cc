@@ -318,7 +318,8 @@ Status GraphImporter::ImportIf(const schema::Operator& op, Scope& scope) {
     then_values.push_back(first.outputs[i].tensor.value());
     else_values.push_back(second.outputs[i].tensor.value());
   }
-  // A resource that a branch only reads is captured by its region.
+  // Only resources that a branch assigns become results. A resource that a
+  // branch only reads is captured by its region.
   for (const std::string& resource : assigned) {
     EMBER_ASSIGN_OR_RETURN(const Tensor then_value,
                            Variable(resource, first.scope));

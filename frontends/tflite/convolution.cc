@@ -1,5 +1,6 @@
-// Convolutions: of real numbers, of quantized ones in integers, and of real
-// inputs with quantized weights ("hybrid": the input is quantized at run time).
+// Imports convolutions: of real numbers, of quantized ones in integers, and of
+// real inputs with quantized weights ("hybrid": the input is quantized at run
+// time).
 #include "frontends/ops/convolution.h"
 
 #include <optional>
@@ -21,7 +22,8 @@ using ops::ConvSpec;
 using ops::ConvTransposeSpec;
 using ops::Window;
 
-// The options that all convolutions share; outermost spatial dim first.
+// The options that all convolutions share; Lists have one entry per spatial
+// dim, outermost first.
 struct Options {
   schema::Padding padding;
   std::vector<int64_t> strides, dilations;
@@ -57,8 +59,8 @@ std::optional<Window> MakeWindow(OperatorContext& c, const Options& options,
   return window;
 }
 
-// Returns the weights minus their zero point, of which each channel may have
-// its own.
+// Returns the weights minus their zero point, where each channel may have its
+// own zero point.
 Tensor CenteredWeights(OperatorContext& c, Tensor w) {
   const Quantization& q = *c.InputQuantization(1);
   if (q.per_tensor()) return CenteredStored(w, q);
@@ -113,7 +115,7 @@ void SetConvolution(OperatorContext& c, Tensor w, int channel_axis,
   if (!CheckQuantized(c, channel_axis)) return;
   Tensor centered = CenteredStored(x, *c.InputQuantization(0));
   Tensor weights = CenteredWeights(c, w);
-  // Sums of 16-bit activations may need more than 32 bits; then the bias is
+  // Sums of 16-bit activations may need more than 32 bits; the bias is then
   // i64.
   if (bias && bias.dtype() == DType::kI64) {
     centered = Cast(centered, DType::kI64);
@@ -157,7 +159,8 @@ void ImportConvolution(OperatorContext& c, const Options& options) {
                  ops::Halves::kUp);
 }
 
-// Returns nullopt after an error. result: the result's whole shape.
+// Returns the specification of a transposed convolution whose result has the
+// shape `result`; nullopt after an error.
 std::optional<ConvTransposeSpec> TransposedSpec(OperatorContext& c,
                                                 const Options& options,
                                                 std::vector<int64_t> kernel,
@@ -177,7 +180,8 @@ std::optional<ConvTransposeSpec> TransposedSpec(OperatorContext& c,
   return spec;
 }
 
-// Operands: output_shape, weights [O, window…, C], x, bias.
+// Imports a transposed convolution. Operands: output_shape, weights [O,
+// window…, C], x, bias.
 void ImportTransposed(OperatorContext& c, const Options& options) {
   const Tensor x = c.Input(2), bias = c.Input(3);
   Tensor w = c.Input(1);
@@ -198,7 +202,8 @@ void ImportTransposed(OperatorContext& c, const Options& options) {
   const Quantization* qx = c.InputQuantization(2);
   const Quantization* qw = c.InputQuantization(1);
   if (qw != nullptr && x.is_float()) {
-    // The reference has a kernel for this only if the weights are in a table.
+    // The input is real and the weights are quantized, so the weights are
+    // converted to real numbers.
     w = Transpose(DequantizeStored(c.Input(1), *qw), order);
   } else if (qx != nullptr || qw != nullptr) {
     const Quantization* qy = c.OutputQuantization(0);
@@ -239,7 +244,8 @@ void ImportConv2D(OperatorContext& c) {
 void ImportConv3D(OperatorContext& c) {
   if (!c.CheckRank(0, 5, 5) || !c.CheckRank(1, 5, 5)) return;
   const auto& o = c.Options<schema::Conv3DOptions>();
-  // The weights are [window…, C, O] here, which is the graph's order.
+  // The weights of CONV_3D are [window…, C, O], which is also the order of the
+  // graph's convolutions.
   const Tensor x = c.Input(0), w = c.Input(1);
   std::vector<int64_t> kernel;
   if (!ConstantWindow(c, w, 0, 3, kernel)) return;
@@ -298,7 +304,7 @@ void ImportTransposeConv(OperatorContext& c) {
 void ImportConv3DTranspose(OperatorContext& c) {
   if (!c.CheckRank(1, 5, 5) || !c.CheckRank(2, 5, 5)) return;
   const auto& o = c.Options<schema::Conv3DOptions>();
-  // The weights are [window…, O, C].
+  // The weights of CONV_3D_TRANSPOSE are [window…, O, C].
   const Tensor x = c.Input(2), bias = c.Input(3);
   const std::optional<Shape> shape = c.Sizes(0, "output_shape");
   std::vector<int64_t> kernel;

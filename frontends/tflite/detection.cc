@@ -2,8 +2,8 @@
 // TFLite_Detection_PostProcess of TensorFlow's object detection models.
 
 // Without this definition flexbuffers would parse numbers in text with a
-// function of flatbuffers' library, which Ember does not link. No text here has
-// numbers.
+// function of flatbuffers' library, which Ember does not link. The options here
+// have no numbers in the form of text.
 #define FLATBUFFERS_LOCALE_INDEPENDENT 0
 #include <flatbuffers/flexbuffers.h>
 
@@ -33,8 +33,8 @@ struct PostProcessOptions {
 
 std::optional<PostProcessOptions> ReadOptions(OperatorContext& c) {
   const auto bytes = c.model().CustomOptions(c.op());
-  // The size bounds the verifier's work: it visits each element of each vector,
-  // and vectors may overlap.
+  // The limit on the size bounds the time of the verifier, which visits each
+  // element of each vector; vectors may overlap.
   if (bytes.size() > kMaxOptionBytes) {
     c.FailInvalid("custom options: expected at most " +
                   std::to_string(kMaxOptionBytes) + " bytes, found " +

@@ -1,4 +1,4 @@
-// Arithmetic element by element, with broadcasting.
+// Imports elementwise arithmetic with broadcasting.
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -126,7 +126,8 @@ Tensor FloorQuotient(Tensor a, Tensor b) {
   return a.is_float() ? Floor(a / b) : Binary(Opcode::kFloorDivide, a, b);
 }
 
-// Selects a or b. TensorFlow's old rule: a condition of one dim selects rows.
+// Returns elements of a where the condition is true, and of b elsewhere. By
+// TensorFlow's old rule, a condition with one dim selects whole rows.
 Tensor ChosenBy(OperatorContext& c, Tensor condition, Tensor a, Tensor b,
                 bool rows) {
   if (rows && condition.rank() == 1 && a.rank() > 1)
@@ -182,7 +183,7 @@ void ImportDiv(OperatorContext& c) {
 }
 
 // Imports SQUARED_DIFFERENCE. Quantized operands are subtracted on a common
-// scale, twice the larger of theirs; 8-bit operands get 7 more bits.
+// scale, twice the larger of their scales; 8-bit operands get 7 more bits.
 void ImportSquaredDifference(OperatorContext& c) {
   if (!IsPerTensor(c, 2)) {
     c.DequantizeOperands();
@@ -225,7 +226,7 @@ void ImportLogicalAnd(OperatorContext& c) { SetBinary(c, Opcode::kAnd); }
 void ImportLogicalOr(OperatorContext& c) { SetBinary(c, Opcode::kOr); }
 void ImportBitwiseXor(OperatorContext& c) { SetBinary(c, Opcode::kXor); }
 void ImportRightShift(OperatorContext& c) {
-  // Clamps the shift to the type's bits.
+  // Clamps the shift distance to the number of bits of the type.
   const Tensor x = c.Input(0);
   const double most = 8 * DTypeByteSize(x.dtype()) - 1;
   const Tensor shift = Minimum(Maximum(c.Input(1), 0), most);
@@ -286,12 +287,10 @@ void ImportRsqrt(OperatorContext& c) {
 }
 
 void ImportExp(OperatorContext& c) {
-  SetFunction(
-      c, [](float x) { return std::exp(x); }, ops::Exp);
+  SetFunction(c, [](float x) { return std::exp(x); }, ops::Exp);
 }
 void ImportLog(OperatorContext& c) {
-  SetFunction(
-      c, [](float x) { return std::log(x); }, ops::Log);
+  SetFunction(c, [](float x) { return std::log(x); }, ops::Log);
 }
 
 void ImportZerosLike(OperatorContext& c) {

@@ -12,7 +12,8 @@ namespace {
 
 using TensorMaps = flatbuffers::Vector<flatbuffers::Offset<schema::TensorMap>>;
 
-// Returns the signature's names by tensor.
+// Returns the names that a signature gives to tensors, by the number of the
+// tensor.
 std::map<uint32_t, std::string> NamesOf(const TensorMaps* maps) {
   std::map<uint32_t, std::string> names;
   if (maps == nullptr) return names;

@@ -17,7 +17,8 @@
 namespace ember::tflite {
 
 struct EntryTensor {
-  std::string name;  // Unique in its list.
+  // Name of the input or output, unique among the inputs or among the outputs.
+  std::string name;
   int tensor = 0;
 };
 
@@ -27,7 +28,8 @@ struct Entry {
 };
 
 // Finds the entry with this signature. An empty signature means the first
-// subgraph. An unknown one is an error that lists those in the file.
+// subgraph. An unknown signature is an error that lists the signatures in the
+// file.
 StatusOr<Entry> FindEntry(const Model& model, const std::string& signature);
 
 }  // namespace ember::tflite

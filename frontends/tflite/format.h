@@ -1,4 +1,5 @@
-// TensorFlow Lite as a row of frontends/formats.cc.
+// Declares the format TensorFlow Lite (frontends/frontend.h), which
+// frontends/registry/formats.cc lists.
 #ifndef EMBER_FRONTENDS_TFLITE_FORMAT_H_
 #define EMBER_FRONTENDS_TFLITE_FORMAT_H_
 

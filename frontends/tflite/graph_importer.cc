@@ -35,8 +35,8 @@ bool MayLeaveOut(schema::BuiltinOperator code) {
   }
 }
 
-// Returns the quantization that operators see: only that of integers of up to
-// 16 bits.
+// Returns the quantization of a tensor if its elements are integers of up to 16
+// bits; else nullopt, as operators use no other quantization.
 std::optional<Quantization> StoredQuantization(const schema::Tensor& tensor) {
   const std::optional<DType> dtype = DTypeOf(tensor.type());
   if (!dtype || !IsStoredType(*dtype)) return std::nullopt;
@@ -60,7 +60,7 @@ GraphImporter::GraphImporter(std::shared_ptr<const Model> model,
 }
 
 StatusOr<graph::Graph> GraphImporter::Import() {
-  // Calls of other subgraphs add to the expected steps.
+  // The number of expected operators grows when subgraphs are called.
   steps_.StartOver();
   steps_.Expect(model_->OperatorsOf(entry_.subgraph).size());
   Scope scope;
@@ -97,8 +97,8 @@ StatusOr<frontends::ModelInput> GraphImporter::InputOf(
   std::vector<frontends::ModelDim>& dims = model_input.dims.emplace();
   for (size_t i = 0; i < stated.size(); ++i) {
     const bool open = !signature.empty() && signature[i] < 0;
-    // Without a signature, the shape is the one that the model was converted
-    // with. TensorFlow Lite's interpreter can resize such inputs, too.
+    // Without a signature, the shape is the one that with which the model was
+    // converted. TensorFlow Lite's interpreter can resize such inputs, too.
     dims.push_back(
         open && !fixed_
             ? frontends::OpenDim(input.name, i)
@@ -199,8 +199,8 @@ std::string GraphImporter::OriginOf(const schema::Operator& op,
   if (!outputs.empty()) {
     std::string_view all =
         ViewOf(model_->tensor(scope.subgraph, outputs[0]).name());
-    // Converters join the names of all operators that this one was fused from;
-    // the last one is used.
+    // If a converter fused several operators into one, its name is the names of
+    // all of them, joined. The last name is used.
     const std::string_view end =
         all.substr(all.size() - std::min(all.size(), kLongestName));
     const size_t last = end.rfind(';');
@@ -241,7 +241,8 @@ StatusOr<Tensor> GraphImporter::Lookup(int tensor, Scope& scope) {
   const schema::Tensor& info = model_->tensor(scope.subgraph, tensor);
   if (!model_->IsConstant(info)) {
     const auto shape = SpanOf(info.shape());
-    // A constant without elements has no data.
+    // A constant whose shape has an extent of 0 has no elements, and so no
+    // data.
     const bool empty = std::find(shape.begin(), shape.end(), 0) != shape.end();
     if (!empty || info.type() == schema::TensorType::RESOURCE) {
       return DataLossError("tensor '" + NameOfTensor(info) +
@@ -396,7 +397,8 @@ Status GraphImporter::SetResults(const OperatorContext& c,
     scope.values[out[i]] = value;
     if (result.imaginary) scope.imaginaries[out[i]] = result.imaginary;
   }
-  // Operators that keep state change an operand in place.
+  // An operator that keeps state changes a variable operand in place, so the
+  // variable gets the new value.
   for (const auto& [input, value] : c.changed_inputs()) {
     const auto in = SpanOf(c.op().inputs());
     const int32_t tensor = in[static_cast<size_t>(input)];

@@ -1,10 +1,11 @@
-// Walks the operators of a checked model and builds the graph: subgraphs,
-// constants, control flow and state.
+// Imports the operators of a checked model one after the other, and so builds
+// the graph: subgraphs, constants, control flow and state.
 //
 // State: variable tensors, and resources (VAR_HANDLE …), are inputs and results
 // of the graph with the logical type "state" (frontends/frontend.h). A
-// CALL_ONCE has a boolean state that says if it has been made. Until then, the
-// values that its subgraph assigns are used in place of the resources' values.
+// CALL_ONCE has a boolean state that is true once the call has been made. Until
+// then, the values that its subgraph assigns are used in place of the
+// resources' values.
 #ifndef EMBER_FRONTENDS_TFLITE_GRAPH_IMPORTER_H_
 #define EMBER_FRONTENDS_TFLITE_GRAPH_IMPORTER_H_
 
@@ -17,8 +18,8 @@
 
 #include "base/status.h"
 #include "base/unique_names.h"
-#include "compiler/graph/builder.h"
-#include "compiler/graph/control_flow.h"
+#include "compiler/graph/builder/builder.h"
+#include "compiler/graph/builder/control_flow.h"
 #include "frontends/frontend.h"
 #include "frontends/import_steps.h"
 #include "frontends/inputs.h"
@@ -41,17 +42,17 @@ inline constexpr int64_t kMaxOperands = int64_t{1} << 26;
 
 class GraphImporter {
  public:
-  // All arguments must outlive the importer. fixed: the dims that the model
-  // leaves open get the extents of its shapes.
+  // All arguments must outlive the importer. fixed: if true, the dims that the
+  // model leaves open get the extents of the shapes in the file.
   GraphImporter(std::shared_ptr<const Model> model, const Entry& entry,
                 const frontends::ImportOptions& options,
                 frontends::ImportSteps& steps, bool fixed);
 
-  // Call it once per importer.
+  // Imports the entry. Call it once per importer.
   StatusOr<graph::Graph> Import();
 
  private:
-  // An input that holds state.
+  // A graph input that holds state.
   struct State {
     std::string name;
     Tensor value;
@@ -61,15 +62,18 @@ class GraphImporter {
     int subgraph = 0;
     graph::GraphBuilder* builder = nullptr;
     Scope* parent = nullptr;
-    // The builder's region if the subgraph is imported into one of its own.
+    // The region that `builder` fills, if the subgraph is imported into a
+    // region of its own; else null.
     graph::Region* region = nullptr;
     int depth = 0;
-    std::string prefix;                 // Prefix of origins: the path of calls.
-    std::map<int, Tensor> values;       // Values by tensor.
-    std::map<int, Tensor> imaginaries;  // Imaginary parts of complex tensors.
+    // Prefix of the operators' origins: the path of calls.
+    std::string prefix;
+    std::map<int, Tensor> values;  // Values by tensor.
+    // Imaginary parts of complex tensors, by tensor.
+    std::map<int, Tensor> imaginaries;
     std::map<int, std::string> resources;  // Names by tensor.
-    // Values of the resources that this scope or one within it has read or
-    // assigned.
+    // Values of the resources that this scope or an inner scope has read or
+    // assigned, by the name of the resource.
     std::map<std::string, Tensor> variables;
     std::set<std::string> assigned;
   };
@@ -81,23 +85,24 @@ class GraphImporter {
   StatusOr<Tensor> StateInput(const std::string& name, DType dtype,
                               const Shape& shape);
 
-  // Adds state for the resources that any subgraph names.
+  // Adds state for each resource that a subgraph of the model names.
   Status AddResources();
 
   Status ImportOperators(Scope& scope);
   Status ImportOperator(const schema::Operator& op, Scope& scope);
   Status TakeOperands(int64_t count);
-  // Returns the quantization that operators see for a tensor.
+  // Returns the quantization of a tensor for the functions that import
+  // operators, and charges it to the limit of operands.
   StatusOr<std::optional<Quantization>> TakeQuantization(
       const schema::Tensor& tensor);
   Status SetResults(const OperatorContext& c, const OperatorRow& row,
                     const std::optional<Quantization>& moved, Scope& scope);
 
-  // An argument or result of a subgraph: a tensor, or the name of a resource
-  // (control_flow.cc).
+  // A value that a subgraph gets or returns: a tensor, or the name of a
+  // resource (control_flow.cc).
   struct Handed {
     Tensor tensor;
-    // If not empty, this is a resource and has no tensor.
+    // If not empty: the value is the resource of this name, and has no tensor.
     std::string resource;
   };
   Status ImportControl(const schema::Operator& op, Scope& scope);
@@ -109,25 +114,26 @@ class GraphImporter {
   Status ImportReadVariable(const schema::Operator& op, Scope& scope);
   Status ImportAssignVariable(const schema::Operator& op, Scope& scope);
   StatusOr<int> Subgraph(int64_t number) const;
-  // Returns the operands from `first` on.
+  // Returns the operands of an operator from index `first` on.
   StatusOr<std::vector<Handed>> Operands(const schema::Operator& op,
                                          size_t first, Scope& scope);
-  // Imports a subgraph. `inputs` are values of its builder. Returns its
-  // outputs.
+  // Imports a subgraph. `inputs` are values of the scope's builder. Returns the
+  // outputs of the subgraph.
   StatusOr<std::vector<Handed>> ImportSubgraph(
       Scope& scope, const std::vector<Handed>& inputs);
   Status SetOutputs(const schema::Operator& op,
                     const std::vector<Handed>& values, Scope& scope) const;
-  // Returns the scope of a called subgraph. region: null if it is imported in
-  // place.
+  // Returns the scope of a called subgraph. region: null if the subgraph is
+  // imported into the graph of the caller.
   StatusOr<Scope> Inner(Scope& scope, int subgraph, graph::Region* region);
   StatusOr<Tensor> Variable(const std::string& resource, Scope& scope);
   StatusOr<std::string> Resource(int tensor, const Scope& scope) const;
-  // True if a subgraph, or one that it calls, assigns resources.
+  // True if a subgraph, or a subgraph that it calls, assigns resources.
   bool Assigns(int subgraph, int depth) const;
   bool AssignsItself(int subgraph, int depth) const;
 
-  // Fails for complex tensors, which only operators of a model may take.
+  // Returns the value of a tensor that must be real. Fails for complex tensors,
+  // which only operators may use.
   StatusOr<Tensor> Lookup(int tensor, Scope& scope);
   StatusOr<OperatorContext::Operand> LookupOperand(int tensor, Scope& scope);
   std::string OriginOf(const schema::Operator& op, const Scope& scope) const;
@@ -148,7 +154,8 @@ class GraphImporter {
   std::map<int, std::string> variable_tensors_;
   std::map<std::string, std::string> resource_states_;
   std::map<int, std::string> once_;
-  mutable std::map<int, bool> assigns_;  // Results of Assigns by subgraph.
+  // Results of Assigns so far, by subgraph.
+  mutable std::map<int, bool> assigns_;
 };
 
 }  // namespace ember::tflite

@@ -28,7 +28,8 @@ Hybrid Symmetric(Tensor x, const std::vector<int64_t>& axes) {
 
 Hybrid Asymmetric(Tensor x, const std::vector<int64_t>& axes) {
   constexpr double kLowest = -128, kHighest = 127;
-  // The reference computes scales and zero points in double.
+  // TensorFlow Lite computes scales and zero points in double, so they are
+  // computed in f64.
   const Tensor least =
       Cast(Minimum(Reduce(x, "minimum", axes, /*keep=*/true), 0), DType::kF64);
   const Tensor most =

@@ -13,21 +13,28 @@
 namespace ember::tflite {
 
 enum class Rounding : uint8_t {
-  kSymmetric,   // [-127, 127] covers the largest magnitude.
-  kAsymmetric,  // [-128, 127] covers the range, 0 included.
+  // The integers [-127, 127] represent [-m, m], where m is the largest
+  // magnitude in the row.
+  kSymmetric,
+  // The integers [-128, 127] represent the range of the row, extended to
+  // include 0.
+  kAsymmetric,
 };
 
 struct Hybrid {
-  Tensor values;  // i32, minus the zero point.
-  Tensor scale;   // f32, same rank; 1 in the dims of a row.
+  Tensor values;  // The quantized rows minus their zero points, i32.
+  // The scale of each row, f32, of the same rank as the values, with 1 in the
+  // dims of a row.
+  Tensor scale;
 };
 
-// Quantizes each row; a row has one index in each of the first `row_dims` dims.
+// Quantizes each row of x. The first `row_dims` dims count the rows; the other
+// dims are the elements of a row.
 Hybrid QuantizeRows(Tensor x, int row_dims, Rounding rounding);
 
 // Returns sums * (row's scale * weights' scale) + bias. The weights have one
-// scale, or one per element of the last dim. The bias may be absent. The sums'
-// rows are the first dims of the operand.
+// scale, or one per element of the last dim. The bias may be absent. The first
+// dims of the sums count the rows, like those of the operand.
 Tensor RealSums(OperatorContext& c, Tensor sums, const Hybrid& hybrid,
                 const Quantization& weights, Tensor bias);
 

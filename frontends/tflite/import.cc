@@ -1,6 +1,5 @@
 #include "frontends/tflite/import.h"
 
-#include <filesystem>
 #include <string_view>
 #include <utility>
 
@@ -51,8 +50,20 @@ Status CheckOperators(const Model& model) {
   return missing.ToStatus();
 }
 
-StatusOr<graph::Graph> ImportRead(const std::shared_ptr<const Model>& model,
-                                  const frontends::ImportOptions& options) {
+struct OpenedModel {
+  std::shared_ptr<const Model> model;
+  std::span<const uint8_t> bytes;  // The model keeps the bytes of its file.
+};
+
+StatusOr<std::unique_ptr<OpenedModel>> Open(const graph::ConstantData& file) {
+  auto opened = std::make_unique<OpenedModel>();
+  opened->bytes = file.bytes;
+  EMBER_ASSIGN_OR_RETURN(opened->model, Model::Read(file.bytes, file.owner));
+  return opened;
+}
+
+StatusOr<graph::Graph> ImportOpened(const std::shared_ptr<const Model>& model,
+                                    const frontends::ImportOptions& options) {
   EMBER_RETURN_IF_ERROR(CheckOperators(*model));
   EMBER_ASSIGN_OR_RETURN(const Entry entry, FindEntry(*model, options.entry));
   frontends::ImportSteps steps(options.progress);
@@ -69,27 +80,42 @@ StatusOr<graph::Graph> ImportRead(const std::shared_ptr<const Model>& model,
   return counts ? std::move(again) : std::move(graph);
 }
 
+template <typename Pointer>
+StatusOr<graph::Graph> ImportRead(const StatusOr<Pointer>& opened,
+                                  const frontends::ImportOptions& options,
+                                  std::string_view name) {
+  if (!opened.ok()) return frontends::OfModel(opened.status(), name);
+  const OpenedModel& file = **opened;
+  StatusOr<graph::Graph> graph = ImportOpened(file.model, options);
+  if (!graph.ok()) return frontends::OfModel(graph.status(), name);
+  graph->set_metadata(MetadataOf(*file.model, file.bytes));
+  return graph;
+}
+
 }  // namespace
 
 StatusOr<graph::Graph> ImportModelBytes(std::span<const uint8_t> bytes,
                                         std::shared_ptr<const void> owner,
                                         const frontends::ImportOptions& options,
                                         std::string_view name) {
-  graph::ConstantData file = frontends::KeptBytes(bytes, std::move(owner));
-  const auto model = Model::Read(file.bytes, std::move(file.owner));
-  if (!model.ok()) return frontends::OfModel(model.status(), name);
-  StatusOr<graph::Graph> graph = ImportRead(*model, options);
-  if (!graph.ok()) return frontends::OfModel(graph.status(), name);
-  graph->set_metadata(MetadataOf(**model, file.bytes));
-  return graph;
+  return ImportRead(Open(frontends::KeptBytes(bytes, std::move(owner))),
+                    options, name);
 }
 
-StatusOr<graph::Graph> ImportModel(const std::string& path,
+StatusOr<graph::Graph> ImportModel(frontends::ModelFile& file,
                                    const frontends::ImportOptions& options) {
-  EMBER_ASSIGN_OR_RETURN(const graph::ConstantData file,
-                         frontends::MapModelFile(path));
-  return ImportModelBytes(file.bytes, file.owner, options,
-                          std::filesystem::path(path).filename().string());
+  return ImportRead(file.Parsed<OpenedModel>(Open), options, file.name());
+}
+
+StatusOr<std::vector<frontends::InputInfo>> ModelInputs(
+    frontends::ModelFile& file, const frontends::ImportOptions& options) {
+  EMBER_ASSIGN_OR_RETURN(const std::shared_ptr<OpenedModel> opened,
+                         file.Parsed<OpenedModel>(Open));
+  EMBER_ASSIGN_OR_RETURN(const Entry entry,
+                         FindEntry(*opened->model, options.entry));
+  std::vector<frontends::InputInfo> inputs;
+  for (const EntryTensor& input : entry.inputs) inputs.push_back({input.name});
+  return inputs;
 }
 
 }  // namespace ember::tflite

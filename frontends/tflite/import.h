@@ -1,6 +1,7 @@
 // TensorFlow Lite models become graphs.
 //
-//   EMBER_ASSIGN_OR_RETURN(graph::Graph graph, ImportModel("m.tflite", {}));
+//   frontends::ModelFile file("m.tflite");
+//   EMBER_ASSIGN_OR_RETURN(graph::Graph graph, ImportModel(file, {}));
 //
 // Every operator is decomposed into the few operators of the graph. Weights
 // stay in the mapped file. Inputs and outputs have the names in the signature,
@@ -19,6 +20,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/status.h"
 #include "compiler/graph/graph.h"
@@ -26,7 +28,7 @@
 
 namespace ember::tflite {
 
-StatusOr<graph::Graph> ImportModel(const std::string& path,
+StatusOr<graph::Graph> ImportModel(frontends::ModelFile& file,
                                    const frontends::ImportOptions& options);
 
 // Imports from memory. `owner` keeps the bytes alive; if it is null, they are
@@ -35,6 +37,9 @@ StatusOr<graph::Graph> ImportModelBytes(std::span<const uint8_t> bytes,
                                         std::shared_ptr<const void> owner,
                                         const frontends::ImportOptions& options,
                                         std::string_view name = "model");
+
+StatusOr<std::vector<frontends::InputInfo>> ModelInputs(
+    frontends::ModelFile& file, const frontends::ImportOptions& options);
 
 }  // namespace ember::tflite
 

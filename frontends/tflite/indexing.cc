@@ -1,5 +1,6 @@
-// Operators that select or place elements by indices: reads options for
-// tf_common, and imports the operators that only TensorFlow Lite has.
+// Operators that select or place elements by indices. This file reads the
+// options of TensorFlow Lite for the operators in tf_common, and imports the
+// operators that only TensorFlow Lite has.
 #include "frontends/tf_common/indexing.h"
 
 #include <string>
@@ -56,7 +57,7 @@ void ImportArgMin(OperatorContext& c) {
 }
 
 void ImportSegmentSum(OperatorContext& c) {
-  tf_common::ImportSegment(c, "add", 0);
+  tf_common::ImportSegment(c, "add", c.Input(0).Like(0));
 }
 void ImportUnsortedSegmentSum(OperatorContext& c) {
   tf_common::ImportUnsortedSegmentSum(c);

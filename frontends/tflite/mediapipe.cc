@@ -20,8 +20,8 @@ namespace {
 
 using ops::Window;
 
-// Largest stride, and largest number of places in a window. No model's pooling
-// is larger.
+// Largest stride, and largest number of elements of a window. No model's
+// pooling is larger.
 constexpr int64_t kMaxPlaces = 1024;
 
 // Reads all integers of the operator's options. Returns nullopt, after an
@@ -79,8 +79,8 @@ std::optional<Pooling> ReadPooling(OperatorContext& c) {
                     kMaxPlaces) ||
       !c.CheckRange("activation", (*values)[5], 0, 4))
     return std::nullopt;
-  // Up to 4 the structure's numbers of activations are those of the file
-  // format.
+  // The numbers 0 to 4, which are the accepted ones, denote the same
+  // activations in the structure as in the file format.
   pooling.activation =
       static_cast<schema::ActivationFunctionType>((*values)[5]);
   return pooling;
@@ -88,7 +88,8 @@ std::optional<Pooling> ReadPooling(OperatorContext& c) {
 
 }  // namespace
 
-// Operands: x, weights [O, window…, C], bias [O].
+// Imports Convolution2DTransposeBias. Operands: x, weights [O, window…, C],
+// bias [O].
 void ImportTransposeConvBias(OperatorContext& c) {
   if (!c.CheckRank(0, 4, 4) || !c.CheckRank(1, 4, 4) || !c.CheckRank(2, 1, 1))
     return;
@@ -128,8 +129,9 @@ void ImportTransposeConvBias(OperatorContext& c) {
       0, ops::ConvTranspose(x, Transpose(w, {1, 2, 3, 0}), c.Input(2), spec));
 }
 
-// Results: the maximum of each window, and its place in the window. Places are
-// counted row by row, and stored as f32 with 0.1 added.
+// Imports MaxPoolingWithArgmax2D. Results: the maximum of each window, and its
+// position in the window. Positions are counted row by row, and stored as f32
+// with 0.1 added.
 void ImportMaxPoolWithArgmax(OperatorContext& c) {
   const std::optional<Pooling> pooling = ReadPooling(c);
   if (!pooling) return;
@@ -160,8 +162,9 @@ void ImportMaxPoolWithArgmax(OperatorContext& c) {
   c.SetOutput(1, Cast(place, DType::kF32) + static_cast<double>(0.1f));
 }
 
-// Operands: x, and the place of each element in its window. Each element
-// becomes a window of zeros with the element at its place.
+// Imports MaxUnpooling2D. Operands: x, and the position of each element in its
+// window. Each element becomes a window of zeros with the element at this
+// position.
 void ImportMaxUnpooling(OperatorContext& c) {
   const std::optional<Pooling> pooling = ReadPooling(c);
   if (!pooling || !c.CheckRank(1, 4, 4)) return;
@@ -174,8 +177,8 @@ void ImportMaxUnpooling(OperatorContext& c) {
   }
   const Tensor x = c.Input(0);
   const Dim rows(pooling->kernel[0]), columns(pooling->kernel[1]);
-  // The places, as [N, H, 1, W, 1, C], are compared with the numbers of all
-  // places of a window.
+  // The positions, as [N, H, 1, W, 1, C], are compared with the numbers of all
+  // positions of a window.
   const Tensor place = Unsqueeze(Cast(c.Input(1), DType::kI32), {2, 4});
   const Tensor numbers =
       Reshape(IotaVector(c.builder(), rows * columns, DType::kI32),

@@ -28,7 +28,7 @@ constexpr uint32_t kMaxDepth = 32, kMaxTables = 1 << 16;
 // one table many times.
 constexpr uint32_t kMaxItems = 4096;
 
-// Removes the zero bytes that buffers are padded with.
+// Removes the zero bytes with which buffers are padded at the end.
 std::string_view WithoutPadding(std::string_view text) {
   while (text.ends_with('\0')) text.remove_suffix(1);
   return text;
@@ -62,12 +62,12 @@ class Reader {
   }
 
  private:
-  // Opens the ZIP archive that the tools which write metadata append to the
-  // model. Its offsets count from the file's beginning.
+  // Opens the ZIP archive that metadata tools append to the model. Offsets in
+  // the archive count from the file's beginning.
   void OpenArchive() {
     StatusOr<archive::ZipArchive> archive =
         archive::ZipArchive::Open(file_, model_.owner());
-    // Most files have no archive, and are not damaged.
+    // A file without an archive is usual, so it is not reported as damaged.
     if (archive.ok()) archive_.emplace(*std::move(archive));
   }
 
@@ -98,8 +98,8 @@ class Reader {
     }
     const auto& root = *metadata_schema::GetModelMetadata(aligned.bytes.data());
     metadata_.Add("name", ViewOf(root.name()));
-    // The model itself may have a description already, so this one has another
-    // key.
+    // The model itself may have a description already, so the description in
+    // the metadata has another key.
     metadata_.Add("metadata_description", ViewOf(root.description()));
     metadata_.Add("version", ViewOf(root.version()));
     metadata_.Add("author", ViewOf(root.author()));
@@ -166,8 +166,8 @@ class Reader {
                           threshold->global_score_threshold());
   }
 
-  // Adds a tensor's file. If its meaning for the tensor is known, the key says
-  // it.
+  // Adds a file of the archive that belongs to a tensor. If the purpose of the
+  // file is known, the key names the purpose.
   void AddTensorFile(const metadata_schema::AssociatedFile& file,
                      const std::string& prefix) {
     std::string key;
@@ -200,7 +200,8 @@ class Reader {
     used_.insert(name);
   }
 
-  // Adds "127.5" or "123.675 116.28 103.53".
+  // Adds numbers as one text, separated by spaces, such as "123.675 116.28
+  // 103.53".
   void AddNumbers(const std::string& name,
                   const flatbuffers::Vector<float>* numbers) {
     std::string text;
@@ -215,7 +216,8 @@ class Reader {
   const std::span<const uint8_t> file_;
   frontends::MetadataCollector metadata_{"tflite"};
   std::optional<archive::ZipArchive> archive_;
-  std::set<std::string, std::less<>> used_;  // Files that have a key.
+  // Names of the files that have been added under a key of their own.
+  std::set<std::string, std::less<>> used_;
 };
 
 }  // namespace

@@ -1,5 +1,6 @@
 // Reads the metadata of a TensorFlow Lite file: the model's description, the
-// entries of its metadata, and the text files of the ZIP archive behind it.
+// entries of its metadata, and the text files of the ZIP archive that is
+// appended to the file.
 //
 //   graph.set_metadata(MetadataOf(*model, file));
 //
@@ -18,7 +19,8 @@
 
 namespace ember::tflite {
 
-// file: the whole file, which contains the model.
+// Returns the metadata. file: the bytes of the whole file, which contains the
+// model.
 graph::Metadata MetadataOf(const Model& model, std::span<const uint8_t> file);
 
 }  // namespace ember::tflite

@@ -16,7 +16,8 @@ constexpr uint32_t kMaxDepth = 64, kMaxTables = 10'000'000;
 constexpr int kMaxRank = 16;
 // Bytes that a table is charged, whatever its contents.
 constexpr uint64_t kTableBytes = 64;
-// Offsets up to 1 mean that the data is in the FlatBuffer.
+// An offset of 0 or 1 means that the data is inside of the FlatBuffer, not
+// after it.
 constexpr uint64_t kNoOffset = 1;
 
 Status Malformed(std::string message) {
@@ -124,7 +125,8 @@ std::optional<Quantization> QuantizationOf(const schema::Tensor& tensor) {
   Quantization result;
   result.scales.assign(scales.begin(), scales.end());
   result.zero_points = IntegersOf(parameters->zero_point());
-  // One zero point may apply to all slices.
+  // A file with several scales may have a single zero point, which then applies
+  // to all slices.
   result.zero_points.resize(scales.size(), result.zero_points.empty()
                                                ? 0
                                                : result.zero_points.front());
@@ -145,8 +147,8 @@ StatusOr<std::shared_ptr<const Model>> Model::Read(
     return Malformed("expected a TensorFlow Lite model (TFL3), found " + found +
                      " of something else");
   }
-  // The verifier's size is limited. In a larger file only weights lie behind
-  // the FlatBuffer.
+  // The verifier of FlatBuffers accepts a limited size. In a larger file, only
+  // weights follow after the FlatBuffer.
   const size_t size =
       std::min(bytes.size(), size_t{FLATBUFFERS_MAX_BUFFER_SIZE - 1});
   flatbuffers::Verifier verifier(bytes.data(), size, kMaxDepth, kMaxTables);

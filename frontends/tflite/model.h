@@ -27,10 +27,12 @@
 
 namespace ember::tflite {
 
-// real = scale * (stored - zero_point); one scale, or one per slice of `axis`.
+// The relation of stored integers to the numbers that they represent: real =
+// scale * (stored - zero_point). There is one scale, or one per slice of
+// `axis`.
 struct Quantization {
   std::vector<float> scales;
-  std::vector<int64_t> zero_points;  // One for each scale.
+  std::vector<int64_t> zero_points;  // The zero points, one for each scale.
   int axis = 0;
 
   bool per_tensor() const { return scales.size() == 1; }
@@ -41,7 +43,7 @@ struct Quantization {
 
 class Model {
  public:
-  // `owner` keeps the bytes alive.
+  // Checks a model. `owner` keeps the bytes alive.
   static StatusOr<std::shared_ptr<const Model>> Read(
       std::span<const uint8_t> bytes, std::shared_ptr<const void> owner);
   // True if the contents have the file identifier.
@@ -63,14 +65,15 @@ class Model {
   std::span<const int32_t> OutputsOf(int subgraph) const;
   std::vector<const schema::Operator*> OperatorsOf(int subgraph) const;
 
-  // Returns the builtin operator, whichever field has it. Custom operators are
-  // CUSTOM and have a name of their own.
+  // Returns the number of the builtin operator, from whichever field of the
+  // file has it; CUSTOM for custom operators.
   schema::BuiltinOperator CodeOf(const schema::Operator& op) const;
-  // Returns "CONV_2D", or the custom name; on one line.
+  // Returns the name of an operator on one line: that of a builtin operator,
+  // such as "CONV_2D", or the name of a custom operator.
   std::string NameOf(const schema::Operator& op) const;
   std::span<const uint8_t> CustomOptions(const schema::Operator& op) const;
 
-  // Returns the bytes of a constant tensor; empty for others.
+  // Returns the bytes of a constant tensor; empty for other tensors.
   std::span<const uint8_t> BytesOf(const schema::Tensor& tensor) const;
   bool IsConstant(const schema::Tensor& tensor) const {
     return tensor.buffer() != 0 && !BytesOf(tensor).empty();
@@ -83,8 +86,9 @@ class Model {
   Status CheckSubgraph(int index);
   Status CheckTensor(const schema::Tensor& tensor) const;
   Status CheckSignatures();
-  // Charges against a budget, once for each time that an object is named. This
-  // bounds memory and time for a model by a multiple of its file's size.
+  // Charges bytes against a budget, each time that another object refers to an
+  // object. This bounds memory and time for a model by a multiple of its file's
+  // size.
   Status Charge(uint64_t bytes);
   Status ChargeTensor(const schema::Tensor& tensor);
   Status ChargeOperator(const schema::Operator& op);
@@ -106,7 +110,7 @@ std::span<const T> SpanOf(const flatbuffers::Vector<T>* vector) {
 }
 std::vector<int64_t> IntegersOf(const flatbuffers::Vector<int64_t>* vector);
 std::string_view ViewOf(const flatbuffers::String* text);
-// Returns the text on one line.
+// Returns a text of the file, converted to one line.
 std::string TextOf(const flatbuffers::String* text);
 std::string NameOfTensor(const schema::Tensor& tensor);
 

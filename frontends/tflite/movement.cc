@@ -1,5 +1,6 @@
-// Operators that move elements: reads options for tf_common, and imports the
-// operators that only TensorFlow Lite has.
+// Operators that move elements. This file reads the options of TensorFlow Lite
+// for the operators in tf_common, and imports the operators that only
+// TensorFlow Lite has.
 #include "frontends/tf_common/movement.h"
 
 #include <string>
@@ -22,7 +23,7 @@ void ImportReshape(OperatorContext& c) {
   if (!c.CheckRank(0, 0)) return;
   Shape shape;
   for (const int32_t extent : stated) shape.push_back(Dim(extent));
-  // Older files wrote a scalar's shape as [0].
+  // Older files write the shape of a scalar as [0].
   if (shape == Shape{Dim(0)}) shape.clear();
   tf_common::ImportReshape(c, std::move(shape));
 }
@@ -122,8 +123,8 @@ void ImportRank(OperatorContext& c) { tf_common::ImportRank(c); }
 void ImportFill(OperatorContext& c) { tf_common::ImportFill(c); }
 void ImportRange(OperatorContext& c) { tf_common::ImportRange(c); }
 
-// Inserts zeros (or a value) between the elements: each element is put into a
-// block of its own.
+// Imports DILATE, which inserts zeros (or another value) between the elements:
+// each element is put into a block of its own.
 void ImportDilate(OperatorContext& c) {
   if (!c.CheckRank(0, 1, kMaxRank / 2)) return;
   const Tensor x = c.Input(0);
@@ -143,7 +144,7 @@ void ImportDilate(OperatorContext& c) {
   const Tensor padded = Pad(Unsqueeze(x, added), Shape(high.size(), Dim(0)),
                             high, "constant", Reshape(c.Input(2), {}));
   Tensor y = Reshape(padded, merged);
-  // No padding follows the last element.
+  // The zeros after the last element of each dim are cut off.
   for (int i = 0; i < x.rank(); ++i) {
     const Dim extent =
         LargerOf((x.dim(i) - Dim(1)) * Dim((*dilations)[i]) + Dim(1), Dim(0));

@@ -8,8 +8,8 @@
 namespace ember::tflite {
 
 const void* EmptyTable() {
-  // Lives as long as the process; leak checkers can still reach it through the
-  // static pointer.
+  // The builder is never destroyed. It is no leak, as the static pointer refers
+  // to it.
   static const auto* const kBuilder = [] {
     auto* builder = new flatbuffers::FlatBufferBuilder;
     builder->Finish(schema::CreateNoOptions(*builder));

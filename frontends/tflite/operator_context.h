@@ -8,7 +8,7 @@
 //   }
 //
 // A column of the operator table says how quantized operands reach a function
-// (operator_table.h). Errors stick in the graph builder and name the operator.
+// (operator_table.h). Errors stay in the graph builder and name the operator.
 // After a failure a function may return or continue: its results are not used.
 // Not thread-safe; lives as long as the call.
 #ifndef EMBER_FRONTENDS_TFLITE_OPERATOR_CONTEXT_H_
@@ -20,7 +20,7 @@
 #include <string>
 #include <vector>
 
-#include "compiler/graph/builder.h"
+#include "compiler/graph/builder/builder.h"
 #include "frontends/tf_common/operator_base.h"
 #include "frontends/tflite/model.h"
 
@@ -44,7 +44,7 @@ using tf_common::SmallerOf;
 using tf_common::Tensor;
 using tf_common::TensorsOf;
 
-// The union member that holds an operator's options.
+// The number of the union member that holds options of the type T.
 template <typename T>
 inline constexpr schema::BuiltinOptions kMemberOf =
     schema::BuiltinOptions::NONE;
@@ -104,7 +104,8 @@ EMBER_TFLITE_OPTIONS(GeluOptions)
 // Returns a table in which every field has its default.
 const void* EmptyTable();
 
-// Returns the options of an operator; all defaults if it has none of this kind.
+// Returns the options of an operator; if the operator has none of this type,
+// every field has its default.
 template <typename T>
 const T& OptionsOf(const schema::Operator& op) {
   static_assert(kMemberOf<T> != schema::BuiltinOptions::NONE);
@@ -117,15 +118,17 @@ const T& OptionsOf(const schema::Operator& op) {
 class OperatorContext : public tf_common::OperatorBase {
  public:
   struct Operand {
-    Tensor value;      // The real part if complex; absent if left out.
-    Tensor imaginary;  // Absent for real numbers.
+    // The value of the operand; its real part if it is complex; absent if the
+    // operand is left out.
+    Tensor value;
+    Tensor imaginary;  // The imaginary part; absent for real operands.
     const schema::Tensor* info = nullptr;
     // The quantization of stored integers; nullopt for plain numbers.
     std::optional<Quantization> quantization;
   };
   struct Result {
     Tensor value;
-    Tensor imaginary;  // Absent for real numbers.
+    Tensor imaginary;  // The imaginary part; absent for real results.
     const schema::Tensor* info = nullptr;
     std::optional<Quantization> quantization;
   };
@@ -141,7 +144,8 @@ class OperatorContext : public tf_common::OperatorBase {
     return OptionsOf<T>(op_);
   }
 
-  // Operands; a left-out one is absent.
+  // These functions return operands. An operand that is left out is an absent
+  // tensor.
   int input_count() const override { return static_cast<int>(inputs_.size()); }
   Tensor Input(int index) const override {
     return index < input_count() ? inputs_[index].value : Tensor();
@@ -151,12 +155,14 @@ class OperatorContext : public tf_common::OperatorBase {
     return index < input_count() ? inputs_[index].imaginary : Tensor();
   }
   bool AnyComplex() const;
-  // Replaces complex operands by their imaginary parts, as real numbers.
+  // Replaces each complex operand by its imaginary part, as a real operand.
   void TakeImaginaryParts();
-  // Null for an operand that is not quantized or is left out.
+  // Returns the quantization of an operand; null if the operand is not
+  // quantized or is left out.
   const Quantization* InputQuantization(int index) const;
   bool AnyQuantized() const;
-  // Makes operands and results plain numbers from here on.
+  // Replaces quantized operands by the real numbers that they represent. From
+  // here on, operands and results count as not quantized.
   void DequantizeOperands();
 
   // Results.
@@ -177,7 +183,7 @@ class OperatorContext : public tf_common::OperatorBase {
     outputs_[index].imaginary = imaginary;
   }
   const std::vector<Result>& outputs() const { return outputs_; }
-  // Sets the value of a variable operand after the operator.
+  // Sets the value that a variable operand has after the operator.
   void ChangeInput(int index, Tensor value) { changed_inputs_[index] = value; }
   const std::map<int, Tensor>& changed_inputs() const {
     return changed_inputs_;

@@ -50,7 +50,8 @@ constexpr OperatorRow kCustom[] = {
 #undef EMBER_ROW
 };
 
-// Checks that every number of the format has its row, at its place.
+// Checks at compile time that each number of the format has its row, in the
+// order of the numbers.
 constexpr int kCodes[] = {
 #define EMBER_ROW(code, name, ...) \
   (static_cast<int>(schema::BuiltinOperator::name) == code ? code : -1),

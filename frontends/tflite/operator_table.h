@@ -226,9 +226,9 @@ inline constexpr int kManyInputs = 1 << 20;
   row("MaxUnpooling2D", 2, 2, kReal, ImportMaxUnpooling)
 // clang-format on
 
-// Builtin operators that take complex numbers. The function of one BY_PARTS is
-// called for the real parts and again for the imaginary parts; other functions
-// read both parts.
+// Builtin operators that take complex numbers. The function of an operator in
+// BY_PARTS is called for the real parts and again for the imaginary parts;
+// other functions read both parts.
 #define EMBER_TFLITE_COMPLEX_BY_PARTS(name)                                 \
   name(RESHAPE) name(SQUEEZE) name(EXPAND_DIMS) name(TRANSPOSE) name(SLICE) \
       name(STRIDED_SLICE) name(CONCATENATION) name(PACK) name(UNPACK)       \
@@ -246,15 +246,18 @@ struct OperatorRow {
   int minimum_inputs = 0;
   int maximum_inputs = 0;
   Quantized quantized = Quantized::kStored;
-  // Null for control flow and variables, which graph_importer.h imports itself.
+  // The function that imports the operator. Null for control flow and
+  // variables, which GraphImporter imports itself.
   ImportFunction import = nullptr;
-  // If not empty, the operator is unsupported, and this says why.
+  // If not empty, the operator is unsupported, and this text is the reason.
   std::string_view reason = "";
-  // Nullopt if the operator takes only real numbers.
+  // The way in which the operator handles complex numbers; nullopt if it
+  // accepts only real numbers.
   std::optional<ComplexNumbers> complex_numbers = std::nullopt;
 };
 
-// The files of the operators' families define the functions.
+// Declares the import functions of all rows. They are defined in one file per
+// family of operators, such as reduction.cc.
 #define EMBER_ROW(code, name, minimum, maximum, quantized, function) \
   void function(OperatorContext& c);
 #define EMBER_CUSTOM_ROW(name, minimum, maximum, quantized, function) \

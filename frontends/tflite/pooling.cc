@@ -1,4 +1,4 @@
-// Pooling of [N, H, W, C].
+// Imports pooling of images [N, H, W, C].
 #include "frontends/ops/pooling.h"
 
 #include <optional>
@@ -65,7 +65,8 @@ void ImportAveragePool(OperatorContext& c) {
     return c.SetOutput(0, Activated(c, y, ActivationOf(c)));
   }
   if (!CheckSameScale(c)) return;
-  // The mean of the stored integers, with halves rounded away from zero.
+  // Computes the mean of the stored integers, with halves rounded away from
+  // zero.
   const Tensor sum = ops::ReduceWindow(Cast(x, DType::kI32), "sum", *window, 1);
   const Tensor count = CountOf(c, x, *window);
   const Tensor half = count / 2.0;

@@ -1,4 +1,4 @@
-// Conversions between real numbers and stored integers.
+// Imports conversions between real numbers and stored integers.
 #include "frontends/tflite/operator_table.h"
 #include "frontends/tflite/quantized.h"
 
@@ -14,8 +14,8 @@ void ImportQuantize(OperatorContext& c) {
                                  : QuantizeToStored(c.Input(0), *to, type));
 }
 
-// Imports DEQUANTIZE. The operand arrives as real numbers (operator_table.h),
-// or as narrow floats.
+// Imports DEQUANTIZE. The operand is already real numbers (operator_table.h),
+// or f16.
 void ImportDequantize(OperatorContext& c) {
   c.SetOutput(0, Cast(c.Input(0), c.OutputType(0)));
 }

@@ -4,7 +4,7 @@
 //   Tensor sum = Centered(x, q_x) …;            // i32
 //   SetRequantized(c, sum, {scale}, activation) // to the result's own scale
 //
-// Errors stick to the graph builder.
+// Errors stay in the graph builder.
 #ifndef EMBER_FRONTENDS_TFLITE_QUANTIZED_H_
 #define EMBER_FRONTENDS_TFLITE_QUANTIZED_H_
 
@@ -22,7 +22,7 @@ bool IsStoredType(DType dtype);
 int64_t LowestOf(DType dtype);
 int64_t HighestOf(DType dtype);
 
-// Returns the numbers that stored integers represent, f32.
+// Returns the real numbers that stored integers represent, as f32.
 Tensor DequantizeStored(Tensor x, const Quantization& q);
 // Quantizes real numbers: rounds to nearest, halves away from zero, and clamps
 // to the type's range.
@@ -46,8 +46,8 @@ void SetRequantized(OperatorContext& c, Tensor sums,
                     const std::vector<double>& scales,
                     schema::ActivationFunctionType activation,
                     ops::Halves halves = ops::Halves::kAwayFromZero);
-// Does the part of SetRequantized after the multiplication: adds the zero point
-// and clamps.
+// Sets result 0 from integers on the result's scale: adds the zero point and
+// clamps. It is the last part of SetRequantized.
 void SetStored(OperatorContext& c, Tensor centered,
                schema::ActivationFunctionType activation);
 
@@ -74,7 +74,7 @@ Tensor Requantized(Tensor x, const Quantization& from, const Quantization& to,
 Tensor ThroughTable(OperatorContext& c, Tensor x, DType result,
                     const std::function<int64_t(int64_t)>& function);
 // Sets result 0 of an operator that is a function of real numbers, with one
-// quantized operand: by a table for 8 bits, in f32 for 16.
+// quantized operand: by a table if the operand has 8 bits, in f32 if it has 16.
 void SetThroughTable(OperatorContext& c, float (*function)(float));
 
 // True if each of the first `operands` operands and result 0 hold 8- or 16-bit
@@ -83,7 +83,8 @@ bool IsPerTensor(const OperatorContext& c, int operands);
 // Fails unless operands and result are quantized per tensor.
 bool CheckPerTensor(OperatorContext& c, int operands);
 // Sets result 0 to real numbers, which are quantized if the model's result is.
-// It serves operands whose quantization has no formula in integers.
+// It is for operands whose quantization the integer arithmetic does not
+// support.
 void SetReal(OperatorContext& c, Tensor real);
 
 }  // namespace ember::tflite

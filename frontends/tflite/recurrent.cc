@@ -1,5 +1,5 @@
-// Recurrent layers: RNN, LSTM and SVDF. The state that a layer keeps between
-// runs is a variable among its operands.
+// Imports recurrent layers: RNN, LSTM and SVDF. The state that a layer keeps
+// between runs is a variable among its operands.
 #include "frontends/ops/recurrent.h"
 
 #include <string>
@@ -18,7 +18,8 @@ using Activation = schema::ActivationFunctionType;
 using ops::Capture;
 using ops::States;
 
-// Index of the first operand of each kind; weights are [units, inputs].
+// The index among the operands of an LSTM of the first operand of each kind.
+// Weights are [units, inputs].
 struct LstmOperands {
   int input_weights, recurrent_weights, peepholes, biases, projection;
   int output_state, cell_state;
@@ -34,12 +35,12 @@ Tensor Clipped(Tensor x, double limit) {
   return limit > 0 ? Clip(x, -limit, limit) : x;
 }
 
-// Returns the columns of gate `gate`.
+// Returns the columns of gate number `gate` of a matrix that holds all gates.
 Tensor GateOf(Tensor gates, int gate, const Dim& units) {
   return SliceAxis(gates, gates.rank() - 1, units * Dim(gate), units);
 }
 
-// Normalises the last dim to mean 0 and deviation 1.
+// Normalises x along the last dim to mean 0 and standard deviation 1.
 Tensor Normalized(Tensor x) {
   return ops::Standardized(x, {x.rank() - 1}, 1e-8, ops::MeanKind::kPlain);
 }
@@ -49,8 +50,9 @@ class Lstm {
   Lstm(OperatorContext& c, const LstmOperands& at, const LstmOptions& options)
       : c_(c), at_(at), options_(options) {}
 
-  // Runs the layer. x: [steps, batch, inputs]. Returns all outputs in that
-  // order, and changes the states, which are variables.
+  // Runs the layer. x: [steps, batch, inputs]. Returns the outputs of all steps
+  // in the same order of dims, and changes the states, which are variable
+  // operands.
   Tensor Run(Tensor x, bool reverse) {
     if (!Check()) return x;
     if (reverse) x = Reverse(x, 0);
@@ -99,8 +101,8 @@ class Lstm {
     return c_.ok();
   }
 
-  // Concatenates the four operands from `first` on (input, forget, cell,
-  // output).
+  // Concatenates the four operands from index `first` on, which belong to the
+  // gates input, forget, cell and output.
   Tensor Joined(int first) {
     std::vector<Tensor> parts;
     for (int gate = coupled() ? 1 : 0; gate < 4; ++gate)
@@ -112,7 +114,7 @@ class Lstm {
   // output.
   Tensor Gate(const Capture& capture, Tensor gates, int gate, Tensor cell) {
     Tensor x = GateOf(gates, gate - (coupled() ? 1 : 0), units_);
-    // The peepholes are in the order input, forget, output.
+    // The peephole operands are in the order input, forget, output.
     const int peephole = gate == 3 ? 2 : gate;
     if (gate != 2 && c_.Input(at_.peepholes + peephole))
       x = x + cell * capture(c_.Input(at_.peepholes + peephole));
@@ -204,8 +206,9 @@ void SetDirections(OperatorContext& c, Tensor forward, Tensor backward,
 // Imports an LSTM with TensorFlow's BasicLSTMCell kernel, which has one matrix
 // for input and state.
 void ImportBasicLstm(OperatorContext& c) {
-  // (input, previous output, weights [4 * units, inputs + units], biases,
-  // previous cell); gates: input, candidate, forget, output.
+  // Operands: (input, previous output, weights [4 * units, inputs + units],
+  // biases, previous cell). The order of the gates is input, candidate, forget,
+  // output.
   for (const int i : {0, 1, 2, 4})
     if (!c.CheckRank(i, 2, 2)) return;
   if (!c.CheckRank(3, 1, 1)) return;
@@ -296,9 +299,9 @@ void ImportBidirectionalRnn(OperatorContext& c) {
   SetDirections(c, forward, backward, o.merge_outputs(), o.time_major());
 }
 
-// Operands: input, feature weights [filters, inputs], time weights [filters,
-// memory], bias, state [batch, filters * memory]. Each filter keeps its results
-// for the last inputs, newest last.
+// Imports SVDF. Operands: input, feature weights [filters, inputs], time
+// weights [filters, memory], bias, state [batch, filters * memory]. Each filter
+// keeps its results for the last inputs, newest last.
 void ImportSvdf(OperatorContext& c) {
   for (const int i : {0, 1, 2, 4})
     if (!c.CheckRank(i, 2, 2)) return;

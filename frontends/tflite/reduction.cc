@@ -18,8 +18,9 @@ bool KeepDims(OperatorContext& c) {
   return c.Options<schema::ReducerOptions>().keep_dims();
 }
 
-// Divides a multiplier by `count`. The reference divides the multiplier instead
-// of the sum: in 31 bits, after as many shifts as the count has bits.
+// Divides a fixed-point multiplier by `count`. Like TensorFlow Lite, a mean
+// divides the multiplier instead of the sum: in 31 bits, after a left shift by
+// the number of bits of the count.
 ops::FixedPoint DividedBy(ops::FixedPoint scale, int64_t count) {
   int shift = 0;
   while (shift < 62 && int64_t{1} << (shift + 1) <= count) ++shift;

@@ -1,4 +1,4 @@
-// Resizing images [N, H, W, C].
+// Imports operators that resize images [N, H, W, C].
 #include <algorithm>
 #include <cstdint>
 #include <optional>
@@ -11,14 +11,14 @@
 namespace ember::tflite {
 namespace {
 
-// Number of binary places of positions and weights.
+// Number of fractional bits of positions and weights.
 constexpr int kPlaces = 10;
 constexpr int64_t kOne = int64_t{1} << kPlaces;
 // Largest extent for which positions fit in 32 bits.
 constexpr int64_t kMaxExtent = 1 << 20;
 
 // Resizes one dim of stored integers to `to` elements, by linear interpolation
-// between two neighbours. Returns i32 with kPlaces more bits.
+// between two neighbours. Returns i32 with kPlaces more fractional bits.
 Tensor BetweenPlaces(OperatorContext& c, Tensor x, int axis, int64_t to,
                      bool align_corners, bool half_pixel_centers) {
   const int64_t from = x.dim(axis).constant();

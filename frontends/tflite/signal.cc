@@ -26,8 +26,8 @@ bool CheckComplex(OperatorContext& c) {
 
 }  // namespace
 
-// Operands: real matrices x, and their lengths [rows, columns]. The result has
-// the columns of the spectrum up to the middle: columns / 2 + 1.
+// Imports RFFT2D. Operands: real matrices x, and their lengths [rows, columns].
+// The result has the columns of the spectrum up to the middle: columns / 2 + 1.
 void ImportRfft2D(OperatorContext& c) {
   if (!c.CheckRank(0, 2)) return;
   const auto lengths = c.ConstantIntegers(1, "fft_length");
@@ -48,7 +48,8 @@ void ImportRfft2D(OperatorContext& c) {
   const Tensor real = MatMul(x, across.cosine);
   const Tensor imaginary = -MatMul(x, across.sine);
   if (rows == 1) return c.SetComplexOutput(0, real, imaginary);
-  // Each column is transformed by a product from the left.
+  // The transform along the columns multiplies by a matrix of waves from the
+  // left.
   const ops::Waves down =
       ops::MakeWaves(c.builder(), Dim(rows), Dim(rows), Dim(rows), x.dtype());
   c.SetComplexOutput(0,

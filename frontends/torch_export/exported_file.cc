@@ -32,8 +32,8 @@ StatusOr<nlohmann::json> ReadJson(const archive::ZipArchive& archive,
        .nan = "\"NaN\""});
 }
 
-// Returns the part of a name in front of `end`, for the entry with that end;
-// nullopt if there is none.
+// Finds the entry whose name ends with `end`, and returns the part of the name
+// before `end`; nullopt if there is no such entry.
 std::optional<std::string> PrefixOf(const archive::ZipArchive& archive,
                                     std::string_view end) {
   for (const std::string& name : archive.names()) {
@@ -93,7 +93,7 @@ Status ExportedFile::ReadOldLayout(const std::string& program) {
 }
 
 Status ExportedFile::ReadNewLayout(std::string_view entry) {
-  // Find models/NAME.json of all programs.
+  // Finds models/NAME.json of all programs in the archive.
   std::vector<std::string> models;
   for (const std::string& name : archive_.names()) {
     const size_t at = name.find("models/");

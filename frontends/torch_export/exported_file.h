@@ -39,8 +39,8 @@ namespace ember::torch_export {
 
 class ExportedFile {
  public:
-  // `owner` keeps the bytes alive. `entry`: the name of one of several
-  // programs; if empty, "model", or the only one.
+  // Opens an archive. `owner` keeps the bytes alive. `entry`: the name of one
+  // of several programs; if empty, "model", or the only one.
   static StatusOr<std::unique_ptr<ExportedFile>> Open(
       std::span<const uint8_t> bytes, std::shared_ptr<const void> owner,
       std::string_view entry);
@@ -58,7 +58,9 @@ class ExportedFile {
     std::unique_ptr<torchscript::Pickle> pickle;
   };
   struct Folder {
-    std::string name;  // includes the prefix and '/'
+    // Name of the folder in the archive, with the archive's prefix and a final
+    // '/'.
+    std::string name;
     Payloads payloads;
   };
 

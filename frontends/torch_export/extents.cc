@@ -17,7 +17,8 @@ bool IsNamed(char c) {
          (c >= '0' && c <= '9') || c == '_';
 }
 
-// Returns ParseDim's name for a function; nullopt if it has none.
+// Returns the name that ParseDim has for a function of SymPy or PyTorch;
+// nullopt if it has no such function.
 std::optional<std::string_view> FunctionOf(std::string_view name) {
   static constexpr std::pair<std::string_view, std::string_view> kNames[] = {
       {"Mod", "mod"},          {"PythonMod", "mod"},     {"Max", "max"},
@@ -38,7 +39,8 @@ StatusOr<std::string> Translated(std::string_view text) {
         OnOneLine(part) + "'");
   };
   std::string result;
-  std::string name;  // the last name, for its powers
+  // The last symbol that was read, so that a following power can repeat it.
+  std::string name;
   for (size_t i = 0; i < text.size();) {
     const std::string_view rest = text.substr(i);
     if (IsNamed(text[i])) {

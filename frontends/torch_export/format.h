@@ -1,4 +1,5 @@
-// torch.export as a row of frontends/formats.cc.
+// Declares the format torch.export (frontends/frontend.h), which
+// frontends/registry/formats.cc lists.
 #ifndef EMBER_FRONTENDS_TORCH_EXPORT_FORMAT_H_
 #define EMBER_FRONTENDS_TORCH_EXPORT_FORMAT_H_
 

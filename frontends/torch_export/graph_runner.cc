@@ -16,7 +16,7 @@ std::string OriginOf(const Node& node) {
   return OnOneLine(node.name + " (" + std::string(target) + ")");
 }
 
-// Appends the names in an argument, in nested lists too.
+// Appends the arguments that name values, including those in nested lists.
 void Names(const Argument& argument, std::vector<const Argument*>& names) {
   if (argument.kind != Argument::Kind::kList) {
     names.push_back(&argument);
@@ -33,7 +33,8 @@ void Items(const Value& value, int depth, std::vector<Value>& items) {
 }
 
 // True if a row of the operator has a parameter of the name. An argument of an
-// old file is then passed by name.
+// old file, which does not state how arguments are passed, is then passed by
+// name.
 bool HasParameter(const std::string& op, std::string_view name) {
   for (const torchscript::TableEntry& entry : torchscript::FindOperator(op))
     for (const torchscript::SchemaParameter& parameter :
@@ -107,9 +108,11 @@ void GraphRunner::Bind(const Node& node, const Value& result, Scope& scope) {
   for (size_t i = 0; i < names.size(); ++i) {
     if (names[i]->kind != Argument::Kind::kTensor &&
         names[i]->kind != Argument::Kind::kSymbol)
-      continue;  // the result is absent, or always the same
+      // The result is absent or a fixed value, so no name refers to it.
+      continue;
     Value value = items[i];
-    // An operator for tensors may compute a number from known ones.
+    // An operator that returns a tensor may compute a known number from known
+    // numbers. It becomes a tensor.
     if (names[i]->kind == Argument::Kind::kTensor && value.is_number())
       value = machine_.NewTensor(machine_.ToTensor(value));
     scope.insert_or_assign(names[i]->text, std::move(value));

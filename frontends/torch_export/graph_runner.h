@@ -1,6 +1,7 @@
 // Runs a program's graph once, over values that are known or are tensors of the
-// graph that is being built. Every node calls a row of frontends/torchscript's
-// operator table, or runs the graphs that it has as arguments.
+// graph that is being built. A node calls a row of frontends/torchscript's
+// operator table; a node of a higher-order operator runs the graphs that are
+// its arguments.
 //
 //   GraphRunner runner(machine, steps);
 //   std::vector<Value> results = runner.Run(program.graph, inputs);
@@ -13,7 +14,7 @@
 #include <string>
 #include <vector>
 
-#include "compiler/graph/control_flow.h"
+#include "compiler/graph/builder/control_flow.h"
 #include "frontends/import_steps.h"
 #include "frontends/torch_export/program.h"
 #include "frontends/torchscript/machine.h"
@@ -29,7 +30,7 @@ class GraphRunner {
   GraphRunner(torchscript::Machine& machine, frontends::ImportSteps& steps)
       : machine_(machine), caller_(machine, {.steps = &steps}) {}
 
-  // Returns one value per output; fewer after an error.
+  // Runs a graph. Returns one value per output; fewer after an error.
   std::vector<Value> Run(const Graph& graph, const std::vector<Value>& inputs);
   // Returns the value of an argument that does not refer to a value by name.
   Value Known(const Argument& argument);
@@ -47,12 +48,13 @@ class GraphRunner {
   Value While(const Node& node, const Scope& scope);
   Value Map(const Node& node, const Scope& scope);
   Value Scan(const Node& node, const Scope& scope);
-  // Runs the body for each slice of the items along their first axis.
+  // Runs the body once for each index along the first axis of the items, with
+  // the slice of each item at this index.
   Value ScanOver(const Graph& body, const std::vector<Value>& carried,
                  const std::vector<Value>& items,
                  const std::vector<Value>& others);
-  // Runs the graph that follows the first `before` arguments; all further
-  // arguments are its operands.
+  // Runs the graph that is the node's argument number `before`. All arguments
+  // after it are operands of the graph.
   Value Invoke(const Node& node, size_t before, const Scope& scope);
   // Returns an argument that is a graph; fails for others.
   const Graph* GraphOf(const Node& node, size_t index);
@@ -62,11 +64,11 @@ class GraphRunner {
   // Returns copies of the tensors, so that changes to them are not visible
   // elsewhere.
   std::vector<Value> Copied(const std::vector<Value>& values);
-  // Returns the values that loops carry: tensors, and numbers as scalars.
+  // Returns values as the tensors that a loop carries. Numbers become scalars.
   std::vector<graph::Value*> Flat(const std::vector<Value>& values);
   std::vector<Value> Like(const std::vector<Value>& patterns,
                           const std::vector<graph::Value*>& flat);
-  // Leaves the region of a loop's body.
+  // Leaves the region of a loop's body, and returns the outputs of the body.
   graph::LoopOutputs Ended(graph::Region& region, graph::LoopOutputs out);
   void FailNode(const std::string& message);
 

@@ -1,4 +1,4 @@
-// Higher-order operators, which have graphs as arguments.
+// Runs higher-order operators, which have graphs as arguments.
 #include <utility>
 
 #include "base/one_line.h"
@@ -74,8 +74,8 @@ std::vector<Value> GraphRunner::Like(const std::vector<Value>& patterns,
 graph::LoopOutputs GraphRunner::Ended(graph::Region& region,
                                       graph::LoopOutputs out) {
   if (!machine_.ok()) {
-    // After an error in the body, its incomplete outputs must not be used for
-    // the loop.
+    // After an error in the body, its incomplete outputs must not become the
+    // outputs of the loop.
     region.builder().Fail(machine_.status());
     out = {};
   }
@@ -88,7 +88,7 @@ Value GraphRunner::Invoke(const Node& node, size_t before, const Scope& scope) {
   std::vector<Value> inputs;
   for (size_t i = before + 1; i < node.inputs.size(); ++i) {
     const Value value = ValueOf(node.inputs[i].value, scope);
-    // Arguments may also be an identifier, which is skipped, and lists of
+    // An argument may also be an identifier, which is skipped, or a list of
     // operands.
     if (value.is(Kind::kString)) continue;
     if (value.is_sequence())
@@ -173,8 +173,8 @@ Value GraphRunner::While(const Node& node, const Scope& scope) {
   graph::LoopRequest request;
   request.carried = Flat(carried);
   request.conditional = true;
-  // The condition sees numbers as scalars, as they are known before the first
-  // iteration only.
+  // The condition gets carried numbers as scalars of the graph, because their
+  // values are known only before the first iteration.
   request.condition = proceeds(Like(carried, request.carried));
   if (!machine_.ok()) return {};
   const std::vector<graph::Value*> results = graph::BuildLoop(
@@ -213,7 +213,7 @@ Value GraphRunner::Scan(const Node& node, const Scope& scope) {
   const Graph* body = GraphOf(node, 0);
   const std::vector<Value> carried = ValuesOf(node, 1, scope);
   const std::vector<Value> items = ValuesOf(node, 2, scope);
-  // PyTorch 2.6 has an axis and a direction after them.
+  // In PyTorch 2.6, an axis and a direction follow the items.
   std::vector<Value> others;
   for (size_t i = 3; i < node.inputs.size(); ++i) {
     const Value value = ValueOf(node.inputs[i].value, scope);

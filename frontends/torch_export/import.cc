@@ -1,6 +1,5 @@
 #include "frontends/torch_export/import.h"
 
-#include <filesystem>
 #include <utility>
 
 #include "frontends/model_bytes.h"
@@ -10,15 +9,12 @@
 #include "frontends/torchscript/archive_kind.h"
 
 namespace ember::torch_export {
+namespace {
 
-StatusOr<graph::Graph> ImportModelBytes(std::span<const uint8_t> bytes,
-                                        std::shared_ptr<const void> owner,
-                                        const frontends::ImportOptions& options,
-                                        std::string_view name) {
-  const graph::ConstantData kept =
-      frontends::KeptBytes(bytes, std::move(owner));
-  StatusOr<std::unique_ptr<ExportedFile>> file =
-      ExportedFile::Open(kept.bytes, kept.owner, options.entry);
+template <typename File>
+StatusOr<graph::Graph> ImportRead(const StatusOr<File>& file,
+                                  const frontends::ImportOptions& options,
+                                  std::string_view name) {
   if (!file.ok()) return frontends::OfModel(file.status(), name);
   frontends::ImportSteps steps(options.progress);
   StatusOr<graph::Graph> graph =
@@ -27,26 +23,42 @@ StatusOr<graph::Graph> ImportModelBytes(std::span<const uint8_t> bytes,
   return graph;
 }
 
-StatusOr<graph::Graph> ImportModel(const std::string& path,
+// Opens the file with the program that the options select, once for each.
+StatusOr<std::shared_ptr<ExportedFile>> Open(
+    frontends::ModelFile& file, const frontends::ImportOptions& options) {
+  return file.Parsed<ExportedFile>(
+      [&](const graph::ConstantData& contents) {
+        return ExportedFile::Open(contents.bytes, contents.owner,
+                                  options.entry);
+      },
+      options.entry);
+}
+
+}  // namespace
+
+StatusOr<graph::Graph> ImportModelBytes(std::span<const uint8_t> bytes,
+                                        std::shared_ptr<const void> owner,
+                                        const frontends::ImportOptions& options,
+                                        std::string_view name) {
+  const graph::ConstantData kept =
+      frontends::KeptBytes(bytes, std::move(owner));
+  return ImportRead(ExportedFile::Open(kept.bytes, kept.owner, options.entry),
+                    options, name);
+}
+
+StatusOr<graph::Graph> ImportModel(frontends::ModelFile& file,
                                    const frontends::ImportOptions& options) {
-  EMBER_ASSIGN_OR_RETURN(const graph::ConstantData file,
-                         frontends::MapModelFile(path));
-  return ImportModelBytes(file.bytes, file.owner, options,
-                          std::filesystem::path(path).filename().string());
+  return ImportRead(Open(file, options), options, file.name());
 }
 
 StatusOr<std::vector<frontends::InputInfo>> ModelInputs(
-    const std::string& path, const frontends::ImportOptions& options) {
-  const std::string name = std::filesystem::path(path).filename().string();
-  EMBER_ASSIGN_OR_RETURN(const graph::ConstantData mapped,
-                         frontends::MapModelFile(path));
-  StatusOr<std::unique_ptr<ExportedFile>> file =
-      ExportedFile::Open(mapped.bytes, mapped.owner, options.entry);
-  if (!file.ok()) return frontends::OfModel(file.status(), name);
+    frontends::ModelFile& file, const frontends::ImportOptions& options) {
+  const auto opened = Open(file, options);
+  if (!opened.ok()) return frontends::OfModel(opened.status(), file.name());
   frontends::ImportSteps steps(nullptr);
   const StatusOr<std::vector<frontends::ModelInput>> inputs =
-      ProgramImporter(**file, options, steps).Inputs();
-  if (!inputs.ok()) return frontends::OfModel(inputs.status(), name);
+      ProgramImporter(**opened, options, steps).Inputs();
+  if (!inputs.ok()) return frontends::OfModel(inputs.status(), file.name());
   std::vector<frontends::InputInfo> infos;
   for (const frontends::ModelInput& input : *inputs)
     infos.push_back({.name = input.name});

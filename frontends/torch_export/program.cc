@@ -12,9 +12,10 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr int kMaxGraphs = 32;  // Largest depth of nested graphs.
-constexpr int kMaxLists = 8;    // Largest depth of nested lists.
-constexpr int kMaxTrees = 32;   // Largest depth of trees of results.
+constexpr int kMaxGraphs = 32;  // Largest nesting depth of graphs.
+constexpr int kMaxLists = 8;    // Largest nesting depth of lists.
+// Largest depth of the tree that describes the structure of results.
+constexpr int kMaxTrees = 32;
 constexpr size_t kMaxNodes = size_t{1} << 20;
 // Bounds from here on mean infinity: older writers use Python's largest
 // integers.
@@ -58,7 +59,8 @@ bool AddLeafNames(const Json& spec, const std::string& name, int depth,
     names.push_back(name);
     return true;
   }
-  // The tree is not copied: a copy would recurse as deep as the file's nesting.
+  // The tree is not copied, because a copy would recurse as deeply as the JSON
+  // in the file nests.
   Json parsed;
   const Json* context = spec.contains("context") ? &spec["context"] : &parsed;
   if (context->is_string()) {
@@ -79,7 +81,8 @@ bool AddLeafNames(const Json& spec, const std::string& name, int depth,
   return true;
 }
 
-// Reads one document. The first error stays. Malformed parts stay empty.
+// Reads one JSON document. The first error is kept, and malformed parts are
+// empty.
 class Reader {
  public:
   Program ReadProgram(const Json& json) {
@@ -149,7 +152,7 @@ class Reader {
     return holds;
   }
 
-  // Returns null if the member is absent or null.
+  // Returns a member of an object; null if it is absent or null.
   static const Json* Find(const Json& object, std::string_view key) {
     if (!object.is_object()) return nullptr;
     const auto found = object.find(key);
@@ -164,7 +167,7 @@ class Reader {
     }
     return *found;
   }
-  // Returns an empty list if the member is absent.
+  // Returns a member that is a list; an empty list if it is absent.
   const Json& List(const Json& object, std::string_view key) {
     static const Json* const kNoItems = new Json(Json::array());
     const Json* found = Find(object, key);
@@ -186,8 +189,8 @@ class Reader {
     if (!Expect(fits, "an integer of 64 bits", json)) return 0;
     return json.get<int64_t>();
   }
-  // Reads a number. Newer writers use words for numbers that JSON does not
-  // have.
+  // Reads a number. Newer writers use words such as "Infinity" for numbers that
+  // JSON does not have.
   double Number(const Json& json) {
     constexpr double kInfinity = std::numeric_limits<double>::infinity();
     if (json == "Infinity") return kInfinity;
@@ -199,7 +202,7 @@ class Reader {
   bool Flag(const Json& json) {
     return Expect(json.is_boolean(), "true or false", json) && json.get<bool>();
   }
-  // Writers may add members that are null.
+  // Reads a union. Writers may add further members that are null.
   Tagged Union(const Json& json) {
     if (json.is_object()) {
       for (const auto& [tag, value] : json.items())
@@ -258,8 +261,8 @@ class Reader {
     return argument;
   }
 
-  // Reads a list of arguments. The tag of a list is its items' tag with an 's';
-  // one tag is for lists of lists.
+  // Reads a list of arguments. The tag of a list is the tag of its items with
+  // an 's' appended; one further tag is for lists of lists.
   Argument ReadItems(const Json& json, std::string_view tag, int depth) {
     Argument list = Make(Argument::Kind::kList);
     if (!Expect(json.is_array(), "a list", json)) return list;
@@ -445,8 +448,8 @@ class Reader {
     return {};
   }
 
-  // Reads the names of the results. They are optional: parts that are not
-  // understood are ignored.
+  // Reads the names of the results. The names are optional, so parts that are
+  // not understood are ignored.
   static void ReadResultNames(const Json& module, Program& program) {
     const Json* calls = Find(module, "module_call_graph");
     if (calls == nullptr || !calls->is_array() || calls->empty()) return;
@@ -468,7 +471,7 @@ class Reader {
     if (!Expect(ranges->is_object(), "an object", *ranges)) return;
     for (const auto& [symbol, item] : ranges->items()) {
       Range range;
-      // A bound that does not fit 64 bits is no bound.
+      // A bound that does not fit 64 bits counts as no bound.
       const Json* least = Find(item, "min_val");
       const Json* largest = Find(item, "max_val");
       if (least != nullptr && least->is_number_integer())
@@ -483,7 +486,9 @@ class Reader {
   }
 
   Status error_;
-  std::string where_;  // empty: the whole document
+  // The part of the document that is being read, for errors; empty for the
+  // whole document.
+  std::string where_;
   int depth_ = 0;
   size_t nodes_ = 0;
 };

@@ -7,8 +7,8 @@
 // A node calls an operator ("torch.ops.aten.linear.default"). Its arguments are
 // values of the graph, by name, or known values; higher-order operators have
 // graphs among their arguments. The signature has an entry for each input and
-// output of the graph, in order: it states which ones are the user's, and which
-// are parameters and buffers.
+// output of the graph, in order: it states which inputs and outputs are the
+// user's, and which are parameters and buffers.
 //
 // Supported are schema versions 5 to 8 (PyTorch 2.3 and later). Unknown members
 // are ignored, as the schema's minor versions add some.
@@ -38,11 +38,13 @@ inline constexpr int64_t kNewestSchema = 8;
 // An extent: a number, or an expression as SymPy prints it ("2*s0 + 1").
 struct Extent {
   int64_t number = 0;
-  std::string expression;  // empty: it is the number
+  std::string expression;  // The expression; empty if the extent is `number`.
 };
 
 struct TensorMeta {
-  int64_t scalar_type = 0;  // PyTorch's number, not the schema's
+  // PyTorch's number of the element type, which differs from the number in the
+  // schema.
+  int64_t scalar_type = 0;
   std::vector<Extent> sizes, strides;
   Extent offset;
 };
@@ -53,17 +55,21 @@ struct Argument {
   enum class Kind : uint8_t {
     kNone,
     kTensor,  // text: its name
-    kSymbol,  // an int, float or bool that the graph computes; text: its name
+    // An int, float or bool that the graph computes. `text` is the name of the
+    // value.
+    kSymbol,
     kInteger,
     kFloat,
     kBool,
     kText,
     kDevice,
     kScalarType,  // integer: PyTorch's number
-    kOption,      // a memory format or layout, which affects no result
+    kOption,      // A memory format or layout, which has no effect on results.
     kGraph,
     kList,
-    kOther,  // text: its tag; Ember's graphs have no such values ("as_complex")
+    // A kind of value that Ember's graphs do not have. `text` is its tag, such
+    // as "as_complex".
+    kOther,
   };
   Kind kind = Kind::kNone;
   std::string text;
@@ -82,7 +88,7 @@ struct NamedArgument {
 };
 
 struct Node {
-  std::string name;  // name of the node, or of its first result
+  std::string name;  // Name of the node, or else of its first result.
   std::string target;
   std::vector<NamedArgument> inputs;
   std::vector<Argument> outputs;
@@ -100,12 +106,13 @@ struct InputSpec {
     kParameter,
     kBuffer,
     kTensorConstant,
-    kConstant,  // a number or text that the model was exported with
+    kConstant,  // A number or text with which the model was exported.
     kToken,
     kObject,
   };
   Kind kind = Kind::kUser;
-  // name of the parameter, buffer and so on, or of the argument
+  // Name of the parameter, buffer or constant; for an input of the user, name
+  // of the argument.
   std::string name;
 };
 
@@ -118,7 +125,7 @@ struct OutputSpec {
     kGradient,
   };
   Kind kind = Kind::kUser;
-  std::string name;  // name of the buffer or input
+  std::string name;  // Name of the buffer or input that the output changes.
 };
 
 // The smallest and largest value of a symbol; nullopt if there is no bound.
@@ -128,11 +135,12 @@ struct Range {
 
 struct Program {
   Graph graph;
-  std::vector<InputSpec> inputs;    // one per input of the graph
-  std::vector<OutputSpec> outputs;  // one per output of the graph
+  std::vector<InputSpec> inputs;    // The meaning of each input of the graph.
+  std::vector<OutputSpec> outputs;  // The meaning of each output of the graph.
   std::map<std::string, Range, std::less<>> ranges;
   // Names of the user's outputs, in order: the keys of dicts among the results;
-  // empty for outputs without a key. No entries if the file does not have them.
+  // empty for outputs without a key. The list is empty if the file does not
+  // have these names.
   std::vector<std::string> result_names;
 };
 
@@ -140,7 +148,8 @@ StatusOr<Program> ReadProgram(const nlohmann::json& json);
 
 // The location of a weight in a newer archive.
 struct Payload {
-  std::string entry;  // name in the folder of its kind
+  // Name of the entry, within the folder of weights or of constants.
+  std::string entry;
   bool is_pickle = false;
   std::optional<TensorMeta> meta;
 };

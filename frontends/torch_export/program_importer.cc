@@ -125,8 +125,8 @@ Status ProgramImporter::CheckRanges(
       if (range == program_.ranges.end()) continue;
       if (!seen.insert(dims[i].symbol).second) continue;
       const graph::Dim& dim = values[k]->type().shape[i];
-      // Export assumes that open dims are 2 or more, so that it need not
-      // distinguish 0 and 1. That is not a bound of the model.
+      // torch.export assumes that open dims are 2 or more, so that it need not
+      // handle 0 and 1. A lower bound of 2 is therefore no bound of the model.
       std::string text;
       std::vector<Tensor> checks;
       const Tensor extent = ops::DimScalar(builder, dim);
@@ -161,8 +161,8 @@ Status ProgramImporter::CheckRanges(
 std::vector<graph::Value*> ProgramImporter::Related(
     const std::vector<frontends::ModelInput>& inputs,
     std::vector<graph::Value*> values, graph::GraphBuilder& builder) {
-  // The extents of the symbols that are themselves dims; a symbol may occur
-  // only within expressions.
+  // The dims of inputs that are a plain symbol, by the symbol. Other symbols
+  // occur only within expressions.
   std::map<std::string, graph::Dim> known;
   for (size_t k = 0; k < inputs.size(); ++k)
     for (size_t i = 0; i < inputs[k].dims->size(); ++i)
@@ -285,7 +285,9 @@ StatusOr<ProgramImporter::Results> ProgramImporter::Sort(
     results.names.push_back(name);
     results.values.push_back(machine.ToTensor(value).value());
   };
-  std::set<std::string> mutated;  // inputs that have a result of their own
+  // Names of the inputs that are changed and have a result for their new
+  // contents.
+  std::set<std::string> mutated;
   const auto users =
       std::count_if(program_.outputs.begin(), program_.outputs.end(),
                     [](const OutputSpec& spec) {
@@ -324,7 +326,7 @@ StatusOr<ProgramImporter::Results> ProgramImporter::Sort(
     }
     if (!machine.ok()) return machine.status();
   }
-  // Add the inputs and buffers that operators wrote in place.
+  // Adds results for the inputs and buffers that operators wrote in place.
   for (size_t i = 0; i < inputs.size(); ++i) {
     if (!inputs[i].is_tensor() || inputs[i].cell->stamp == stamps[i]) continue;
     const std::string& name = program_.graph.inputs[i].text;
@@ -347,7 +349,8 @@ Status ProgramImporter::AddOutputs(const Results& results,
   std::set<std::string> used;
   for (const auto& [name, state] : states_) used.insert(name);
   if (started_) used.insert(FlagName());
-  std::map<std::string, int> last;  // last number of each name
+  // The last number that was appended to each name.
+  std::map<std::string, int> last;
   for (size_t i = 0; i < results.values.size(); ++i) {
     std::string name = results.names[i];
     for (int& k = last.try_emplace(name, 1).first->second;
@@ -357,7 +360,7 @@ Status ProgramImporter::AddOutputs(const Results& results,
   }
   const std::string type(frontends::kStateType);
   for (const auto& [name, state] : states_) {
-    // Without a new value, the state keeps the old one.
+    // A state that the program did not set keeps its old value.
     const Tensor after = state.after ? state.after : state.before;
     if (after.value() == nullptr) return builder.status();
     if (after.value()->type() != TypeOf(state.initial)) {
@@ -410,7 +413,7 @@ StatusOr<graph::Graph> ProgramImporter::Import() {
   for (const OutputSpec& output : program_.outputs)
     if (output.kind == OutputSpec::Kind::kBufferMutation)
       states_.emplace(output.name, State());
-  // Each round may find another buffer that is written in place, which then
+  // Each import may find another buffer that is written in place, which then
   // becomes state.
   for (size_t round = 0; round <= program_.inputs.size(); ++round) {
     has_news_ = false;

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "base/status.h"
-#include "compiler/graph/builder.h"
+#include "compiler/graph/builder/builder.h"
 #include "compiler/graph/graph.h"
 #include "frontends/frontend.h"
 #include "frontends/import_steps.h"
@@ -39,8 +39,8 @@ class ProgramImporter {
   StatusOr<std::vector<frontends::ModelInput>> Inputs() const;
 
  private:
-  // A buffer or parameter that the program changes: it is an input and a
-  // result.
+  // A buffer or parameter that the program changes. It becomes an input and a
+  // result of the graph.
   struct State {
     torchscript::StoredTensor initial;
     torchscript::Tensor before;  // the input
@@ -56,19 +56,19 @@ class ProgramImporter {
   Status CheckRanges(const std::vector<frontends::ModelInput>& inputs,
                      const std::vector<graph::Value*>& values,
                      graph::GraphBuilder& builder) const;
-  // Returns the inputs with dims that are expressions of other dims assumed to
-  // be equal to these; the program checks it.
+  // Returns the inputs, where each dim that is an expression of other dims is
+  // assumed to equal the expression. The program checks that.
   static std::vector<graph::Value*> Related(
       const std::vector<frontends::ModelInput>& inputs,
       std::vector<graph::Value*> values, graph::GraphBuilder& builder);
   Status AddState(graph::GraphBuilder& builder);
-  // Returns the values of the graph's inputs. `user`: those that the user
-  // gives.
+  // Returns the values of the graph's inputs. `user`: the values of the inputs
+  // that the user gives.
   StatusOr<std::vector<Value>> InputValues(
       const std::vector<graph::Value*>& user, torchscript::Machine& machine,
       GraphRunner& runner);
-  // Separates the outputs into the user's results and state. Results have the
-  // program's names.
+  // Separates the outputs into the user's results and state. The results have
+  // the names that the program gives them.
   StatusOr<Results> Sort(const std::vector<Value>& inputs,
                          const std::vector<uint64_t>& stamps,
                          const std::vector<Value>& outputs,

@@ -89,15 +89,16 @@ std::string OperatorOfTarget(std::string_view target) {
   for (const NumberFunction& function : kFunctions)
     if (function.target == target) return std::string(function.op);
   if (!target.starts_with(kOperators)) return "";
-  // The target is NAMESPACE.NAME.OVERLOAD.
+  // The rest of the target has the form NAMESPACE.NAME.OVERLOAD.
   target.remove_prefix(kOperators.size());
   const size_t first = target.find('.');
   const size_t last = target.rfind('.');
   if (first == std::string_view::npos || first == last) return "";
   std::string op = std::string(target.substr(0, first)) + "::" +
                    std::string(target.substr(first + 1, last - first - 1));
-  // An operator NAME_copy is a view NAME that copies. In a program whose nodes
-  // do not write in place, the view gives the same results.
+  // An operator NAME_copy returns a copy of what the view operator NAME
+  // returns. In a program whose nodes do not write in place, the view gives the
+  // same results.
   constexpr std::string_view kCopy = "_copy";
   if (op.ends_with(kCopy) && torchscript::FindOperator(op).empty() &&
       torchscript::IsSupportedOperator(op.substr(0, op.size() - kCopy.size())))

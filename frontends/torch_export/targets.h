@@ -28,14 +28,16 @@ struct NumberFunction {
 };
 std::span<const NumberFunction> NumberFunctions();
 
-// Operators that take graphs ("torch.ops.higher_order.cond").
+// Kinds of operators that have graphs as arguments, such as
+// "torch.ops.higher_order.cond".
 enum class HigherOrder {
   kNone,
   kCond,
   kWhile,
   kMap,
   kScan,
-  // Runs one graph, which follows a fixed number of other arguments.
+  // The operator runs one graph, which comes after a fixed number of other
+  // arguments.
   kInvoke,
   kWrapWithSetGrad,
   kWrapWithAutocast,

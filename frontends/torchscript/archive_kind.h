@@ -10,15 +10,17 @@
 
 namespace ember::torchscript {
 
-// The kind of a PyTorch file, recognised by the names in it.
+// The kind of a PyTorch file, recognised by the names of the entries in it.
 enum class ArchiveKind : uint8_t {
   kNone,
   kTorchScript,  // data.pkl with code
-  // data.pkl without code: torch.save of tensors or of a whole module
+  // An archive with data.pkl but without code: torch.save of tensors or of a
+  // whole module.
   kTensors,
   kExported,  // torch.export
 };
-// `prefix`: receives the common prefix of all names in the archive.
+// Returns the kind of an archive. `prefix`: receives the common prefix of all
+// names in the archive.
 ArchiveKind KindOfArchive(const archive::ZipArchive& archive,
                           std::string* prefix = nullptr);
 

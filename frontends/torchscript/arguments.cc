@@ -30,7 +30,7 @@ bool Arguments::IsGiven(const Expression* type, const std::string& name) const {
 }
 
 // Adds the items of a list or dict argument: those that the options name, by
-// their numbers for a list and by their keys for a dict.
+// index for a list and by key for a dict.
 Status Arguments::AddItems(const Expression* type, const std::string& name,
                            int depth, Part& part) {
   const std::string prefix = name + "_";
@@ -146,7 +146,7 @@ StatusOr<Arguments> Arguments::Of(const ModuleFile& file,
       part.kind = Kind::kNone;
       if (parameter.standard) part.standard = &*parameter.standard;
       if (scope == Scope::kGiven) continue;
-      // An argument of a type that no input can have is not listed.
+      // An argument whose type no input can have is not listed.
       Part listed;
       if (!arguments.AddPart(type, parameter.name, 0, listed).ok()) {
         arguments.inputs_.resize(first);

@@ -28,31 +28,33 @@ namespace ember::torchscript {
 
 class Arguments {
  public:
-  // The arguments that become inputs: those that the options give, with those
-  // that the method needs, or all.
+  // Selects the arguments that become inputs: kGiven, those that the options
+  // give and those that the method needs; kAll, all arguments.
   enum class Scope : uint8_t { kGiven, kAll };
-  // `dtypes`: types of inputs that are known to be something else than f32.
+  // `dtypes`: types of inputs that are known to be another type than f32.
   static StatusOr<Arguments> Of(const ModuleFile& file, const Function& method,
                                 const frontends::ImportOptions& options,
                                 const std::map<std::string, DType>& dtypes,
                                 Scope scope = Scope::kGiven);
 
   const std::vector<frontends::ModelInput>& inputs() const { return inputs_; }
-  // The same inputs, as a frontend lists them.
+  // Returns the inputs in the form in which a frontend lists them to the user.
   const std::vector<frontends::InputInfo>& infos() const { return infos_; }
   // Returns one value per parameter of the method after `self`. `inputs`: the
-  // results of AddInputs, or values of a region for them.
+  // results of AddInputs, or values of a region that correspond to them.
   std::vector<Value> Values(const std::vector<Tensor>& inputs, Machine& machine,
                             Interpreter& interpreter) const;
 
  private:
   // The way in which a parameter is made from inputs.
   struct Part {
-    Value::Kind kind = Value::Kind::kTensor;  // kNone: it is not given
-    size_t input = 0;                         // kTensor and numbers
-    std::vector<Part> parts;                  // kList, kTuple, kDict
-    std::vector<std::string> keys;            // kDict
-    const Expression* standard = nullptr;  // default of an argument not given
+    // The kind of the parameter; kNone if the user does not give it.
+    Value::Kind kind = Value::Kind::kTensor;
+    size_t input = 0;               // kTensor and numbers
+    std::vector<Part> parts;        // kList, kTuple, kDict
+    std::vector<std::string> keys;  // kDict
+    // The default value, if the argument is not given.
+    const Expression* standard = nullptr;
   };
   Status AddPart(const Expression* type, const std::string& name, int depth,
                  Part& part);
@@ -67,7 +69,8 @@ class Arguments {
   std::vector<frontends::InputInfo> infos_;
   std::vector<Part> parts_;
   std::map<std::string, DType> dtypes_;
-  std::set<std::string> given_;  // names that the options have
+  // Names of the arguments for which the options have a shape or value.
+  std::set<std::string> given_;
   Scope scope_ = Scope::kGiven;
 };
 

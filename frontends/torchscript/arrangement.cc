@@ -1,5 +1,5 @@
-// New arrangements of elements: repeated, joined, rotated, padded, triangles,
-// windows.
+// Imports operators that arrange elements anew: repetition, concatenation,
+// rotation, padding, triangles and windows.
 #include <algorithm>
 #include <limits>
 #include <numeric>
@@ -109,8 +109,8 @@ Tensor Flip(Call& c) {
   }
   return x;
 }
-// Moves elements by `shift` along an axis; those that leave it at the end
-// return at its front.
+// Moves elements by `shift` along an axis; elements that leave the axis at its
+// end return at its front.
 Tensor RollAxis(const Tensor& x, int axis, int64_t shift) {
   const Dim extent = x.dim(axis);
   if (extent == Dim(0)) return x;
@@ -171,7 +171,8 @@ Tensor PadAxes(Call& c, const Tensor& x, const Shape& pads,
     low[axis] = pads[i];
     high[axis] = pads[i + 1];
   }
-  // Only constant pads may be negative and crop.
+  // The padding modes other than "constant" accept no negative pads, so
+  // negative pads are applied first, as slices of x.
   Tensor cut = x;
   if (mode != "constant") {
     for (size_t axis = 0; axis < low.size(); ++axis) {
@@ -217,8 +218,8 @@ Tensor ReplicationPad(Call& c) {
   return PadAxes(c, x, c.dims("padding"), "edge", 0);
 }
 
-// Keeps the elements of matrices (the last two axes) where j - i is at least,
-// or at most, k; the others become 0.
+// Keeps the elements of matrices (the last two axes) [i, j] where j - i is at
+// least k (is_upper), or at most k; the others become 0.
 Tensor Triangle(Call& c, bool is_upper) {
   const Tensor x = c.tensor("self");
   const int64_t diagonal = c.integer("diagonal");
@@ -290,8 +291,8 @@ Tensor Trace(Call& c) {
                      "sum", {0}, false);
 }
 
-// Returns matrices with vectors on their diagonals: one matrix for each place
-// of the other axes.
+// Returns matrices with vectors on their diagonals: one matrix for each vector,
+// at the same position of the other axes.
 Tensor DiagEmbed(Call& c) {
   const Tensor x = c.tensor("self");
   const int64_t offset = c.integer("offset");
@@ -305,7 +306,7 @@ Tensor DiagEmbed(Call& c) {
   }
   const int64_t apart = offset < 0 ? -offset : offset;
   const Dim size = x.dim(-1) + Dim(apart);
-  // `along` has the diagonals, padded to the columns of the new matrix.
+  // `along` has the vectors, padded to the number of columns of the matrices.
   Shape low(static_cast<size_t>(x.rank()), Dim(0));
   Shape high = low;
   (offset > 0 ? low : high).back() = Dim(apart);
@@ -352,8 +353,8 @@ Tensor BlockDiag(Call& c) {
   }
   return Concat(parts, 0);
 }
-// Returns the products of all elements of one operand with all elements of the
-// other, in blocks.
+// Imports kron: returns the products of all elements of one operand with all
+// elements of the other, in blocks.
 Tensor Kron(Call& c) {
   const DType type = ResultType(c, {"self", "other"});
   Tensor a = c.scalar("self", type);
@@ -373,7 +374,7 @@ Tensor Kron(Call& c) {
   return ops::Reshape(ops::Unsqueeze(a, of_a) * ops::Unsqueeze(b, of_b),
                       merged);
 }
-// Takes the differences of neighbours, n times.
+// Imports diff: the differences of neighbouring elements, n times.
 Tensor Diff(Call& c) {
   Tensor x = c.tensor("self");
   const int64_t times = c.integer("n");
@@ -452,8 +453,8 @@ Tensor CartesianProduct(Call& c) {
   }
   return Concat(columns, 1);
 }
-// Puts sequences of several lengths into one tensor, filled up behind their
-// ends.
+// Puts sequences of several lengths into one tensor, where shorter sequences
+// are padded at the end.
 Tensor PadSequence(Call& c) {
   std::vector<Tensor> parts = InOneType(c, c.tensors("sequences"));
   const double fill = c.number("padding_value");

@@ -1,5 +1,5 @@
 // Branches that are decided at run time: both are built, each in a region, and
-// the values that they leave are merged.
+// the values that variables, tensors and attributes have after them are merged.
 #include <set>
 #include <utility>
 
@@ -10,7 +10,8 @@
 
 namespace ember::torchscript {
 
-// The state after a branch.
+// The state of the interpreter after it executed one branch: the variables, the
+// writes, an exception, and whether the function returned.
 struct Interpreter::Branch {
   std::map<std::string, Value, std::less<>> variables;
   Journal written;
@@ -18,8 +19,8 @@ struct Interpreter::Branch {
   bool returned = false;
 };
 
-// Returns the value with its tensors as they are now. It is used after a branch
-// whose writes are taken back.
+// Returns a copy of the value whose tensors have their present contents. It is
+// used after a branch whose writes are taken back.
 Value Interpreter::Frozen(const Value& value, int depth) {
   if (value.is_tensor()) return machine_.NewTensor(machine_.Read(*value.cell));
   if (!value.is_sequence() || depth > kMaxListDepth || !machine_.ok())
@@ -58,17 +59,18 @@ void Interpreter::RunBranch(const std::vector<Statement>& block,
   frame.variables = before;
 }
 
-void Interpreter::ExecuteBoth(const Tensor& condition,
-                              const Statement& statement, Frame& frame) {
+void Interpreter::ExecuteBoth(const Value& decided, const Statement& statement,
+                              Frame& frame) {
   const Level level(*this);
   if (!level.ok()) return;
+  const Tensor condition = machine_.Inside(decided.dynamic);
   graph::IfRegions regions(machine_.builder());
   Branch then;
   Branch otherwise;
   RunBranch(statement.body, regions.then(), frame, then);
   if (!machine_.ok()) return;
-  // If a branch raises, its condition becomes a check of the program, and the
-  // other branch is executed in place.
+  // If a branch raises, the program checks at run time that this branch is not
+  // taken, and the other branch is executed without an `if`.
   const auto check = [&](const Tensor& held, const std::string& message,
                          const std::vector<Statement>& block) {
     machine_.builder().Require(held.value(), OnOneLine(message));
@@ -86,14 +88,24 @@ void Interpreter::ExecuteBoth(const Tensor& condition,
         "a return in a branch that only the run decides on is not supported");
     return;
   }
-  MergeBranches(condition, regions, then, otherwise, frame);
+  std::string conflict;
+  if (MergeBranches(decided, regions, then, otherwise, frame, conflict)) return;
+  // Models write such branches for tensors without elements. The branch for
+  // tensors with elements is taken, and the run checks that they have some.
+  const bool is_positive = decided.dim_test == Value::DimTest::kIsPositive;
+  check(is_positive ? condition : ops::Not(condition),
+        "line " + std::to_string(line_) + ": '" + conflict +
+            "' has another rank or element type if a dim is 0: expected " +
+            decided.dim.ToString() + " to be 1 or more, found 0",
+        is_positive ? statement.body : statement.otherwise);
 }
 
-void Interpreter::MergeBranches(const Tensor& condition,
-                                graph::IfRegions& regions, Branch& then,
-                                Branch& otherwise, Frame& frame) {
+bool Interpreter::MergeBranches(const Value& decided, graph::IfRegions& regions,
+                                Branch& then, Branch& otherwise, Frame& frame,
+                                std::string& conflict) {
+  const Tensor condition = machine_.Inside(decided.dynamic);
   Merge merge;
-  // Merge the variables that both branches have.
+  // Merges the variables that exist after both branches.
   std::vector<std::string> names;
   for (const auto& [name, value] : then.variables) {
     const auto other = otherwise.variables.find(name);
@@ -101,7 +113,10 @@ void Interpreter::MergeBranches(const Tensor& condition,
     names.push_back(name);
     merge.Add(value, other->second, name, machine_);
   }
-  // Merge the tensors that either branch wrote.
+  conflict = merge.other_type();
+  if (!conflict.empty() && decided.dim_test != Value::DimTest::kNone)
+    return false;
+  // Merges the tensors that either branch wrote.
   std::set<Cell*> cells;
   for (const Branch* branch : {&then, &otherwise})
     for (const auto& [cell, last] : branch->written.cells) cells.insert(cell);
@@ -114,7 +129,7 @@ void Interpreter::MergeBranches(const Tensor& condition,
   for (Cell* cell : cells)
     merge.Add(last_of(then, cell), last_of(otherwise, cell),
               "a tensor that is written to", machine_);
-  // Merge the attributes that either branch wrote.
+  // Merges the attributes that either branch wrote.
   std::set<std::pair<Object*, std::string>> attributes;
   for (const Branch* branch : {&then, &otherwise})
     for (const auto& [key, last] : branch->written.attributes)
@@ -140,10 +155,10 @@ void Interpreter::MergeBranches(const Tensor& condition,
   machine_.Enter(regions.otherwise());
   const std::vector<graph::Value*> else_outputs = merge.ElseOutputs(machine_);
   machine_.Leave();
-  if (!machine_.ok()) return;
+  if (!machine_.ok()) return true;
   const std::vector<graph::Value*> results =
       regions.Build(condition.value(), then_outputs, else_outputs);
-  if (!machine_.ok()) return;
+  if (!machine_.ok()) return true;
   const std::vector<Value> merged = merge.Rebuild(results, machine_);
   size_t next = 0;
   for (const std::string& name : names) frame.variables[name] = merged[next++];
@@ -159,6 +174,7 @@ void Interpreter::MergeBranches(const Tensor& condition,
   }
   for (const auto& key : attributes)
     machine_.SetAttribute(*key.first, key.second, merged[next++]);
+  return true;
 }
 
 }  // namespace ember::torchscript

@@ -226,7 +226,7 @@ Tensor Call::Indices(std::string_view name) {
 
 namespace {
 
-// PyTorch's ScalarType, in its order.
+// The dtype of each PyTorch ScalarType, by its number.
 constexpr std::optional<DType> kScalarTypes[] = {
     DType::kU8,   DType::kI8,   DType::kI16,  DType::kI32,
     DType::kI64,  DType::kF16,  DType::kF32,  DType::kF64,

@@ -48,12 +48,14 @@ struct SchemaParameter {
 struct Schema {
   std::string name;  // "aten::conv2d"
   std::vector<SchemaParameter> parameters;
-  size_t positional = 0;  // number of parameters that may be given by position
+  // Number of parameters that may be given by position; the others are given by
+  // name only.
+  size_t positional = 0;
 };
 
 class Call {
  public:
-  // `arguments`: one per parameter of the schema.
+  // Makes a call. `arguments`: one value per parameter of the schema.
   Call(Machine& machine, const Schema& schema, std::vector<Value> arguments,
        int version)
       : machine_(machine),
@@ -64,7 +66,8 @@ class Call {
   Machine& machine() { return machine_; }
   graph::GraphBuilder& builder() { return machine_.builder(); }
   const Schema& schema() const { return schema_; }
-  // Version of the operators with which the archive was written.
+  // Returns the version of PyTorch's operators with which the archive was
+  // written.
   int version() const { return version_; }
   bool ok() { return machine_.ok(); }
   void FailInvalid(const std::string& message) {
@@ -77,29 +80,31 @@ class Call {
   const Value& value(std::string_view name) const;
   // True if the value is present and not None.
   bool has(std::string_view name) const;
-  // Returns an absent tensor for None.
+  // Returns an argument that is a tensor; an absent tensor for None.
   Tensor tensor(std::string_view name);
   std::vector<Tensor> tensors(std::string_view name);
-  // Return values that must be known now.
+  // These functions return arguments whose values must be known at import.
   int64_t integer(std::string_view name);
   double number(std::string_view name);
   bool flag(std::string_view name);
   std::string text(std::string_view name);
   std::vector<int64_t> integers(std::string_view name);
   std::vector<double> numbers(std::string_view name);
-  // Returns `count` integers; a single one is repeated.
+  // Returns `count` integers; a single integer is repeated.
   std::vector<int64_t> integers(std::string_view name, size_t count);
-  // Return integers that may be expressions, or known only at run time.
+  // These functions return integers that may be expressions of symbols, or
+  // known only at run time.
   Dim dim(std::string_view name);
   Shape dims(std::string_view name);
-  // Returns an axis of a tensor of this rank, counted from the front.
+  // Returns an axis of a tensor of this rank, as a number from 0 on.
   int axis(std::string_view name, int rank);
   // Returns axes, each once. None or an empty list means all axes.
   std::vector<int64_t> axes(std::string_view name, int rank);
-  // Returns a number, or a tensor, as a tensor of the type. The number may be
-  // known only at run time.
+  // Returns a number, or a tensor, as a tensor of type `dtype`. The number may
+  // be known only at run time.
   Tensor scalar(std::string_view name, DType dtype);
-  // Returns the type of a ScalarType; `otherwise` for None.
+  // Returns the type that an argument names by its ScalarType number;
+  // `otherwise` for None.
   DType dtype(std::string_view name, DType otherwise);
 
   Tensor Number(double value, DType dtype) {
@@ -107,8 +112,8 @@ class Call {
   }
   bool CheckRank(std::string_view name, const Tensor& x, int minimum,
                  int maximum = kMaxRank);
-  // Returns indices as i64. If they are an input of the model that was taken to
-  // be a float, the import is tried again with i64.
+  // Returns indices as i64. If the indices are an input of the model that was
+  // assumed to be a float, the import is tried again with i64 as its type.
   Tensor Indices(std::string_view name);
 
  private:
@@ -120,8 +125,8 @@ class Call {
   int version_;
 };
 
-// Convert between types and PyTorch's numbers of them; nullopt for types that
-// no graph has (complex, quantized).
+// These functions convert between a type and PyTorch's number of the type;
+// nullopt for types that no graph has (complex, quantized).
 int64_t ScalarTypeOf(DType dtype);
 std::optional<DType> DTypeOfScalarType(int64_t number);
 

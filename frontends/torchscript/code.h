@@ -23,16 +23,17 @@ namespace ember::torchscript {
 class CodeLibrary {
  public:
   // The archive must outlive this object. `prefix`: the common prefix of all
-  // its names.
+  // names in the archive.
   CodeLibrary(const archive::ZipArchive& archive, std::string prefix)
       : archive_(archive), prefix_(std::move(prefix)) {}
 
-  // Return null if the archive has none of this name.
+  // These functions return null if the archive has no class or function of this
+  // name.
   StatusOr<const Class*> FindClass(std::string_view name);
   StatusOr<const Function*> FindFunction(std::string_view name);
 
  private:
-  // Returns null if there is no such file.
+  // Returns the parsed file of a module; null if there is no such file.
   StatusOr<const SourceFile*> FindFile(std::string_view module);
 
   const archive::ZipArchive& archive_;

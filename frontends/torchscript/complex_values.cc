@@ -8,7 +8,8 @@
 namespace ember::torchscript {
 namespace {
 
-// Operators that do the same with the real and the imaginary parts.
+// Operators that apply the same computation to the real and to the imaginary
+// parts.
 constexpr std::string_view kByParts[] = {
     "aten::neg",          "aten::sum",          "aten::mean",
     "aten::cumsum",       "aten::cat",          "aten::concat",
@@ -54,7 +55,8 @@ Tensor PartOf(Machine& machine, const Value& value, int part) {
   return ops::Squeeze(ops::SliceAxis(x, last, Dim(part), Dim(1)), {last});
 }
 // Returns the value with one part of each complex tensor in it. Real tensors
-// and numbers stay as they are; if `adds`, their imaginary part is 0.
+// and numbers are unchanged, except that if `adds` is true, their imaginary
+// part is 0.
 Value WithPart(Machine& machine, const Value& value, int part, bool adds,
                int depth = 0) {
   if (value.is_complex())
@@ -64,7 +66,8 @@ Value WithPart(Machine& machine, const Value& value, int part, bool adds,
     return machine.NewTensor(ops::Broadcast(x.Like(0), x.shape()));
   }
   if (adds && part == 1 && value.is_number()) return Value::Float(0);
-  // Lists may hold one another.
+  // Lists may contain each other, so the depth and the number of items are
+  // limited.
   if (!value.is_sequence() || depth > kMaxListDepth || !machine.Charge(1))
     return value;
   std::vector<Value> items;

@@ -19,16 +19,18 @@
 
 namespace ember::torchscript {
 
-// Returns both parts of a complex tensor. For a real tensor or number the
-// imaginary part is absent.
+// Returns the real and the imaginary part of a complex tensor. For a real
+// tensor or number the imaginary part is absent.
 ops::ComplexParts PartsOf(Machine& machine, const Value& value);
 Value NewComplex(Machine& machine, const ops::ComplexParts& parts);
 
-// True if one of the arguments is a complex tensor, or a list with one.
+// True if one of the arguments is a complex tensor, or a list that contains
+// one.
 bool HasComplex(const std::vector<Argument>& arguments);
-// Calls an operator with complex tensors, by `call`, which calls it with real
-// arguments. The operator must do the same with both parts (moves of elements,
-// sums), or be a query about the shape; for others the result is nullopt.
+// Calls an operator that has complex tensors as arguments. `call` calls the
+// operator with real arguments. The operator must do the same with the real and
+// the imaginary parts (as moves of elements and sums do), or be a query about
+// the shape; for other operators the result is nullopt.
 std::optional<Value> CallOnComplex(
     Machine& machine, const std::string& name,
     const std::vector<Argument>& arguments,

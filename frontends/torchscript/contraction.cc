@@ -1,4 +1,4 @@
-// Products of matrices, and attention.
+// Imports products of matrices, and attention.
 #include <cmath>
 #include <limits>
 
@@ -95,7 +95,7 @@ Tensor Einsum(Call& c) {
   }
   return ops::Einsum(c.builder(), equation, operands);
 }
-// Contracts axes of both operands.
+// Imports tensordot, which contracts given axes of both operands.
 Tensor TensorDot(Call& c) {
   const Tensor a = c.tensor("self");
   const Tensor b = c.tensor("other");
@@ -154,8 +154,8 @@ Tensor Attention(Call& c) {
   if (!c.CheckRank("query", query, 2) || !c.CheckRank("key", key, 2) ||
       !c.CheckRank("value", value, 2))
     return query;
-  // If there are fewer key heads than query heads, each serves several query
-  // heads.
+  // If there are fewer key heads than query heads, each key head serves several
+  // query heads.
   if (c.flag("enable_gqa") && query.rank() == 4) {
     const Dim times = FloorDivide(query.dim(1), key.dim(1));
     key = ops::RepeatEach(key, 1, times);

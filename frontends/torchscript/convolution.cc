@@ -1,4 +1,4 @@
-// Convolutions. Inputs are [N, C, spatial…], or without N.
+// Imports convolutions. Inputs are [N, C, spatial…], or without N.
 #include "frontends/ops/convolution.h"
 
 #include <string>
@@ -12,7 +12,7 @@ namespace ember::torchscript {
 namespace {
 
 // Transposes [O, I, spatial…] to [spatial…, I, O]; for transposed convolutions
-// [I, O, spatial…] to the same.
+// it transposes [I, O, spatial…] to [spatial…, I, O].
 Tensor KernelLast(const Tensor& w, bool is_transposed) {
   std::vector<int64_t> order;
   for (int i = 2; i < w.rank(); ++i) order.push_back(i);
@@ -45,7 +45,8 @@ struct Layer {
   int64_t groups = 1;
   bool is_batched = true;
 };
-// `rank`: that of batched inputs; 0: that of the weight.
+// Reads the operands of a convolution. `rank`: the rank of inputs with a batch
+// dim; 0 means the rank of the weight.
 bool ReadLayer(Call& c, int rank, Layer& layer) {
   layer.x = c.tensor("input");
   layer.weight = c.tensor("weight");
@@ -97,7 +98,7 @@ Tensor Convolve(Call& c, int rank) {
       c.FailInvalid("padding: expected same or valid, found '" + padding + "'");
       return layer.x;
     }
-    // An odd padding element comes last.
+    // If the amount of SAME padding is odd, the extra element comes at the end.
     for (int i = 0; i < window.rank() && padding == "same"; ++i) {
       const int64_t total = window.Reach(i) - 1;
       window.low[static_cast<size_t>(i)] = Dim(total / 2);

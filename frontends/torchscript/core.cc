@@ -1,5 +1,5 @@
-// Operators on values that are no tensors (lists, dicts, texts), and queries
-// about tensors.
+// Imports operators on values that are no tensors (lists, dicts, texts), and
+// queries about tensors.
 #include <algorithm>
 
 #include "base/one_line.h"
@@ -42,7 +42,8 @@ std::optional<bool> AreEqual(Call& c, const Value& a, const Value& b,
   return false;
 }
 
-// True if all numbers of two lists are equal, computed at run time.
+// Returns a boolean that is computed at run time: true if all numbers of two
+// lists are equal.
 Value EqualByRun(Call& c, const Value& a, const Value& b) {
   if (!a.is_sequence() || !b.is_sequence()) {
     c.FailUnsupported("expected numbers or lists of them to compare, found " +
@@ -198,7 +199,8 @@ Value GetItem(Call& c) {
   return at ? self.list->items[*at] : Value();
 }
 
-// Returns the list that a call changes, if it may be changed; else null.
+// Returns the list that an operator changes; null, with an error, if it must
+// not be changed here.
 List* Changed(Call& c) {
   const Value& self = c.value("self");
   if (!self.is(Kind::kList)) {
@@ -304,7 +306,7 @@ Value SortedList(Call& c) {
   if (!SortItems(c, items)) return {};
   return c.machine().NewList(std::move(items));
 }
-// Returns the places of the items that equal a value.
+// Returns the indices of the items that equal a value.
 std::vector<size_t> PlacesOf(Call& c, const Value& value) {
   std::vector<size_t> places;
   const std::vector<Value>& items = c.value("self").list->items;
@@ -514,8 +516,8 @@ Value CopyDict(Call& c) {
     dict.dict->items = c.value("self").dict->items;
   return dict;
 }
-// Returns the dict that a call changes; null, with an error, if it must not be
-// changed here.
+// Returns the dict that an operator changes; null, with an error, if it must
+// not be changed here.
 Dict* ChangedDict(Call& c) {
   Dict* dict = c.value("self").dict;
   return c.machine().MayChange(dict->level, "dict") ? dict : nullptr;
@@ -535,8 +537,8 @@ Value SetDefault(Call& c) {
   SetKey(*dict, c.value("key"), c.value("default_value"));
   return c.value("default_value");
 }
-// Removes a key and returns its value, or the default value if the key is not
-// there.
+// Removes a key and returns its value, or the default value if the dict does
+// not have the key.
 Value PopKey(Call& c) {
   Dict* dict = ChangedDict(c);
   if (dict == nullptr) return {};
@@ -600,7 +602,8 @@ bool CheckLength(Call& c, size_t size) {
   c.FailUnsupported("expected texts of at most 65536 bytes");
   return false;
 }
-// Replaces each {} of the text by one of the arguments after it.
+// Imports format, which replaces each {} in a text by one of the following
+// arguments.
 Value Format(Call& c) {
   std::string text = c.text("self");
   for (const std::string_view name : {"a", "b", "c", "d", "e", "f"}) {
@@ -628,8 +631,8 @@ Value StartsWith(Call& c) {
 Value EndsWith(Call& c) {
   return Value::Bool(c.text("self").ends_with(c.text("suffix")));
 }
-// Returns the place where a text begins within part of another; -1 if it is not
-// there.
+// Returns the index at which a text first occurs in a part of another text; -1
+// if it does not occur.
 Value FindText(Call& c) {
   const std::string text = c.text("self");
   const auto size = static_cast<int64_t>(text.size());
@@ -638,7 +641,7 @@ Value FindText(Call& c) {
     return std::clamp<int64_t>(at < 0 ? at + size : at, 0, size);
   };
   const int64_t start = place("start");
-  // The end is -1 where none is given.
+  // An `end` of -1 means that no end is given.
   const int64_t end = c.integer("end") == -1 ? size : place("end");
   const std::string part =
       text.substr(static_cast<size_t>(start),
@@ -718,7 +721,7 @@ Value JoinTexts(Call& c) {
   return Value::Text(Kind::kString, text);
 }
 
-// Number of iterations of "for i in range(lo, hi, step)".
+// Returns the number of iterations of "for i in range(lo, hi, step)".
 Value RangeLength(Call& c) {
   const Dim low = c.dim("lo");
   const Dim high = c.dim("hi");
@@ -792,7 +795,8 @@ constexpr OperatorRow kRows[] = {
     {"prim::unchecked_unwrap_optional(any a)", Same},
     {"_unwrap_optional(any a)", Same},
     {"prim::unchecked_cast(any a)", Same},
-    // A forked function has already run when its result is waited for.
+    // A forked function has already run when the code waits for its result, so
+    // wait returns its operand.
     {"wait(any a)", Same},
     {"prim::isinstance(any a, str type)", IsInstance},
     {"prim::Print(any a=None, any b=None, any c=None, any d=None)", Nothing},

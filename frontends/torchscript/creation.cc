@@ -1,4 +1,5 @@
-// Tensors made from numbers.
+// Imports operators that make tensors from numbers, and that copy or convert
+// tensors.
 #include <algorithm>
 #include <cmath>
 
@@ -186,7 +187,8 @@ Tensor NewTensor(Call& c) {
   if (numbers.size() == 1 && all_known) {
     return Filled(c, c.Number(numbers[0].known_number(), type), shape);
   }
-  // Integers stay integers, so that they are exact.
+  // The numbers of an integer tensor are handled as integers, so that they are
+  // exact.
   const bool is_float = IsFloat(own);
   std::vector<Tensor> parts;
   if (all_known && !is_float) {
@@ -215,7 +217,8 @@ Tensor NewTensor(Call& c) {
   return ops::Reshape(Concat(parts, 0), shape);
 }
 
-// Imports x.to(…). It returns an alias if nothing changes.
+// Imports x.to(…). If the type does not change, the result is the same tensor,
+// not a copy.
 Value CastTo(Call& c, DType type) {
   const Tensor x = c.tensor("self");
   if (!c.ok() || x.dtype() == type) return c.value("self");
@@ -240,7 +243,7 @@ Value Meshgrid(Call& c) {
     c.FailUnsupported("expected at most " + std::to_string(kMaxRank) +
                       " tensors");
   if (!c.ok()) return {};
-  // Indexing "xy" swaps the first two axes.
+  // In meshgrid, indexing "xy" swaps the first two axes.
   const auto axis_of = [&](int i) {
     return by_columns && rank > 1 && i < 2 ? 1 - i : i;
   };
@@ -272,7 +275,8 @@ Value Dropout(Call& c) { return c.value("input"); }
 constexpr OperatorRow kRows[] = {
     {"zeros(int[] size, " EMBER_TORCH_OPTIONS, Zeros},
     {"ones(int[] size, " EMBER_TORCH_OPTIONS, Ones},
-    // The contents of an empty tensor are unspecified; here they are zeros.
+    // PyTorch leaves the contents of torch.empty unspecified. The import fills
+    // them with zeros.
     {"empty(int[] size, " EMBER_TORCH_OPTIONS, Zeros},
     {"full(int[] size, Operand fill_value, " EMBER_TORCH_OPTIONS, Full},
     {"zeros_like(Tensor self, " EMBER_TORCH_OPTIONS, ZerosLike},

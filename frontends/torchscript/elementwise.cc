@@ -1,4 +1,4 @@
-// Operators on elements, with PyTorch's promotion of types.
+// Imports elementwise operators, with PyTorch's promotion of types.
 #include <cmath>
 #include <limits>
 
@@ -8,7 +8,7 @@
 namespace ember::torchscript {
 namespace {
 
-// Both operands in the type of the result.
+// Both operands of an operator, in the type of the result.
 struct Operands {
   Tensor a, b;
 };
@@ -69,7 +69,8 @@ Tensor TruncatedQuotient(Tensor a, Tensor b) {
   return a / b;
 }
 Tensor Divide(Call& c) {
-  // Archives of operators before version 4 divide integers as C does.
+  // In archives whose operator version is below 4, integers are divided as in
+  // C.
   const bool is_old =
       c.version() < 4 && !IsFloat(ResultType(c, {"self", "other"}));
   const Operands x = is_old ? Promoted(c) : PromotedFloats(c);
@@ -97,8 +98,8 @@ Tensor Fmod(Call& c) {
   return c.ok() ? ops::Binary(Opcode::kRemainder, x.a, x.b) : x.a;
 }
 
-Tensor Power(Call& c) {
-  const DType type = ResultType(c, {"self", "exponent"});
+// Raises to a power; both operands are cast to the type first.
+Tensor PowerIn(Call& c, DType type) {
   const Tensor a = c.scalar("self", type);
   const Value& exponent = c.value("exponent");
   if (!c.ok()) return a;
@@ -113,6 +114,11 @@ Tensor Power(Call& c) {
   }
   return ops::Power(a, c.scalar("exponent", type));
 }
+Tensor Power(Call& c) {
+  return PowerIn(c, ResultType(c, {"self", "exponent"}));
+}
+// PyTorch computes float_power in f64, whatever the operands are.
+Tensor FloatPower(Call& c) { return PowerIn(c, DType::kF64); }
 
 Tensor Maximum(Call& c) {
   const Operands x = Promoted(c);
@@ -123,7 +129,7 @@ Tensor Minimum(Call& c) {
   return c.ok() ? ops::Minimum(x.a, x.b) : x.a;
 }
 // Returns the larger (or smaller) element of both operands. If one of them is
-// NaN, it returns the other one.
+// NaN, the result is the other element.
 Tensor ExtremeNumber(Call& c, bool is_largest) {
   const Operands x = Promoted(c);
   if (!c.ok()) return x.a;
@@ -143,7 +149,8 @@ Tensor Atan2(Call& c) {
 Tensor Hypot(Call& c) {
   const Operands x = PromotedFloats(c);
   if (!c.ok()) return x.a;
-  // This form avoids overflow of the squares.
+  // Hypot is computed as large * sqrt(1 + (small / large)^2), so that no square
+  // overflows.
   const Tensor a = ops::Absolute(x.a);
   const Tensor b = ops::Absolute(x.b);
   const Tensor large = ops::Maximum(a, b);
@@ -168,7 +175,8 @@ Tensor Xlogy(Call& c) {
 Tensor CopySign(Call& c) {
   const Operands x = PromotedFloats(c);
   if (!c.ok()) return x.a;
-  // -0 is negative; only its reciprocal shows it.
+  // -0 counts as negative. It is recognised by its reciprocal, which is
+  // -infinity.
   const Tensor negative = ops::Or(
       ops::Less(x.b, 0), ops::And(ops::Equal(x.b, 0), ops::Less(1.0 / x.b, 0)));
   const Tensor a = ops::Absolute(x.a);
@@ -185,13 +193,14 @@ Tensor Compare(Call& c) {
                                 : ops::Binary(opcode, x.b, x.a);
 }
 
-// A function of floats; integers become f32.
+// Imports a unary function of floats. Integers are converted to f32.
 template <Tensor (*kFunction)(Tensor)>
 Tensor FloatFunction(Call& c) {
   const Tensor x = c.tensor("self");
   return c.ok() ? kFunction(AsFloat(x)) : x;
 }
-// A function that returns integers unchanged.
+// Imports a unary function, such as a rounding, that returns integers
+// unchanged.
 template <Tensor (*kFunction)(Tensor)>
 Tensor Rounding(Call& c) {
   const Tensor x = c.tensor("self");
@@ -300,8 +309,8 @@ Tensor Where(Call& c) {
   return ops::Select(AsBool(condition), c.scalar("self", type),
                      c.scalar("other", type));
 }
-// Returns a mask. If it is an input of the model, the input's type must be
-// bool.
+// Returns an operand that is a mask. If the mask is an input of the model, bool
+// is requested as the type of the input.
 Tensor MaskOf(Call& c, std::string_view name) {
   const Tensor mask = c.tensor(name);
   if (c.ok() && mask.is_float()) {
@@ -355,7 +364,7 @@ constexpr OperatorRow kRows[] = {
     {"remainder(Operand self, Operand other)", Remainder},
     {"fmod(Operand self, Operand other)", Fmod},
     {"pow(Operand self, Operand exponent)", Power},
-    {"float_power(Operand self, Operand exponent)", Power},
+    {"float_power(Operand self, Operand exponent)", FloatPower},
     {"max(Tensor self, Tensor other)", Maximum},
     {"min(Tensor self, Tensor other)", Minimum},
     {"maximum(Tensor self, Tensor other)", Maximum},

@@ -1,6 +1,6 @@
 // Operators that occur in graphs of torch.export but not in TorchScript code:
-// core ATen's forms of layers, queries about symbolic dims, assertions. Most
-// are other rows with their parameters in another order.
+// core ATen's forms of layers, queries about symbolic dims, assertions. Most of
+// these rows call another row, with the parameters in another order.
 #include <optional>
 #include <string>
 #include <utility>
@@ -14,7 +14,7 @@ namespace {
 using Kind = Value::Kind;
 
 // Returns a tuple of the value and of `count` further items. It is an error to
-// read these.
+// read these further items.
 Value WithUnknown(Call& c, const Value& value, size_t count,
                   std::string_view what) {
   std::vector<Value> items = {value};
@@ -76,15 +76,16 @@ Tensor SafeSoftmax(Call& c) {
   const Tensor y = c.machine().Read(*Redirect(c, "aten::softmax").cell);
   return c.ok() ? ops::Select(ops::Equal(y, y), y, y.Like(0)) : y;
 }
-// Returns the length of v over all axes except `dim`; they stay as 1. A `dim`
-// of -1 means over all axes.
+// Returns the length of v over all axes except `dim`; these axes stay as dims
+// of 1. A `dim` of -1 means all axes.
 Tensor NormExcept(Call& c, const Tensor& v) {
   std::vector<int64_t> axes = AllAxes(v);
   const int64_t dim = c.integer("dim");
   if (dim != -1) axes.erase(axes.begin() + c.axis("dim", v.rank()));
   return c.ok() ? ops::Sqrt(ops::Reduce(v * v, "sum", axes, dim != -1)) : v;
 }
-// Returns g along an axis times v, normalized to length 1 over the other axes.
+// Imports weight normalization: returns v, normalized to length 1 over all axes
+// but one, times g along that axis.
 Value WeightNorm(Call& c) {
   const Tensor v = c.tensor("v");
   const Tensor g = c.tensor("g");
@@ -114,7 +115,8 @@ Tensor AddOuter(Call& c) {
              (ops::AlongAxis(a, 0, 2) * ops::AlongAxis(b, 1, 2));
 }
 
-// Operators that are other rows under another name.
+// The functions below import operators that exist in the table under another
+// name.
 Value AdaptiveAveragePool3d(Call& c) {
   return Redirect(c, "aten::adaptive_avg_pool3d");
 }
@@ -131,7 +133,8 @@ Value Item(Call& c) {
   return Redirect(c, "aten::item", {{"a", c.value("self")}});
 }
 
-// Returns a copy of a tensor, of which `view` selects a part that is replaced.
+// Returns a copy of a tensor in which one part is replaced by other elements.
+// `view`: the operator that selects the part.
 Tensor Scattered(Call& c, std::string_view view) {
   const Value whole = c.machine().NewTensor(c.tensor("self"));
   const Tensor source = c.tensor("src");
@@ -154,7 +157,7 @@ Tensor Scattered(Call& c, std::string_view view) {
         ops::Broadcast(ops::Cast(source, before.dtype()), before.shape()));
     return c.machine().Read(*whole.cell);
   }
-  c.FailUnsupported("expected arguments as of " + std::string(view) +
+  c.FailUnsupported("expected the arguments of " + std::string(view) +
                     ", found others");
   return source;
 }
@@ -192,7 +195,7 @@ Value AssertWithMessage(Call& c) {
 Value Assert(Call& c) {
   return Require(c, c.value("self"), "a condition on data");
 }
-// Checks min <= self <= max; either bound may be omitted.
+// Makes the program check min <= self <= max; either bound may be omitted.
 Value ConstrainRange(Call& c) {
   const Value& size = c.value("size");
   if (size.is_known_number()) {

@@ -1,4 +1,4 @@
-// Expressions of a model's code.
+// Evaluates the expressions of a model's code.
 #include <cmath>
 #include <utility>
 
@@ -12,7 +12,8 @@ namespace {
 
 using ExpressionKind = Expression::Kind;
 
-// Returns the operator of a sign: torch.add for x + y.
+// Returns the name of the operator that a sign calls, such as torch.add for x +
+// y.
 std::string OperatorOf(std::string_view sign) {
   static constexpr std::pair<std::string_view, std::string_view> kNames[] = {
       {"+", "add"},       {"-", "sub"},       {"*", "mul"},
@@ -160,7 +161,11 @@ Value Interpreter::Attribute(const Value& value, const std::string& name) {
   if (!machine_.ok()) return {};
   if (value.is(Kind::kObject)) {
     const auto found = value.object->attributes.find(name);
-    if (found != value.object->attributes.end()) return found->second;
+    if (found != value.object->attributes.end()) {
+      if (!value.object->replaced.contains(name))
+        value.object->read.insert(name);
+      return found->second;
+    }
     if (value.object->type != nullptr) {
       for (const Class::Attribute& one : value.object->type->attributes)
         if (one.name == name && one.value) return Standard(*one.value);
@@ -171,7 +176,9 @@ Value Interpreter::Attribute(const Value& value, const std::string& name) {
     for (size_t i = 0; i < fields.size() && i < value.list->items.size(); ++i)
       if (fields[i].name == name) return value.list->items[i];
   }
-  if (value.is_tensor()) {  // x.shape is ops.prim.shape(x) in newer archives
+  // An attribute of a tensor, such as x.shape, is the operator prim::shape,
+  // which newer archives call by name.
+  if (value.is_tensor()) {
     const std::string prim = "prim::" + name;
     if (!FindOperator(prim).empty()) return CallOperator(prim, {{"", value}});
   }
@@ -213,8 +220,8 @@ std::vector<Argument> Interpreter::Arguments(const Expression& call,
   return arguments;
 }
 
-// int(x), annotate(int, x) and similar: converts a tensor or number to a
-// number.
+// Converts a tensor or number to a number type, for int(x), annotate(int, x)
+// and similar expressions.
 Value Interpreter::Convert(const Value& value, const Expression& type) {
   static constexpr std::pair<std::string_view, std::string_view> kNames[] = {
       {"int", "aten::Int"}, {"float", "aten::Float"}, {"bool", "aten::Bool"}};
@@ -252,7 +259,8 @@ std::optional<Value> Interpreter::CallBuiltin(const Expression& call,
         {{"", Evaluate(call.parts[1], frame)},
          {"", Value::Text(Kind::kString, TypeText(call.parts[2]))}});
   }
-  // A forked function runs at once: its result is what a wait would give.
+  // A forked function runs at once, so the result of fork is the result for
+  // which wait would wait.
   if (name == "fork" && count == 1 &&
       call.parts[1].kind == ExpressionKind::kName) {
     const auto closure = frame.closures.find(call.parts[1].text);
@@ -277,8 +285,8 @@ Value Interpreter::CallClosure(const Statement& definition,
                                const Frame& frame) {
   const Level level(*this);
   if (!level.ok()) return {};
-  // The function sees the variables of the code around it, and its own
-  // variables are not visible outside.
+  // The inner function can read the variables of the enclosing function. Its
+  // own variables are not visible outside.
   Frame inner = frame;
   inner.result = Value::None();
   inner.returned = false;
@@ -360,7 +368,8 @@ std::optional<Value> Interpreter::CallMember(const Expression& call,
       return CallFunction(method->second, base.object->path, arguments);
     }
   }
-  // x.add(y) is torch.add(x, y).
+  // A method of a tensor or container is an operator: x.add(y) is torch.add(x,
+  // y).
   if (base.is_tensor() || base.is_sequence() || base.is(Kind::kDict) ||
       base.is(Kind::kString)) {
     std::vector<Argument> arguments = {{"", base}};

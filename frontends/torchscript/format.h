@@ -1,4 +1,5 @@
-// TorchScript as a model format (frontends/frontend.h).
+// Declares the format TorchScript (frontends/frontend.h), which
+// frontends/registry/formats.cc lists.
 #ifndef EMBER_FRONTENDS_TORCHSCRIPT_FORMAT_H_
 #define EMBER_FRONTENDS_TORCHSCRIPT_FORMAT_H_
 

@@ -1,4 +1,4 @@
-// Fourier transforms, and the arithmetic of complex numbers around them.
+// Imports Fourier transforms, and arithmetic of complex numbers.
 #include "frontends/ops/fourier.h"
 
 #include <cmath>
@@ -142,8 +142,8 @@ ComplexParts AsFloats(const ComplexParts& x) {
 }
 enum class Kind : uint8_t { kComplex, kToHalf, kFromHalf };
 // Transforms x along several axes; `lengths` has one length for each. With
-// kToHalf and kFromHalf the last axis of the spectrum has only the half that a
-// real signal needs.
+// kToHalf and kFromHalf the last axis of the spectrum has only the half that
+// determines a real signal.
 ComplexParts Transformed(Call& c, ComplexParts x,
                          const std::vector<int64_t>& axes, const Shape& lengths,
                          Kind kind, bool inverse, Norm norm) {
@@ -170,8 +170,8 @@ ComplexParts Transformed(Call& c, ComplexParts x,
   return Divided(c, x, points, norm);
 }
 // The axes of a transform, and their lengths. A call names one axis (n, dim) or
-// several (s, dim). Without these arguments they are the last `standard` axes,
-// or all.
+// several (s, dim). Without these arguments, the axes are the last `standard`
+// axes, or all.
 struct Plan {
   std::vector<int64_t> axes;
   Shape lengths;
@@ -230,7 +230,7 @@ Value Transform(Call& c) {
   return NewComplex(c.machine(), y);
 }
 
-// Programs of torch.export have the following transforms.
+// The transforms below occur in programs of torch.export.
 Norm NormOfNumber(Call& c) {
   const int64_t number = c.integer("normalization");
   return number == 1 ? Norm::kRoot : number == 2 ? Norm::kWhole : Norm::kNone;
@@ -298,8 +298,8 @@ Tensor ShiftedHalves(Call& c, bool inverse) {
 }
 Tensor Shift(Call& c) { return ShiftedHalves(c, false); }
 Tensor ShiftBack(Call& c) { return ShiftedHalves(c, true); }
-// Returns the frequencies of the bins of a transform of n points that are d
-// apart.
+// Returns the frequencies of the bins of a transform of n points whose points
+// are d apart.
 Tensor Frequencies(Call& c, bool is_half) {
   const Dim n = c.dim("n");
   const double d = c.number("d");
@@ -325,7 +325,7 @@ struct ShortTime {
   Tensor window;  // [points]
 };
 // Reads the arguments of a short-time transform. A window that is shorter than
-// a frame is put in the middle of zeros. Returns nullopt after an error.
+// a frame is padded with zeros on both sides. Returns nullopt after an error.
 std::optional<ShortTime> ReadShortTime(Call& c, DType type) {
   ShortTime frame;
   frame.points = c.integer("n_fft");
@@ -388,7 +388,7 @@ Value Stft(Call& c, bool is_centered, const std::string& mode) {
   if (!c.ok()) return {};
   const Value complex = Complex(c, arranged(y.real), arranged(y.imaginary));
   // Without return_complex, as in archives of old versions, the result is a
-  // real tensor whose last dim has both parts.
+  // real tensor whose last dim has the real and imaginary parts.
   const bool is_complex = c.has("return_complex") && c.flag("return_complex");
   if (is_complex || !c.ok()) return complex;
   return machine.NewTensor(machine.Read(*complex.cell));
@@ -450,7 +450,8 @@ Value Istft(Call& c) {
   if (c.has("length")) size = c.dim("length");
   Tensor y = cut(sum);
   Tensor weights = cut(squares);
-  // Behind the last frame the sums and the weights are 0, and so is the result.
+  // After the last frame the sums and the weights are 0. A weight of 0 is
+  // replaced by 1, so that the result is 0 there.
   weights = ops::Select(ops::Equal(weights, 0), weights.Like(1), weights);
   y = y / weights;
   return c.machine().NewTensor(is_batched ? y : ops::Squeeze(y, {0}));

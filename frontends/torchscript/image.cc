@@ -1,4 +1,5 @@
-// Images: resizing, pixels and channels, boxes.
+// Imports operators on images: resizing, moves between pixels and channels, and
+// selection of boxes.
 #include <cmath>
 #include <optional>
 #include <string>
@@ -11,8 +12,9 @@
 namespace ember::torchscript {
 namespace {
 
-// `in * factor`, rounded down. Expressions of open dims are of integers, so
-// that an open extent needs a factor that is a fraction of a small power of 2.
+// Returns `in * factor`, rounded down. Expressions of open dims are of
+// integers, so that an open extent needs a factor that is a fraction of a small
+// power of 2.
 std::optional<Dim> Scaled(const Dim& in, double factor) {
   if (in.is_constant() && factor > 0)
     return Dim(
@@ -82,8 +84,8 @@ Tensor Resize(Call& c, const Tensor& x, const ops::ResizeSpec& spec,
     axis.axis = static_cast<int>(i) + 2;
     axis.in = x.dim(axis.axis);
     axis.out = target.sizes[i];
-    // Aligned corners lie at the same places whatever the factor: the distance
-    // of elements is that of the whole sizes.
+    // If align_corners is set, the scale follows from the sizes alone, so a
+    // given scale factor is not used.
     const bool is_aligned = spec.coordinates == "align_corners";
     if (target.factors[i] && *target.factors[i] > 0 && !is_aligned)
       axis.scale = target.factors[i];
@@ -144,20 +146,19 @@ Tensor UpsampleAntialiased(Call& c) {
     if (parameter.name.starts_with("scale")) factors.push_back(parameter.name);
   std::optional<Target> target = TargetOf(c, x, 2, "output_size", factors);
   if (!target) return x;
-  // Antialiasing only takes the distance of elements from aligned corners; the
-  // middles of pixels stay where they are.
+  // If align_corners is set together with antialiasing, it changes only the
+  // scale factor, to (out - 1) / (in - 1). The positions remain those of the
+  // middles of pixels.
   const bool is_aligned = c.flag("align_corners");
   for (size_t i = 0; i < 2; ++i) {
     const std::optional<int64_t> in =
         x.dim(static_cast<int>(i) + 2).AsConstant();
     const std::optional<int64_t> out = target->sizes[i].AsConstant();
-    if (target->factors[i] && !is_aligned) continue;
+    if (!is_aligned && (target->factors[i] || !in || !out)) continue;
     if (!in || !out || (is_aligned && (*in < 2 || *out < 2))) {
       c.FailUnsupported(
-          is_aligned
-              ? "antialias with align_corners: expected extents of 2 or more "
-                "that are known when importing"
-              : "antialias: expected extents that are known when importing");
+          "antialias with align_corners: expected extents of 2 or more that "
+          "are known when importing");
       return x;
     }
     const int64_t less = is_aligned ? 1 : 0;
@@ -228,7 +229,7 @@ Tensor ChannelShuffle(Call& c) {
                       x.shape());
 }
 
-// Returns the windows of an image as columns: [N, C kh kw, L].
+// Imports im2col: returns the windows of an image as columns: [N, C kh kw, L].
 Tensor Im2Col(Call& c) {
   const Tensor x = c.tensor("self");
   const std::vector<int64_t> kernel = c.integers("kernel_size", 2);
@@ -247,7 +248,8 @@ Tensor Im2Col(Call& c) {
   }
   const Shape pads = {Dim(0), Dim(0), Dim(padding[0]), Dim(padding[1])};
   Tensor y = ops::Pad(x, pads, pads, "constant", x.Like(0));
-  // Each axis in order becomes two: (position in the window, window).
+  // Replaces each spatial axis, one after the other, by two axes: (position in
+  // the window, window).
   Shape counts;
   for (int i = 0; i < 2; ++i) {
     const auto at = static_cast<size_t>(i);
@@ -272,7 +274,8 @@ Tensor Im2Col(Call& c) {
       {x.dim(0), x.dim(1) * Dim(kernel[0] * kernel[1]), counts[0] * counts[1]});
 }
 
-// Returns the indices of the kept boxes, best first.
+// Imports torchvision's nms: returns the indices of the boxes that are kept,
+// best first.
 Tensor Nms(Call& c) {
   const Tensor boxes = ops::Cast(c.tensor("dets"), DType::kF32);
   const Tensor scores = ops::Cast(c.tensor("scores"), DType::kF32);

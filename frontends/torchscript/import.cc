@@ -1,6 +1,5 @@
 #include "frontends/torchscript/import.h"
 
-#include <filesystem>
 #include <map>
 #include <utility>
 
@@ -12,9 +11,42 @@
 namespace ember::torchscript {
 namespace {
 
-// Largest number of imports. Each may find inputs whose type must be another
-// one, because an operator refused the assumed type.
+// Largest number of imports. Each import may find inputs that need another
+// type, because an operator refused the assumed type; the import is then
+// repeated.
 constexpr int kMaxTries = 32;
+
+StatusOr<std::unique_ptr<ModuleFile>> Open(const graph::ConstantData& file) {
+  return ModuleFile::Open(file.bytes, file.owner);
+}
+
+StatusOr<graph::Graph> ImportOpened(ModuleFile& file,
+                                    const frontends::ImportOptions& options) {
+  std::map<std::string, DType> dtypes = options.input_types;
+  for (const auto& [input, value] : options.input_values)
+    dtypes[input] = value.dtype;
+  frontends::ImportSteps steps(options.progress);
+  for (int i = 0;; ++i) {
+    ModelImporter importer(file, options, dtypes, steps);
+    StatusOr<graph::Graph> graph = importer.Import();
+    if (graph.ok()) graph->set_metadata(file.Metadata());
+    if (graph.ok() || i == kMaxTries) return graph;
+    bool is_news = false;
+    for (const auto& [input, dtype] : importer.wanted())
+      is_news |= dtypes.emplace(input, dtype).second;
+    if (!is_news) return graph;
+  }
+}
+
+template <typename File>
+StatusOr<graph::Graph> ImportRead(const StatusOr<File>& file,
+                                  const frontends::ImportOptions& options,
+                                  std::string_view name) {
+  if (!file.ok()) return frontends::OfModel(file.status(), name);
+  StatusOr<graph::Graph> graph = ImportOpened(**file, options);
+  if (!graph.ok()) return frontends::OfModel(graph.status(), name);
+  return graph;
+}
 
 }  // namespace
 
@@ -22,52 +54,25 @@ StatusOr<graph::Graph> ImportModelBytes(std::span<const uint8_t> bytes,
                                         std::shared_ptr<const void> owner,
                                         const frontends::ImportOptions& options,
                                         std::string_view name) {
-  const graph::ConstantData held =
-      frontends::KeptBytes(bytes, std::move(owner));
-  const auto import = [&]() -> StatusOr<graph::Graph> {
-    EMBER_ASSIGN_OR_RETURN(const std::unique_ptr<ModuleFile> file,
-                           ModuleFile::Open(held.bytes, held.owner));
-    std::map<std::string, DType> dtypes = options.input_types;
-    for (const auto& [input, value] : options.input_values)
-      dtypes[input] = value.dtype;
-    frontends::ImportSteps steps(options.progress);
-    for (int i = 0;; ++i) {
-      ModelImporter importer(*file, options, dtypes, steps);
-      StatusOr<graph::Graph> graph = importer.Import();
-      if (graph.ok()) graph->set_metadata(file->Metadata());
-      if (graph.ok() || i == kMaxTries) return graph;
-      bool is_news = false;
-      for (const auto& [input, dtype] : importer.wanted())
-        is_news |= dtypes.emplace(input, dtype).second;
-      if (!is_news) return graph;
-    }
-  };
-  StatusOr<graph::Graph> graph = import();
-  if (graph.ok()) return graph;
-  return frontends::OfModel(graph.status(), name);
+  return ImportRead(Open(frontends::KeptBytes(bytes, std::move(owner))),
+                    options, name);
 }
 
-StatusOr<graph::Graph> ImportModel(const std::string& path,
+StatusOr<graph::Graph> ImportModel(frontends::ModelFile& file,
                                    const frontends::ImportOptions& options) {
-  EMBER_ASSIGN_OR_RETURN(const graph::ConstantData file,
-                         frontends::MapModelFile(path));
-  return ImportModelBytes(file.bytes, file.owner, options,
-                          std::filesystem::path(path).filename().string());
+  return ImportRead(file.Parsed<ModuleFile>(Open), options, file.name());
 }
 
 StatusOr<std::vector<frontends::InputInfo>> ModelInputs(
-    const std::string& path, const frontends::ImportOptions& options) {
-  const std::string name = std::filesystem::path(path).filename().string();
-  EMBER_ASSIGN_OR_RETURN(const graph::ConstantData mapped,
-                         frontends::MapModelFile(path));
-  StatusOr<std::unique_ptr<ModuleFile>> file =
-      ModuleFile::Open(mapped.bytes, mapped.owner);
-  if (!file.ok()) return frontends::OfModel(file.status(), name);
+    frontends::ModelFile& file, const frontends::ImportOptions& options) {
+  const auto module = file.Parsed<ModuleFile>(Open);
+  if (!module.ok()) return frontends::OfModel(module.status(), file.name());
   frontends::ImportSteps steps(nullptr);
   const StatusOr<Arguments> arguments =
-      ModelImporter(**file, options, options.input_types, steps)
+      ModelImporter(**module, options, options.input_types, steps)
           .MethodArguments(Arguments::Scope::kAll);
-  if (!arguments.ok()) return frontends::OfModel(arguments.status(), name);
+  if (!arguments.ok())
+    return frontends::OfModel(arguments.status(), file.name());
   return arguments->infos();
 }
 

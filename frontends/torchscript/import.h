@@ -1,6 +1,7 @@
 // Imports TorchScript archives as graphs: NAME.pt as torch.jit.save writes it.
 //
-//   EMBER_ASSIGN_OR_RETURN(graph::Graph graph, ImportModel("net.pt", {}));
+//   frontends::ModelFile file("net.pt");
+//   EMBER_ASSIGN_OR_RETURN(graph::Graph graph, ImportModel(file, {}));
 //
 // The graph is the computation of the module's method `forward` (or of the
 // method that the options name as entry) in evaluation mode. Inputs have the
@@ -34,18 +35,18 @@
 
 namespace ember::torchscript {
 
-StatusOr<graph::Graph> ImportModel(const std::string& path,
+StatusOr<graph::Graph> ImportModel(frontends::ModelFile& file,
                                    const frontends::ImportOptions& options);
 
-// Imports an archive from memory. `owner`: keeps the bytes; if null, they are
-// copied. `name`: how errors call the model.
+// Imports an archive from memory. `owner`: keeps the bytes alive; if null, they
+// are copied. `name`: the name of the model in errors.
 StatusOr<graph::Graph> ImportModelBytes(std::span<const uint8_t> bytes,
                                         std::shared_ptr<const void> owner,
                                         const frontends::ImportOptions& options,
                                         std::string_view name = "model");
 
 StatusOr<std::vector<frontends::InputInfo>> ModelInputs(
-    const std::string& path, const frontends::ImportOptions& options);
+    frontends::ModelFile& file, const frontends::ImportOptions& options);
 
 // True if a file is an archive that torch.jit.save or torch.save wrote.
 bool IsArchive(std::string_view contents);

@@ -1,4 +1,4 @@
-// Operators that access elements by index: gathers, scatters, masks,
+// Imports operators that access elements by index: gathers, scatters, masks,
 // embeddings.
 #include <algorithm>
 
@@ -15,7 +15,8 @@ Tensor NonZeroPositions(Call& c, const Tensor& x) {
   const Dim count = c.builder().FreshSymbol();
   return Apply("non_zero", {flat}, {{"defines", Shape{count}}});
 }
-// Returns these positions as one index vector per axis.
+// Returns the positions of the elements that are not zero, as one index vector
+// per axis.
 std::vector<Tensor> NonZeroIndices(Call& c, const Tensor& x) {
   const Tensor positions = NonZeroPositions(c, x);
   std::vector<Tensor> indices(static_cast<size_t>(x.rank()));
@@ -34,14 +35,18 @@ std::vector<Tensor> NonZeroIndices(Call& c, const Tensor& x) {
   return indices;
 }
 
-// The operands of x[i, :, j …]: the axes that have an index are merged into one
-// in front.
+// The operands of x[i, :, j …]: the axes that have an index are moved to the
+// front and merged into one axis.
 struct Indexed {
-  Tensor data;   // [K, others…]: K merges the axes with an index
-  Tensor index;  // indices of K, in the shape to which the indices broadcast
-  Shape others;  // extents of the axes without an index
-  std::vector<int64_t> order;  // order of the axes of x before the merge
-  int first = 0;               // position of the indices' dims in the result
+  // The tensor as [K, others…], where K merges the axes that have an index.
+  Tensor data;
+  // Indices along K, in the shape to which the given indices broadcast.
+  Tensor index;
+  Shape others;  // Extents of the axes that have no index.
+  // Order to which the axes of x are transposed before the merge.
+  std::vector<int64_t> order;
+  // Position in the result at which the dims of the indices begin.
+  int first = 0;
   bool ok = false;
 };
 Indexed PrepareIndex(Call& c, const Tensor& x) {
@@ -80,8 +85,8 @@ Indexed PrepareIndex(Call& c, const Tensor& x) {
     c.FailInvalid("indices: expected at least one tensor, found none");
     return indexed;
   }
-  // If the indexed axes are adjacent, the indices' dims replace them; otherwise
-  // the dims are in front.
+  // If the indexed axes are adjacent, the dims of the indices replace them in
+  // the result; otherwise these dims are in front.
   const bool side_by_side =
       with.back() - with.front() + 1 == static_cast<int64_t>(with.size());
   indexed.first = side_by_side ? static_cast<int>(with.front()) : 0;
@@ -106,7 +111,8 @@ Indexed PrepareIndex(Call& c, const Tensor& x) {
   indexed.ok = c.ok();
   return indexed;
 }
-// Moves the first `count` of `rank` axes after the next `first` ones.
+// Returns the order of axes that moves the first `count` of `rank` axes after
+// the `first` axes that follow them.
 std::vector<int64_t> MovedBehind(int count, int first, int rank) {
   std::vector<int64_t> order;
   for (int i = 0; i < first; ++i) order.push_back(count + i);
@@ -131,7 +137,8 @@ Tensor IndexPut(Call& c) {
   const bool accumulate = c.flag("accumulate");
   if (!c.ok()) return x;
   const std::vector<Value>& items = c.value("indices").list->items;
-  // One mask and one value need no positions.
+  // An assignment of one value where a mask is true is a selection. It does not
+  // need the positions of the true elements.
   if (items.size() == 1 && items[0].is_tensor() && !accumulate) {
     const Tensor mask = c.machine().ToTensor(items[0]);
     if (mask.dtype() == DType::kBool && mask.rank() <= x.rank() &&
@@ -144,15 +151,16 @@ Tensor IndexPut(Call& c) {
   }
   Indexed indexed = PrepareIndex(c, x);
   if (!indexed.ok) return x;
-  // A mask must have as many true elements as there are values for it.
+  // A mask must have as many true elements as there are values. The program
+  // checks that.
   const auto behind = static_cast<int>(indexed.others.size()) - indexed.first;
   if (indexed.index.rank() == 1 && values.rank() > behind &&
       values.dim(values.rank() - 1 - behind) != Dim(1)) {
     indexed.index =
         ops::WithDim(indexed.index, 0, values.dim(values.rank() - 1 - behind));
   }
-  // The values are broadcast to the shape of x[indices]; then the indices' dims
-  // are moved to the front.
+  // The values are broadcast to the shape of x[indices]; then the dims of the
+  // indices are moved to the front.
   const int count = indexed.index.rank();
   Shape rows = indexed.index.shape();
   rows.insert(rows.end(), indexed.others.begin(), indexed.others.end());
@@ -221,8 +229,8 @@ Tensor Take(Call& c) {
                      ops::NormalizeIndices(index, count), 0);
 }
 
-// Writes elements of `source` along an axis. Only the part of `source` that the
-// index covers is used.
+// Returns x with elements of `source` written to the indices along an axis.
+// Only the part of `source` that the index covers is used.
 Tensor ScatterInto(Call& c, const Tensor& x, Tensor source,
                    const std::string& update) {
   const int axis = c.axis("dim", x.rank());
@@ -259,7 +267,7 @@ Tensor ScatterValue(Call& c) {
   const Tensor x = c.tensor("self");
   return ScatterInto(c, x, c.scalar("value", x.dtype()), "assign");
 }
-Tensor ScatterReduced(Call& c) {
+Tensor ScatterUpdating(Call& c) {
   const Tensor x = c.tensor("self");
   return ScatterInto(c, x, c.tensor("src"), UpdateOf(c, c.text("reduce")));
 }
@@ -267,15 +275,6 @@ Tensor ScatterAdd(Call& c) {
   const Tensor x = c.tensor("self");
   return ScatterInto(c, x, c.tensor("src"), "add");
 }
-Tensor ScatterReduce(Call& c) {
-  const Tensor x = c.tensor("self");
-  if (!c.flag("include_self")) {
-    c.FailUnsupported("include_self=False is not supported");
-    return x;
-  }
-  return ScatterInto(c, x, c.tensor("src"), UpdateOf(c, c.text("reduce")));
-}
-
 // Scatters whole slices along an axis, which is moved to the front and
 // scattered by rows.
 Tensor ScatterSlices(Call& c, const Tensor& x, Tensor source,
@@ -316,6 +315,41 @@ Tensor IndexCopy(Call& c) {
 Tensor IndexFill(Call& c) {
   const Tensor x = c.tensor("self");
   return ScatterSlices(c, x, c.scalar("value", x.dtype()), "assign");
+}
+
+// ScatterInto or ScatterSlices.
+using ScatterFunction = Tensor (*)(Call&, const Tensor&, Tensor,
+                                   const std::string&);
+// Combines the elements of x at the places of the index with the elements of
+// the source. Without include_self the elements of x do not count there; they
+// stay where the index names no place.
+Tensor ScatterReduced(Call& c, const Tensor& source, ScatterFunction scatter) {
+  const Tensor x = c.tensor("self");
+  const std::string reduce = c.text("reduce");
+  const bool include_self = c.flag("include_self");
+  const bool is_mean = reduce == "mean";
+  const std::string update = is_mean ? "add" : UpdateOf(c, reduce);
+  if (!c.ok()) return x;
+  Tensor start = x;
+  if (!include_self) {
+    // A maximum or minimum may begin with any of the elements that it combines.
+    const bool is_extreme = update == "maximum" || update == "minimum";
+    start = scatter(c, x,
+                    is_extreme ? source : x.Like(update == "multiply" ? 1 : 0),
+                    "assign");
+  }
+  const Tensor y = scatter(c, start, source, update);
+  if (!is_mean || !c.ok()) return y;
+  Tensor count = ops::Broadcast(x.Like(1), x.shape());
+  if (!include_self) count = scatter(c, count, x.Like(0), "assign");
+  count = scatter(c, count, x.Like(1), "add");
+  return x.is_float() ? y / count : ops::Binary(Opcode::kFloorDivide, y, count);
+}
+Tensor ScatterReduce(Call& c) {
+  return ScatterReduced(c, c.tensor("src"), ScatterInto);
+}
+Tensor IndexReduce(Call& c) {
+  return ScatterReduced(c, c.tensor("source"), ScatterSlices);
 }
 
 Tensor MaskedSelect(Call& c) {
@@ -373,12 +407,19 @@ Tensor OneHot(Call& c) {
 }
 // Returns true for NaN. Integers are never NaN.
 Tensor IsUnordered(const Tensor& x) { return ops::NotEqual(x, x); }
-// Counts the boundaries below x (or not above it); NaN is above all numbers.
+// Returns the number of boundaries that are below each element of x or, if
+// `right`, not above it; NaN is above all numbers.
+// `sorted` has one axis, or the axes of x; then each row of x has its own.
 Tensor CountBelow(Call& c, const Tensor& sorted, const Tensor& x, bool right) {
-  if (!c.CheckRank("boundaries", sorted, 1, 1)) return x;
+  if (!c.CheckRank("boundaries", sorted, 1)) return x;
   const DType type = PromoteTypes(sorted.dtype(), x.dtype());
-  const Tensor bounds =
-      ops::AlongAxis(ops::Cast(sorted, type), x.rank(), x.rank() + 1);
+  Tensor bounds = ops::Cast(sorted, type);
+  if (sorted.rank() == 1) {
+    bounds = ops::AlongAxis(bounds, x.rank(), x.rank() + 1);
+  } else {
+    if (!c.CheckRank("self", x, sorted.rank(), sorted.rank())) return x;
+    bounds = ops::Unsqueeze(bounds, {x.rank() - 1});
+  }
   const Tensor value = ops::Unsqueeze(ops::Cast(x, type), {x.rank()});
   const Tensor is_below =
       right ? ops::Or(ops::LessEqual(bounds, value), IsUnordered(value))
@@ -388,13 +429,25 @@ Tensor CountBelow(Call& c, const Tensor& sorted, const Tensor& x, bool right) {
                      false);
 }
 Tensor Bucketize(Call& c) {
+  const Tensor boundaries = c.tensor("boundaries");
+  if (!c.CheckRank("boundaries", boundaries, 1, 1)) return boundaries;
   const Tensor count =
-      CountBelow(c, c.tensor("boundaries"), c.tensor("self"), c.flag("right"));
+      CountBelow(c, boundaries, c.tensor("self"), c.flag("right"));
   return c.flag("out_int32") ? ops::Cast(count, DType::kI32) : count;
 }
 Tensor SearchSorted(Call& c) {
-  const Tensor count = CountBelow(c, c.tensor("sorted_sequence"),
-                                  c.tensor("self"), c.flag("right"));
+  Tensor sorted = c.tensor("sorted_sequence");
+  if (c.has("sorter")) {
+    const Tensor order = c.Indices("sorter");
+    if (!c.CheckRank("sorter", order, sorted.rank(), sorted.rank()))
+      return order;
+    sorted = Apply("gather_elements", {sorted, order},
+                   {{"axis", int64_t{sorted.rank() - 1}}});
+  }
+  const bool right =
+      c.flag("right") || (c.has("side") && c.text("side") == "right");
+  const DType type = ResultType(c, {"sorted_sequence", "self"});
+  const Tensor count = CountBelow(c, sorted, c.scalar("self", type), right);
   return c.flag("out_int32") ? ops::Cast(count, DType::kI32) : count;
 }
 
@@ -416,7 +469,7 @@ constexpr OperatorRow kRows[] = {
     {"scatter(Tensor self, int dim, Tensor index, *, Operand value)",
      ScatterValue},
     {"scatter(Tensor self, int dim, Tensor index, Operand src, *, str reduce)",
-     ScatterReduced},
+     ScatterUpdating},
     {"scatter_add(Tensor self, int dim, Tensor index, Tensor src)", ScatterAdd},
     {"scatter_reduce(Tensor self, int dim, Tensor index, Tensor src, "
      "str reduce, *, bool include_self=True)",
@@ -428,6 +481,9 @@ constexpr OperatorRow kRows[] = {
      IndexCopy},
     {"index_fill(Tensor self, int dim, Tensor index, Operand value)",
      IndexFill},
+    {"index_reduce(Tensor self, int dim, Tensor index, Tensor source, "
+     "str reduce, *, bool include_self=True)",
+     IndexReduce},
     {"masked_select(Tensor self, Tensor mask)", MaskedSelect},
     {"nonzero(Tensor self)", NonZero},
     {"argwhere(Tensor self)", NonZero},
@@ -439,8 +495,9 @@ constexpr OperatorRow kRows[] = {
     {"bucketize(Tensor self, Tensor boundaries, *, bool out_int32=False, "
      "bool right=False)",
      Bucketize},
-    {"searchsorted(Tensor sorted_sequence, Tensor self, *, "
-     "bool out_int32=False, bool right=False)",
+    {"searchsorted(Tensor sorted_sequence, Operand self, *, "
+     "bool out_int32=False, bool right=False, str? side=None, "
+     "Tensor? sorter=None)",
      SearchSorted},
 };
 

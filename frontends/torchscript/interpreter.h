@@ -1,7 +1,7 @@
 // Runs a model's code once, over values that are known or are tensors of a
 // graph. The resulting graph is the model with all calls inlined, loops of
 // known length unrolled and decided branches taken. Branches and loops that are
-// decided at run time become those of the graph.
+// decided at run time become branches and loops of the graph.
 //
 //   Interpreter interpreter(machine, code, {});
 //   Value result = interpreter.CallMethod(net, "forward", {x});
@@ -51,13 +51,14 @@ class Interpreter {
 
   Value CallMethod(Object& object, std::string_view name,
                    std::vector<Value> arguments);
-  // Returns the first operator that the table does not have; empty if there is
-  // none.
+  // Returns the name of the first called operator that the operator table does
+  // not have; empty if there is none.
   const std::string& unknown() const { return caller_.unknown(); }
   // Returns the message of the exception that the code raised; nullopt if it
   // raised none.
   const std::optional<std::string>& raised() const { return raised_; }
-  // Returns the default of a parameter that is not given.
+  // Returns the value of a default expression, for a parameter that is not
+  // given.
   Value Standard(const Expression& expression);
 
  private:
@@ -65,16 +66,18 @@ class Interpreter {
 
   struct Frame {
     std::map<std::string, Value, std::less<>> variables;
-    // Functions that are defined within this one, by their names.
+    // Functions that are defined within the function that runs, by their names.
     std::map<std::string, const Statement*, std::less<>> closures;
     Value result;
     bool returned = false;
-    std::string where;  // the object, or the function
+    // Name of the object whose method runs, or of the function, for errors.
+    std::string where;
   };
   // Increases the depth by one during its lifetime; false if that is too deep.
   class Level;
 
-  // Counts a step. False, with an error, if there are more than kMaxSteps.
+  // Counts a step. Returns false, with an error, if there are more than
+  // kMaxSteps.
   bool CountStep();
   Value CallFunction(const Function& function, const std::string& where,
                      const std::vector<Argument>& arguments);
@@ -108,17 +111,24 @@ class Interpreter {
   void ExecuteIf(const Statement& statement, Frame& frame);
   void ExecuteFor(const Statement& statement, Frame& frame);
   void ExecuteWhile(const Statement& statement, Frame& frame);
-  // Converts a value to a bool: a known one, or a scalar of the program.
+  // Converts a value to a bool: one that is known at import, or a scalar that
+  // the program computes.
   Value Truth(const Value& value);
 
-  // Branches and loops that are decided at run time (branches.cc, loops.cc).
+  // The functions below execute branches and loops that are decided at run time
+  // (branches.cc, loops.cc).
   struct Branch;
-  void ExecuteBoth(const Tensor& condition, const Statement& statement,
+  void ExecuteBoth(const Value& decided, const Statement& statement,
                    Frame& frame);
   void RunBranch(const std::vector<Statement>& block, graph::Region& region,
                  Frame& frame, Branch& branch);
-  void MergeBranches(const Tensor& condition, graph::IfRegions& regions,
-                     Branch& then, Branch& otherwise, Frame& frame);
+  // Merges what the branches of the bool `decided` leave. Returns false, and
+  // changes nothing, if the bool only tests if a dim is 0 and a tensor has
+  // another rank or element type in one branch than in the other, which
+  // `conflict` names.
+  bool MergeBranches(const Value& decided, graph::IfRegions& regions,
+                     Branch& then, Branch& otherwise, Frame& frame,
+                     std::string& conflict);
   Value Frozen(const Value& value, int depth);
   void ExecuteOpenLoop(const Statement& statement, const Value& count,
                        Frame& frame);

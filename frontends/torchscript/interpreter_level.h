@@ -1,5 +1,5 @@
-// One more nesting level of calls, blocks and expressions. Its limit alone
-// protects this thread's stack from a model's code.
+// One more nesting level of calls, blocks and expressions. The limit on these
+// levels is the only protection of the thread's stack from a model's code.
 #ifndef EMBER_FRONTENDS_TORCHSCRIPT_INTERPRETER_LEVEL_H_
 #define EMBER_FRONTENDS_TORCHSCRIPT_INTERPRETER_LEVEL_H_
 

@@ -1,4 +1,4 @@
-// Loops whose number of iterations is only known at run time.
+// Executes loops whose number of iterations is only known at run time.
 #include <functional>
 #include <map>
 #include <set>
@@ -79,8 +79,8 @@ class Interpreter::Loop {
     return interpreter_.Truth(interpreter_.Evaluate(statement_.value, frame_));
   }
 
-  // Runs the body once to find out what it writes to. All its effects are
-  // undone.
+  // Runs the body once to find out what it writes to. All effects of this run
+  // are undone.
   void Probe() {
     const auto before = frame_.variables;
     graph::Region region(machine_.builder(), "probe");
@@ -107,8 +107,9 @@ class Interpreter::Loop {
     }
   }
 
-  // Makes the loop's variables that are numbers dynamic, as they may change
-  // from iteration to iteration.
+  // Replaces the known values of the loop's numeric variables by values that
+  // are known only at run time, as the numbers may change from iteration to
+  // iteration.
   void Blur() {
     for (const std::string& name : names_) {
       Value& value = frame_.variables[name];
@@ -133,8 +134,8 @@ class Interpreter::Loop {
     }
   }
 
-  // True for values that no graph has. An iteration must leave such a value as
-  // it was.
+  // True for values that a graph cannot represent, such as texts. An iteration
+  // must not change such a value.
   static bool IsInvariant(const Value& value) {
     return !value.is_tensor() && !value.is_number() && !value.is_sequence() &&
            !value.is(Kind::kConflict);
@@ -180,7 +181,8 @@ class Interpreter::Loop {
           OnOneLine(name) + "', " + Describe(value));
     }
   }
-  // Returns a value like `pattern` that is made of other tensors and numbers.
+  // Returns a value with the structure of `pattern`, made of other tensors and
+  // numbers.
   Value Unflatten(const Value& pattern, const std::vector<graph::Value*>& flat,
                   size_t& next, int depth = 0) {
     if (depth > kMaxListDepth || !machine_.Charge(1)) return pattern;

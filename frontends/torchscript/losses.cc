@@ -1,4 +1,4 @@
-// Losses, which some models return in addition to their results.
+// Imports losses, which some models return in addition to their results.
 #include <cmath>
 
 #include "frontends/torchscript/operator_table.h"
@@ -7,8 +7,8 @@
 namespace ember::torchscript {
 namespace {
 
-// Returns the losses of all elements as they are, their mean, or their sum, as
-// the argument `reduction` says.
+// Returns the losses of all elements without a reduction, their mean, or their
+// sum, as the argument `reduction` says.
 Tensor Reduced(Call& c, const Tensor& losses) {
   const int64_t reduction = c.integer("reduction");
   if (!c.ok() || reduction == 0) return losses;
@@ -16,7 +16,7 @@ Tensor Reduced(Call& c, const Tensor& losses) {
   return ops::Reduce(losses, "sum", AllAxes(losses), false);
 }
 
-// Two operands in the same float type.
+// The two operands of a loss, in the same float type.
 struct Pair {
   Tensor x, y;
 };
@@ -36,7 +36,7 @@ Tensor AbsoluteError(Call& c) {
   return c.ok() ? Reduced(c, ops::Absolute(p.x - p.y)) : p.x;
 }
 // Returns a loss that is a parabola for distances below `width` (the argument
-// `parameter`) and a line beyond. is_smooth: it is divided by the width.
+// `parameter`) and a line beyond. is_smooth: the loss is divided by the width.
 Tensor Rounded(Call& c, std::string_view parameter, bool is_smooth) {
   const Pair p = Floats(c, "self", "target");
   const double width = c.number(parameter);
@@ -57,7 +57,8 @@ Tensor Weighted(Call& c, const Tensor& loss) {
 Tensor BinaryCrossEntropy(Call& c) {
   const Pair p = Floats(c, "self", "target");
   if (!c.ok()) return p.x;
-  // Logarithms are at least -100.
+  // Like in PyTorch, logarithms are clamped to at least -100, so that the loss
+  // is finite.
   const Tensor yes = ops::Maximum(ops::Log(p.x), -100);
   const Tensor no = ops::Maximum(ops::Log1p(-p.x), -100);
   return Reduced(c, Weighted(c, (p.y - 1.0) * no - p.y * yes));
@@ -65,7 +66,7 @@ Tensor BinaryCrossEntropy(Call& c) {
 Tensor BinaryCrossEntropyOfLogits(Call& c) {
   const Pair p = Floats(c, "self", "target");
   if (!c.ok()) return p.x;
-  // tail = log(1 + exp(-x)), without overflow.
+  // `tail` is log(1 + exp(-x)), computed without overflow.
   Tensor tail = ops::Softplus(-p.x);
   if (c.has("pos_weight")) {
     tail = tail * ((c.scalar("pos_weight", p.x.dtype()) - 1.0) * p.y + 1.0);
@@ -154,12 +155,13 @@ Tensor TripletMargin(Call& c) {
       c, ops::Relu(distance(anchor, near) - apart + c.number("margin")));
 }
 
-// Operands of losses of classes: x [N, C, …] or [C] has logarithms of
-// probabilities, and `target` [N, …] has the classes.
+// The operands of losses for classification: x [N, C, …] or [C] has logarithms
+// of probabilities, and `target` [N, …] has the classes.
 struct Classes {
   int axis = 0;
   Tensor x, target;
-  Tensor weight;  // One per element; 0 if it is ignored.
+  // The weight of each target element; 0 if the element is ignored.
+  Tensor weight;
 };
 bool ReadClasses(Call& c, const Tensor& x, Classes& classes) {
   classes.x = x;
@@ -170,7 +172,8 @@ bool ReadClasses(Call& c, const Tensor& x, Classes& classes) {
     return false;
   const auto ignored = static_cast<double>(c.integer("ignore_index"));
   const Tensor counts = ops::NotEqual(classes.target, ignored);
-  // An element that is ignored may have no class.
+  // An ignored element may have a number that is no class, so it is replaced by
+  // 0.
   classes.target = ops::Select(counts, classes.target, classes.target.Like(0));
   classes.weight = ops::Cast(counts, x.dtype());
   if (c.has("weight")) {
@@ -179,8 +182,8 @@ bool ReadClasses(Call& c, const Tensor& x, Classes& classes) {
   }
   return c.ok();
 }
-// Returns the losses as they are, their sum, or their sum divided by the sum of
-// the weights, as the argument `reduction` says.
+// Returns the losses of the elements, their sum, or their sum divided by the
+// sum of the weights, as the argument `reduction` says.
 Tensor ReducedClasses(Call& c, const Tensor& losses, const Tensor& weight) {
   const int64_t reduction = c.integer("reduction");
   if (!c.ok() || reduction == 0) return losses;

@@ -9,8 +9,8 @@
 namespace ember::torchscript {
 namespace {
 
-// Largest length of a chain of views of views, each of which is read through
-// the next.
+// Largest length of a chain of views of views, as each view is read through the
+// tensor of which it is a view.
 constexpr int kMaxViews = 200;
 
 std::string DescribeTensor(const Tensor& tensor) {
@@ -121,8 +121,8 @@ Tensor Machine::Inside(const Tensor& tensor) {
   while (level < builders_.size() && builders_[level] != &tensor.builder())
     ++level;
   if (level == builders_.size()) {
-    // The tensor belongs to a region that has ended. Only merged values may be
-    // used after a branch.
+    // The tensor belongs to a region that has ended. That is an internal error,
+    // as only merged values may be used after a branch.
     Fail(InternalError("a value of a branch was used behind it"));
     return {&builder(), nullptr};
   }
@@ -253,8 +253,8 @@ Tensor Machine::Read(Cell& cell) {
     const auto load = std::exchange(cell.load, nullptr);
     cell.value = load();
   }
-  // Views that are out of date are updated in order, beginning with the one
-  // whose base is up to date.
+  // A chain of views that are out of date is updated in order, beginning with
+  // the view whose base is up to date.
   std::vector<Cell*> stale;
   Cell* at = &cell;
   for (; at->base != nullptr && at->stamp != at->root->stamp; at = at->base)
@@ -274,9 +274,9 @@ Tensor Machine::Read(Cell& cell) {
 }
 
 void Machine::NoteCell(Cell& root) {
-  // A root with a stamp after the journal's start needs no note: either the
-  // journal's own code made the tensor, which ends with that code, or the
-  // tensor is noted already.
+  // A root tensor whose stamp is after the start of the journal needs no entry.
+  // Either the code of the journal made the tensor, so that no later code can
+  // use it, or the journal has an entry already.
   for (Journal* journal : journals_)
     if (root.stamp <= journal->start)
       journal->cells.emplace(&root, std::pair(root.value, root.stamp));
@@ -295,8 +295,8 @@ void Machine::Write(Cell& cell, Tensor value) {
     at = at->base;
   }
   if (!ok()) return;
-  // Reading the cell computes a value that was not loaded yet, so that the
-  // journal records it.
+  // A weight that was not read yet is loaded here, so that the journal records
+  // its value from before the write.
   Read(*at);
   NoteCell(*at);
   at->value = value;
@@ -306,8 +306,8 @@ void Machine::Write(Cell& cell, Tensor value) {
 void Machine::SetAttribute(Object& object, const std::string& name,
                            Value value) {
   const auto found = object.attributes.find(name);
-  // An object ends with the region that made it, so only the journals of
-  // regions within that one record its attributes.
+  // An object does not outlive the region that made it, so only the journals of
+  // regions inside of that region record its attributes.
   for (size_t i = object.level; i < journals_.size(); ++i) {
     journals_[i]->attributes.emplace(std::pair(&object, name),
                                      found == object.attributes.end()

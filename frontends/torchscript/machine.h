@@ -6,8 +6,8 @@
 //   machine.Write(*x.cell, Relu(machine.Read(*x.cell)));   // relu_(x)
 //
 // Code that may not run (branches on data, bodies of loops) builds into
-// regions. A Journal records the values from before its writes, so that these
-// can be taken back and merged with the other branch.
+// regions. A Journal records the values from before the writes of such code, so
+// that the writes can be undone, and merged with those of the other branch.
 //
 // Errors stay: after the first one, values must not be used. Not thread-safe.
 #ifndef EMBER_FRONTENDS_TORCHSCRIPT_MACHINE_H_
@@ -22,16 +22,16 @@
 #include <vector>
 
 #include "base/status.h"
-#include "compiler/graph/builder.h"
-#include "compiler/graph/control_flow.h"
+#include "compiler/graph/builder/builder.h"
+#include "compiler/graph/builder/control_flow.h"
 #include "frontends/torchscript/value.h"
 
 namespace ember::torchscript {
 
-// The values, from before a stretch of code, of the tensors and attributes that
-// it wrote and that were there before it.
+// The old values of the tensors and attributes that a stretch of code wrote, if
+// they existed before that code.
 struct Journal {
-  uint64_t start = 0;  // the last stamp before it
+  uint64_t start = 0;  // The last write stamp before the code began.
   std::map<Cell*, std::pair<Tensor, uint64_t>> cells;
   std::map<std::pair<Object*, std::string>, std::optional<Value>> attributes;
 };
@@ -50,8 +50,8 @@ class Machine {
   Machine(const Machine&) = delete;
   Machine& operator=(const Machine&) = delete;
 
-  // Return the graph into which operators are built now, and the graph around
-  // all regions.
+  // builder() returns the graph or region to which operators are added now,
+  // outermost() the graph that contains all regions.
   graph::GraphBuilder& builder() { return *builders_.back(); }
   graph::GraphBuilder& outermost() { return *builders_.front(); }
   bool ok() { return status_.ok() && builder().status().ok(); }
@@ -60,12 +60,13 @@ class Machine {
   void FailInvalid(std::string message);
   void FailUnsupported(std::string message);
 
-  // Enter and leave regions, which nest.
+  // These functions enter and leave regions, which nest.
   void Enter(graph::Region& region);
-  void Leave();  // passes an error inside on to the outside
+  // Leaves the region. An error of the region becomes the error of the machine.
+  void Leave();
   size_t level() const { return builders_.size() - 1; }
-  // Returns a tensor for use in this region; it may come from a graph around
-  // it.
+  // Returns a tensor for use in this region; the tensor may belong to an
+  // enclosing graph.
   Tensor Inside(const Tensor& tensor);
 
   Value NewTensor(Tensor tensor);
@@ -88,18 +89,19 @@ class Machine {
   Tensor Read(Cell& cell);
   void Write(Cell& cell, Tensor value);
   void SetAttribute(Object& object, const std::string& name, Value value);
-  // True if a container may be changed here; else fails.
+  // Returns true if a container that was made at region depth `level` may be
+  // changed in the current region; else fails.
   bool MayChange(size_t level, std::string_view what);
 
-  // Counts values that are made. False, with an error, if there are more than
-  // any model needs.
+  // Counts values that the code makes. Returns false, with an error, if there
+  // are more than any model needs.
   bool Charge(size_t count);
 
   // Converts a tensor or number to a tensor. Numbers become i64[], f32[] and
   // bool[], as by torch.tensor.
   Tensor ToTensor(const Value& value);
-  // Converts an int to a dim. If it is only known at run time, it becomes a
-  // symbol.
+  // Converts an int to a dim. If the int is only known at run time, it becomes
+  // a symbol.
   Dim ToDim(const Value& value);
   // Converts a number to a scalar of the program: i64[], f64[], bool[].
   Tensor ToScalar(const Value& value);
@@ -107,28 +109,30 @@ class Machine {
   // constant.
   Value ToNumber(Value::Kind kind, const Tensor& scalar);
 
-  // After Push writes are recorded in the journal, until Pop removes it.
+  // After Push, writes are recorded in the journal, until Pop removes it.
   void Push(Journal& journal) {
     journal.start = stamps_;
     journals_.push_back(&journal);
   }
   void Pop();
-  // Undoes the writes of the journal. Returns a journal of the values that were
-  // undone.
+  // Undoes the writes of the journal. Returns a journal with the values that
+  // the writes had set.
   Journal TakeBack(const Journal& journal);
-  // Requests another type for an input of the model: called by operators that
-  // need integers or booleans and got the assumed type.
+  // Requests another type for an input of the model. Operators that need
+  // integers or booleans call this function if they get an input with the
+  // assumed type.
   void Want(const Tensor& tensor, DType dtype);
   const std::map<std::string, DType>& wanted() const { return wanted_; }
 
   // A nested tensor holds sequences of several lengths in one tensor, with a
-  // mask that is true for the elements behind their ends. HiddenIn returns the
-  // mask; absent if the tensor is not nested.
+  // mask that is true for the elements after the end of each sequence. HiddenIn
+  // returns the mask; absent if the tensor is not nested.
   Tensor HiddenIn(const Tensor& tensor) const;
   void SetHiddenIn(const Tensor& tensor, const Tensor& hidden);
 
   Heap& heap() { return heap_; }
-  // Constants of the outermost graph. Equal keys mean equal constants.
+  // Constants of the outermost graph. Constants with the same key are equal,
+  // and are stored once.
   std::map<std::string, Tensor>& stored() { return stored_; }
 
  private:

@@ -10,8 +10,11 @@ namespace {
 
 using Kind = Value::Kind;
 
-Tensor TypeOf(const Value& value) {
-  return value.cell->value;  // branches leave only tensors that have been read
+// Returns a tensor of the value's shape and element type. That of the last read
+// will do, as writes change neither. A weight that has not been read is read.
+Tensor TypeOf(const Value& value, Machine& machine) {
+  const Tensor& last = value.cell->value;
+  return last.value() != nullptr ? last : machine.Read(*value.cell);
 }
 
 }  // namespace
@@ -44,17 +47,17 @@ Merge::Node Merge::Plan(const Value& then, const Value& otherwise,
     return node;
   };
   if (depth > kMaxListDepth || !machine.Charge(1)) return conflict();
-  // A value that no path reads can be any value of the other's type.
+  // If one value is uninitialized (no path reads it), any value of the type of
+  // the other value can take its place.
   for (const bool is_then : {true, false}) {
     const Value& given = is_then ? otherwise : then;
     if (!(is_then ? then : otherwise).is(Kind::kUninitialized)) continue;
     if (given.is_number())
       return PlanOutput(then, otherwise, given.kind, ScalarDType(given.kind));
-    if (given.is_tensor() && TypeOf(given).value() != nullptr &&
-        graph::IsConstant(TypeOf(given).shape())) {
-      Node made =
-          PlanOutput(then, otherwise, Kind::kTensor, TypeOf(given).dtype());
-      outputs_.back().fill = TypeOf(given).shape();
+    const Tensor type = given.is_tensor() ? TypeOf(given, machine) : Tensor();
+    if (type.value() != nullptr && graph::IsConstant(type.shape())) {
+      Node made = PlanOutput(then, otherwise, Kind::kTensor, type.dtype());
+      outputs_.back().fill = type.shape();
       return made;
     }
     if (!given.is_sequence()) return conflict();
@@ -74,10 +77,13 @@ Merge::Node Merge::Plan(const Value& then, const Value& otherwise,
     return PlanOutput(then, otherwise, kind, ScalarDType(kind));
   }
   if (then.is_tensor() && otherwise.is_tensor()) {
-    const Tensor a = TypeOf(then);
-    const Tensor b = TypeOf(otherwise);
+    const Tensor a = TypeOf(then, machine);
+    const Tensor b = TypeOf(otherwise, machine);
     if (a.value() == nullptr || b.value() == nullptr) return conflict();
-    if (a.dtype() != b.dtype() || a.rank() != b.rank()) return conflict();
+    if (a.dtype() != b.dtype() || a.rank() != b.rank()) {
+      other_type_ = name;
+      return conflict();
+    }
     return PlanOutput(then, otherwise, Kind::kTensor, a.dtype());
   }
   if (then.is_sequence() && then.kind == otherwise.kind &&

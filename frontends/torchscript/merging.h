@@ -1,5 +1,5 @@
-// The values after an `if` that is decided at run time: each is one of two
-// values.
+// Merges values after an `if` that is decided at run time: each merged value is
+// the value of the then branch or that of the else branch.
 //
 //   Merge merge;
 //   merge.Add(then, otherwise, "x", machine);
@@ -18,18 +18,23 @@
 
 namespace ember::torchscript {
 
-// Merges pairs of values into values that are `then` or `otherwise`.
+// Merges pairs of values. A merged value is `then` if the condition is true at
+// run time, else `otherwise`.
 class Merge {
  public:
-  // Adds a pair. A value that is the same in both branches stays; tensors and
+  // Adds a pair. A value that is the same in both branches is kept; tensors and
   // numbers become outputs of the regions; two values that cannot be merged
   // become a conflict, which is an error once it is used. `name`: the
   // variable's name for that error.
   void Add(const Value& then, const Value& otherwise, const std::string& name,
            Machine& machine);
 
-  // Return the outputs of each region for all pairs, in their order. The region
-  // must be entered.
+  // Returns the name of a tensor that has another rank or element type in one
+  // branch than in the other; empty if there is none.
+  const std::string& other_type() const { return other_type_; }
+
+  // These functions return the outputs of the then region and of the else
+  // region for all pairs, in order. The region must be entered.
   std::vector<graph::Value*> ThenOutputs(Machine& machine) const;
   std::vector<graph::Value*> ElseOutputs(Machine& machine) const;
   // Returns the merged values, given the results of the `if`.
@@ -42,12 +47,14 @@ class Merge {
     DType dtype;
     bool is_tensor;
     Value::Kind kind;
-    Shape fill;  // shape of the uninitialized one
+    Shape fill;  // Shape of the tensor that replaces an uninitialized value.
   };
   struct Node {
-    Value value;              // the value itself, without output and parts
-    int output = -1;          // index of an output
-    std::vector<Node> parts;  // items of a list or tuple
+    // The merged value, if the node has neither output nor parts.
+    Value value;
+    // Index in outputs_; -1 if the value is no output.
+    int output = -1;
+    std::vector<Node> parts;  // The nodes of the items of a list or tuple.
   };
   Node Plan(const Value& then, const Value& otherwise, const std::string& name,
             Machine& machine, int depth);
@@ -61,6 +68,7 @@ class Merge {
 
   std::vector<Node> nodes_;
   std::vector<Output> outputs_;
+  std::string other_type_;
 };
 
 // Returns the type of the scalar that holds a number at run time.

@@ -63,7 +63,8 @@ StatusOr<ModelImporter::Instance> ModelImporter::Load(Machine& machine) {
   return instance;
 }
 
-// Returns the machine's error, with all operators that are missing.
+// Returns the machine's error or, if an operator is missing, one error that
+// lists all missing operators.
 Status ModelImporter::Failure(Machine& machine, const Instance& instance) {
   wanted_.insert(machine.wanted().begin(), machine.wanted().end());
   const std::string& first = instance.interpreter->unknown();
@@ -84,7 +85,8 @@ Status ModelImporter::Flatten(const Value& value, const Expression* expression,
   constexpr int kMaxItems = 1'000'000;
   if (depth > 8)
     return UnimplementedError("results: expected at most 8 levels of tuples");
-  // Lists may contain each other, and be contained many times.
+  // The number of items is limited, because lists may contain each other, and
+  // may be contained many times.
   if (++flattened_ > kMaxItems) {
     return UnimplementedError("results: expected at most " +
                               std::to_string(kMaxItems) + " items");
@@ -181,7 +183,8 @@ Status ModelImporter::AddOutputs(graph::GraphBuilder& builder,
                                  const std::vector<std::string>& names,
                                  const std::vector<graph::Value*>& values) {
   std::set<std::string> used;
-  std::map<std::string, int> last;  // last number of each name
+  // The last number that was appended to each name.
+  std::map<std::string, int> last;
   for (size_t i = 0; i < values.size(); ++i) {
     std::string name = names[i];
     for (int& k = last.try_emplace(name, 1).first->second;
@@ -202,8 +205,8 @@ StatusOr<graph::Graph> ModelImporter::Import() {
       return slot.is_known || !slot.starts_alike;
     });
   };
-  // Each round may find a number that calls change, which is then no longer
-  // known.
+  // Each round may find a number that calls change, which then counts as no
+  // longer known.
   for (size_t round = 0; round <= slots_.size(); ++round) {
     must_retry_ = false;
     graph = first_differs() ? ImportWithFirstCall() : ImportWithState();
@@ -212,8 +215,8 @@ StatusOr<graph::Graph> ModelImporter::Import() {
   return graph;
 }
 
-// Imports as if every call were the first; finds the attributes that calls
-// change.
+// Imports the method as if every call were the first one, and finds the
+// attributes that calls change.
 StatusOr<graph::Graph> ModelImporter::ImportOnce() {
   graph::GraphBuilder builder("main", options_.operation_limit);
   EMBER_ASSIGN_OR_RETURN(const std::vector<Tensor> inputs, AddInputs(builder));
@@ -225,7 +228,8 @@ StatusOr<graph::Graph> ModelImporter::ImportOnce() {
   slots_ = before.Changed(*instance.module, machine);
   if (!machine.ok()) return machine.status();
   if (!slots_.empty()) {
-    // A second copy of the module gives the attributes as they were.
+    // A second copy of the module holds the attributes as they were before the
+    // call.
     EMBER_ASSIGN_OR_RETURN(Instance fresh, Load(machine));
     std::map<std::string, Object*> objects = ObjectsOf(*fresh.module);
     for (Slot& slot : slots_) {
@@ -306,7 +310,7 @@ void ModelImporter::SetState(Machine& machine, Instance& instance,
     if (slot.kind != Kind::kTensor)
       attribute = Value::Dynamic(slot.kind, value);
     else if (attribute.is_tensor())
-      // also changes values that share the tensor
+      // The write also changes all other values that refer to this tensor.
       machine.Write(*attribute.cell, value);
     else
       attribute = machine.NewTensor(value);

@@ -1,4 +1,4 @@
-// One import of an archive, given what is known of its inputs' types.
+// One import of an archive, with given types of the inputs.
 //
 //   ModelImporter importer(file, options, dtypes);
 //   StatusOr<graph::Graph> graph = importer.Import();
@@ -7,8 +7,9 @@
 // The code runs once to find out what it changes in the module. If it changes
 // attributes, it runs again with these as inputs. Before the first call an
 // attribute may have another type than after it (an empty tensor, None), or be
-// a number (0) that has one known value after every call. Then the graph has
-// both ways of a call, and a bool of the state is false at the first call.
+// a number (0) that has one known value after every call. The graph then has a
+// branch for the first call and one for later calls, and a bool in the state
+// that is false in the first call only.
 //
 // Not thread-safe.
 #ifndef EMBER_FRONTENDS_TORCHSCRIPT_MODEL_IMPORTER_H_
@@ -39,14 +40,15 @@ class ModelImporter {
       : file_(file), options_(options), dtypes_(dtypes), steps_(steps) {}
 
   StatusOr<graph::Graph> Import();
-  // Inputs for which operators request another type.
+  // Returns the inputs for which operators request another type, with that
+  // type.
   const std::map<std::string, DType>& wanted() const { return wanted_; }
 
   StatusOr<Arguments> MethodArguments(
       Arguments::Scope scope = Arguments::Scope::kGiven);
 
  private:
-  // A copy of the module in a machine.
+  // A copy of the module that is loaded into a machine.
   struct Instance {
     std::unique_ptr<Interpreter> interpreter;
     Object* module = nullptr;
@@ -70,8 +72,8 @@ class ModelImporter {
   StatusOr<graph::Graph> ImportOnce();
   StatusOr<graph::Graph> ImportWithState();
   StatusOr<graph::Graph> ImportWithFirstCall();
-  // The state that a build of the graph has as inputs: the slots that are not
-  // known, and the flag.
+  // The state that a build of the graph has as inputs: the values of the slots
+  // that are not known, and the flag that says if there was a call before.
   struct StateInputs {
     std::vector<Tensor> slots;  // absent if known
     Tensor started;
@@ -79,8 +81,8 @@ class ModelImporter {
   StateInputs AddStateInputs(graph::GraphBuilder& builder, bool has_flag);
   void SetState(Machine& machine, Instance& instance, const StateInputs& inputs,
                 bool selects_initial);
-  // Returns the state after a call. Fails if it has not the assumed types.
-  // Records numbers that were taken to be known but changed.
+  // Returns the state after a call. Fails if the state does not have the
+  // assumed types. Records numbers that were taken to be known but changed.
   StatusOr<std::vector<graph::Value*>> StateAfter(Machine& machine,
                                                   Instance& instance,
                                                   bool checks_known);
@@ -95,10 +97,13 @@ class ModelImporter {
   const frontends::ImportOptions& options_;
   std::map<std::string, DType> dtypes_, wanted_;
   frontends::ImportSteps& steps_;
-  int flattened_ = 0;  // number of items of results
+  // Number of items in all results so far, which is limited.
+  int flattened_ = 0;
   const Function* method_ = nullptr;
   std::vector<Slot> slots_;
-  bool must_retry_ = false;  // a slot was not as assumed
+  // True if a slot of the state was not as assumed, so that the import must be
+  // tried again.
+  bool must_retry_ = false;
 };
 
 }  // namespace ember::torchscript

@@ -136,7 +136,8 @@ class ModuleLoader {
         machine_(machine),
         interpreter_(interpreter) {}
 
-  // `path`: where the value is, for example "encoder.0.weight".
+  // Converts a value of a pickle. `path`: path of the value in the module, for
+  // example "encoder.0.weight".
   StatusOr<Value> Convert(const PickleValue& value, const std::string& path) {
     const auto known = known_.find(&value);
     if (known != known_.end()) return known->second;
@@ -218,7 +219,8 @@ class ModuleLoader {
     if (name == "torch.device" && !value.items.empty())
       return Value::Text(Value::Kind::kDevice, value.items[0]->text);
     if (name.starts_with("__torch__")) return MakeObject(value, path);
-    // The value may exist, but code must not use it.
+    // Such a value may exist in the module, but it is an error if the code uses
+    // it.
     return Value::Text(Value::Kind::kConflict,
                        "'" + OnOneLine(path) + "', which " + OnOneLine(name) +
                            " makes, which is not supported");
@@ -295,7 +297,8 @@ class ModuleLoader {
       if (!machine_.ok()) return machine_.status();
       return made;
     }
-    // Objects of PyTorch's own classes have a state and no code.
+    // Objects of PyTorch's own classes have a state, but the archive has no
+    // code of these classes.
     if (type == nullptr &&
         value.callee->text.starts_with("__torch__.torch.classes.")) {
       EMBER_ASSIGN_OR_RETURN(Value state, Convert(*value.state, path));

@@ -38,7 +38,7 @@ namespace ember::torchscript {
 
 class ModuleFile {
  public:
-  // `owner` keeps the bytes alive.
+  // Opens an archive. `owner` keeps the bytes alive.
   static StatusOr<std::unique_ptr<ModuleFile>> Open(
       std::span<const uint8_t> bytes, std::shared_ptr<const void> owner);
 
@@ -50,10 +50,10 @@ class ModuleFile {
   // Returns the class of the module.
   StatusOr<const Class*> ModuleClass();
   // Returns the inputs with which the model was traced, in their order; nullopt
-  // for those that are no tensors. Empty if the archive does not have them.
+  // for inputs that are no tensors. Empty if the archive does not have them.
   std::vector<std::optional<StoredTensor>> TracedInputs(
       std::string_view method) const;
-  // Returns the constants of the code.
+  // Returns the constants to which the code refers (CONSTANTS.c0 …).
   StatusOr<std::vector<Value>> Constants(Machine& machine);
   // Loads the module, with all objects in it.
   StatusOr<Object*> Load(Machine& machine, Interpreter& interpreter);
@@ -61,7 +61,8 @@ class ModuleFile {
  private:
   friend class ModuleLoader;
   ModuleFile(archive::ZipArchive archive, std::string prefix);
-  // `folder`: "data" or "constants".
+  // Finds the tensor that a call in a pickle makes. `folder`: the folder with
+  // its storage, "data" or "constants".
   StatusOr<StoredTensor> FindTensor(const PickleValue& call,
                                     std::string_view folder) const;
 

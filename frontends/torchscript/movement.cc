@@ -1,10 +1,11 @@
-// Shapes and views, which can be written through (machine.h).
+// Imports operators that change shapes or return views. A write to a view
+// changes its base (machine.h).
 #include <algorithm>
 #include <limits>
 #include <numeric>
 
 #include "base/rounding.h"
-#include "compiler/graph/unit_dims.h"
+#include "compiler/graph/builder/unit_dims.h"
 #include "frontends/torchscript/operator_table.h"
 #include "frontends/torchscript/promotion.h"
 #include "frontends/torchscript/views.h"
@@ -48,8 +49,8 @@ Value StrideOfDim(Call& c) {
   const Shape strides = c.machine().StridesOf(*c.value("self").cell);
   return Value::Int(strides[static_cast<size_t>(axis)]);
 }
-// Returns elements of a row-major tensor: that at `index` is at offset + sum of
-// index * stride.
+// Imports as_strided of a row-major tensor: the element of the result at an
+// index is the element at offset + sum(index * stride) in memory.
 Tensor AsStrided(Call& c) {
   const Tensor x = c.tensor("self");
   const Shape size = c.dims("size");
@@ -189,8 +190,8 @@ Value AtLeast(Call& c, size_t rank) {
 }
 Value AtLeast1(Call& c) { return AtLeast(c, 1); }
 Value AtLeast2(Call& c) { return AtLeast(c, 2); }
-// Returns x with at least 3 dims. A new dim of a matrix is behind its own, and
-// those of a vector are around it.
+// Returns x with at least 3 dims. A matrix gets a new last dim. A vector gets a
+// new dim before and one after its own.
 Value AtLeast3(Call& c) {
   Shape shape = c.tensor("self").shape();
   if (shape.size() < 2) shape.insert(shape.begin(), Dim(1));
@@ -227,7 +228,7 @@ Value SwapAxes(Call& c) {
   std::swap(order[static_cast<size_t>(a)], order[static_cast<size_t>(b)]);
   return PermutedView(c, "self", order);
 }
-// Transposes matrices; vectors stay as they are.
+// Transposes matrices; vectors are returned unchanged.
 Value TransposeMatrix(Call& c) {
   const Tensor x = c.tensor("self");
   if (!c.CheckRank("self", x, 0, 2)) return {};
@@ -278,8 +279,8 @@ Value MoveAxes(Call& c) {
   return PermutedView(c, "self", order);
 }
 
-// Takes [start, end) of an axis with Python's rules: bounds outside it are
-// clamped.
+// Imports slice: a view of [start, end) of an axis, with Python's rules: bounds
+// outside of the axis are clamped.
 Value SliceView(Call& c) {
   const Tensor x = c.tensor("self");
   if (!c.CheckRank("self", x, 1)) return {};
@@ -294,7 +295,7 @@ Value SliceView(Call& c) {
   const auto place = [&](std::string_view name, const Dim& otherwise) {
     if (!c.has(name)) return otherwise;
     Dim at = c.dim(name);
-    // 2^63 - 1 means the end.
+    // An end of 2^63 - 1 means the end of the axis.
     if (at == Dim(std::numeric_limits<int64_t>::max())) return extent;
     if (!ops::IsNonNegative(at)) {
       if (at.is_constant() || ops::RangeOf(at).high < 0) at = extent + at;
@@ -358,7 +359,7 @@ Value Unbind(Call& c) {
   return c.machine().NewList(std::move(parts));
 }
 
-// Splits an axis into parts of these extents.
+// Returns views of the parts of an axis that have the given extents.
 Value SplitInto(Call& c, int axis, const Shape& sizes) {
   std::vector<Value> parts;
   Dim start(0);
@@ -453,7 +454,8 @@ Value TensorSplit(Call& c) {
   return SplitInto(c, axis, sizes);
 }
 
-// Splits an axis at these places, which may lie beyond its ends.
+// Splits an axis at the given indices, which may lie beyond the ends of the
+// axis.
 Value SplitAt(Call& c, int axis, const Shape& places) {
   const Dim extent = c.tensor("self").dim(axis);
   std::vector<Value> parts;
@@ -474,7 +476,7 @@ Value TensorSplitAt(Call& c) {
   return SplitAt(c, c.axis("dim", x.rank()), c.dims("indices"));
 }
 // Splits by a tensor: one number without dims is the number of parts, a vector
-// has the places.
+// has the indices at which to split.
 Value TensorSplitBy(Call& c) {
   const Tensor places = c.Indices("tensor_indices_or_sections");
   const Tensor x = c.tensor("self");
@@ -492,7 +494,7 @@ Value TensorSplitBy(Call& c) {
   return {};
 }
 // Splits along an axis, for the operators with numpy's names (hsplit, vsplit,
-// dsplit). `by` is a list of places, or the number of parts.
+// dsplit). `by` is a list of indices at which to split, or the number of parts.
 Value SplitAlong(Call& c, int axis) {
   const Value& by = c.value("by");
   const bool is_list = by.is_sequence();

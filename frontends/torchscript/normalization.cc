@@ -1,4 +1,4 @@
-// Normalizations. Those that treat channels take inputs [N, C, …].
+// Imports normalizations. Those that treat channels take inputs [N, C, …].
 #include "frontends/ops/normalization.h"
 
 #include <numeric>
@@ -9,7 +9,7 @@
 namespace ember::torchscript {
 namespace {
 
-// Scales and shifts; either may be absent.
+// Returns y * weight + bias; weight and bias may be absent.
 Tensor Affine(Tensor y, const Tensor& weight, const Tensor& bias) {
   if (weight) y = y * weight;
   return bias ? y + bias : y;
@@ -51,7 +51,7 @@ Tensor BatchNorm(Call& c) {
   return RunBatchNorm(c, c.tensor("input"), of_input);
 }
 
-// Normalizes each channel of each image.
+// Imports instance_norm, which normalizes each channel of each image.
 Tensor InstanceNorm(Call& c) {
   const Tensor x = c.tensor("input");
   if (!c.flag("use_input_stats")) return RunBatchNorm(c, x, false);
@@ -90,7 +90,8 @@ Value NativeLayerNorm(Call& c) {
       {c.machine().NewTensor(y), statistics, statistics});
 }
 
-// Normalizes over the channels of a group and all dims after them.
+// Imports group_norm, which normalizes over the channels of a group and all
+// dims after them.
 Tensor GroupNorm(Call& c) {
   const Tensor x = c.tensor("input");
   const int64_t groups = c.integer("num_groups");
@@ -129,8 +130,8 @@ Tensor RmsNorm(Call& c) {
   return ops::Cast(y, x.dtype());
 }
 
-// Returns the sum of the products of both operands along an axis, each divided
-// by its norm.
+// Imports cosine_similarity: the sum along an axis of the products of both
+// operands, where each operand is divided by its norm.
 Tensor CosineSimilarity(Call& c) {
   const DType type = FloatResultType(c, {"x1", "x2"});
   const Tensor a = c.scalar("x1", type);

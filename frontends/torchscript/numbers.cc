@@ -1,4 +1,5 @@
-// Numbers and booleans that code computes with: sizes, flags, factors.
+// Imports operators on numbers and booleans, which code uses for sizes, flags
+// and factors.
 #include <cmath>
 #include <limits>
 #include <optional>
@@ -15,7 +16,8 @@ Kind ResultKind(const Value& a, const Value& b) {
   return Kind::kInt;
 }
 
-// Both operands as scalars of the program, in the type of `kind`.
+// Both operands as scalars that the program computes at run time, in the type
+// that represents `kind`.
 struct Pair {
   Tensor a, b;
 };
@@ -70,7 +72,7 @@ bool CheckDivisor(Call& c) {
   return false;
 }
 
-// Divides numbers; the result is a float.
+// Imports the division of numbers. The result is a float.
 Value Divide(Call& c) {
   const Value& a = c.value("a");
   const Value& b = c.value("b");
@@ -157,8 +159,8 @@ Value ExtremeOfList(Call& c, bool is_largest) {
 Value SmallestOf(Call& c) { return ExtremeOfList(c, false); }
 Value LargestOf(Call& c) { return ExtremeOfList(c, true); }
 
-// Facts about a - b: `less` if all its values are below 0 (false: none),
-// `equal` if all are 0 (false: none).
+// The known facts about a - b. `less`: true if a - b is always below 0, false
+// if never, nullopt if unknown. `equal`: the same for a - b = 0.
 struct Order {
   std::optional<bool> less, equal;
 };
@@ -179,8 +181,44 @@ Order OrderOf(const Value& a, const Value& b) {
   return order;
 }
 
-// Compares two numbers: by `decide` if the known facts suffice, else at run
-// time.
+// Returns the order of an int and a number. The int is 0, or only known to be 1
+// or more.
+Order OrderOfExtent(bool is_zero, double number) {
+  if (is_zero) return {0 < number, 0 == number};
+  if (number < 1) return {false, false};
+  return {number > 1 ? std::nullopt : std::optional(false), std::nullopt};
+}
+Order Swapped(const Order& order) {
+  if (order.equal == true) return {false, true};
+  if (order.less == true) return {false, false};
+  if (order.less == false && order.equal == false) return {true, false};
+  return {std::nullopt, order.equal};
+}
+
+// Finds that a comparison with a known number only tests if an int, which is
+// never negative, is 0.
+template <typename Decide>
+void NoteDimTest(const Value& a, const Value& b, Decide decide, Value& result) {
+  const bool swapped = a.is_known_number();
+  const Value& extent = swapped ? b : a;
+  const Value& number = swapped ? a : b;
+  if (!number.is_known_number() || !extent.is(Kind::kInt) ||
+      extent.is_dynamic() || ops::RangeOf(extent.dim).low < 0)
+    return;
+  const auto decided = [&](bool is_zero) {
+    const Order order = OrderOfExtent(is_zero, number.known_number());
+    return decide(swapped ? Swapped(order) : order);
+  };
+  const std::optional<bool> at_zero = decided(true);
+  const std::optional<bool> above = decided(false);
+  if (!at_zero || !above || *at_zero == *above) return;
+  result.dim = extent.dim;
+  result.dim_test =
+      *at_zero ? Value::DimTest::kIsZero : Value::DimTest::kIsPositive;
+}
+
+// Compares two numbers: at import by `decide` if the facts in Order suffice,
+// else at run time by `on_tensors`.
 template <typename Decide, typename OnTensors>
 Value Compare(Call& c, Decide decide, OnTensors on_tensors) {
   const Value& a = c.value("a");
@@ -189,7 +227,9 @@ Value Compare(Call& c, Decide decide, OnTensors on_tensors) {
   if (known) return Value::Bool(*known);
   const Pair scalars = Scalars(c, ResultKind(a, b));
   if (!c.ok()) return {};
-  return Value::Dynamic(Kind::kBool, on_tensors(scalars.a, scalars.b));
+  Value result = Value::Dynamic(Kind::kBool, on_tensors(scalars.a, scalars.b));
+  NoteDimTest(a, b, decide, result);
+  return result;
 }
 
 Value Equal(Call& c) {
@@ -254,8 +294,15 @@ Value Absolute(Call& c) {
 Value NotOf(Call& c) {
   const Value& a = c.value("a");
   if (a.is_known_number()) return Value::Bool(a.known_number() == 0);
-  return Value::Dynamic(
+  Value result = Value::Dynamic(
       Kind::kBool, ops::Not(ops::Cast(c.machine().ToScalar(a), DType::kBool)));
+  using Test = Value::DimTest;
+  if (a.dim_test != Test::kNone) {
+    result.dim = a.dim;
+    result.dim_test =
+        a.dim_test == Test::kIsZero ? Test::kIsPositive : Test::kIsZero;
+  }
+  return result;
 }
 
 template <typename OnInts>
@@ -287,7 +334,7 @@ Value XorOf(Call& c) {
   return Bitwise(c, Opcode::kXor, [](int64_t a, int64_t b) { return a ^ b; });
 }
 
-// Computes a function of one number. to_int: its result is an int.
+// Computes a function of one number. to_int: true if the result is an int.
 template <typename OnFloat, typename OnTensor>
 Value Function(Call& c, bool to_int, OnFloat on_float, OnTensor on_tensor) {
   const Value& a = c.value("a");
@@ -337,7 +384,8 @@ Value LogOf(Call& c) {
       [](Tensor x) { return ops::Log(x); });
 }
 
-// Conversions. A tensor must have one element.
+// The functions below import conversions between number types. A tensor operand
+// must have one element.
 Value ToInt(Call& c) {
   const Value& a = c.value("a");
   if (a.is_tensor()) {
@@ -401,8 +449,8 @@ Value ToBool(Call& c) {
     scalar = ops::NotEqual(scalar, scalar.Like(0));
   return Value::Dynamic(Kind::kBool, scalar);
 }
-// Returns a tensor's element as a number of the same category (bool, int,
-// float).
+// Returns the only element of a tensor as a number of the same category (bool,
+// int, float).
 Value Item(Call& c) {
   const Tensor tensor = c.tensor("a");
   if (!c.ok()) return {};

@@ -47,7 +47,8 @@ Value OperatorCaller::Call(const std::string& name,
         });
     if (result) return *result;
   }
-  // Try the name itself. For x.op_() then try op, whose result is written to x.
+  // Tries the name itself. For x.op_() it then tries op, whose result is
+  // written to x.
   std::vector<std::string> names = {name};
   if (name.ends_with('_') && !name.ends_with("__"))
     names.push_back(name.substr(0, name.size() - 1));
@@ -118,7 +119,7 @@ Value OperatorCaller::RunRow(const TableEntry& entry,
   return machine_.NewTensor(result);
 }
 
-// x.op_(…): writes the result to x, in x's type and shape.
+// For x.op_(…): writes the result of op to x, in x's type and shape.
 Value OperatorCaller::WriteBack(const Value& target, const Value& result) {
   if (!machine_.ok()) return {};
   if (!result.is_tensor()) {

@@ -22,8 +22,8 @@
 namespace ember::torchscript {
 
 struct CallerOptions {
-  int version = 10;  // version of the operators
-  // Receives each operator; may be null.
+  int version = 10;  // Version of PyTorch's operators that the archive uses.
+  // Is notified of each operator that is called; may be null.
   frontends::ImportSteps* steps = nullptr;
 };
 
@@ -36,8 +36,8 @@ class OperatorCaller {
   // graph.
   Value Call(const std::string& name, const std::vector<Argument>& arguments,
              const std::string& origin);
-  // Returns the first operator that the table does not have; empty if there is
-  // none.
+  // Returns the name of the first called operator that the operator table does
+  // not have; empty if there is none.
   const std::string& unknown() const { return unknown_; }
 
  private:
@@ -55,8 +55,8 @@ class OperatorCaller {
 };
 
 // True if an operator of this name, or of the name without its final '_', has a
-// row with a function. `reason`: receives the reason for which it has none, if
-// the table states one.
+// row with a function in the operator table. `reason`: receives the reason for
+// which it has no function, if the table states one.
 bool IsSupportedOperator(const std::string& name,
                          std::string_view* reason = nullptr);
 

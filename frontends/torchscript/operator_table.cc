@@ -43,7 +43,7 @@ Schema ParseSchema(std::string_view text) {
     std::string_view one = rest.substr(0, comma);
     rest.remove_prefix(std::min(comma + 1, rest.size()));
     while (one.starts_with(' ')) one.remove_prefix(1);
-    if (one == "*") {  // the following parameters are given by name
+    if (one == "*") {  // After "*", the parameters are given by name only.
       only_named = true;
       continue;
     }
@@ -188,7 +188,7 @@ Value CallFirst(Call& c, std::string_view name, ArgumentsOf arguments_of) {
     if (entry.row->value != nullptr) return entry.row->value(call);
     return c.machine().NewTensor(entry.row->tensor(call));
   }
-  c.FailUnsupported("expected arguments as of " + std::string(name) +
+  c.FailUnsupported("expected the arguments of " + std::string(name) +
                     ", found others");
   return {};
 }

@@ -6,7 +6,7 @@
 // other type accepts. A name that ends in '_' uses the row without the '_', and
 // writes the result to the first operand.
 //
-// docs/torchscript-coverage.md is generated from this table.
+// docs/coverage/torchscript.md is generated from this table.
 #ifndef EMBER_FRONTENDS_TORCHSCRIPT_OPERATOR_TABLE_H_
 #define EMBER_FRONTENDS_TORCHSCRIPT_OPERATOR_TABLE_H_
 
@@ -28,7 +28,7 @@ struct OperatorRow {
       : schema(schema), tensor(function) {}
   constexpr OperatorRow(std::string_view schema, ValueFunction function)
       : schema(schema), value(function) {}
-  // An operator that is not supported, with the reason.
+  // Makes the row of an operator that is not supported, with the reason.
   constexpr OperatorRow(std::string_view schema, std::string_view reason)
       : schema(schema), reason(reason) {}
 
@@ -42,7 +42,7 @@ struct OperatorRow {
   bool is_supported() const { return reason.empty(); }
 };
 
-// The rows of each family.
+// Each of these functions returns the rows of one family of operators.
 std::span<const OperatorRow> CoreRows();
 std::span<const OperatorRow> NumberRows();
 std::span<const OperatorRow> ElementwiseRows();
@@ -77,14 +77,16 @@ struct TableEntry {
 
 // Returns all rows of a name ("aten::add"); empty if there is none.
 std::span<const TableEntry> FindOperator(std::string_view name);
-// Returns all names, sorted.
+// Returns the names of all operators of the table, sorted.
 std::vector<std::string> OperatorNames();
 
 struct Argument {
-  std::string keyword;  // empty: given by position
+  // Name by which the argument is given; empty if it is given by position.
+  std::string keyword;
   Value value;
 };
-// Returns the arguments in the schema's order; nullopt if they do not fit it.
+// Returns the arguments in the schema's order; nullopt if the arguments do not
+// fit the schema.
 std::optional<std::vector<Value>> BindArguments(
     const Schema& schema, const std::vector<Argument>& arguments);
 
@@ -95,8 +97,8 @@ Value CallRow(Call& c, std::string_view name,
 // Like CallRow, for rows whose result is a tensor.
 Tensor CallTensorRow(Call& c, std::string_view name,
                      const std::vector<Argument>& arguments);
-// Calls a row of this name with those arguments of this call that the row has
-// parameters for, and with `others`.
+// Calls a row of this name. Its arguments are those of the call `c` for which
+// the row has parameters of the same name, and `others`.
 Value Redirect(Call& c, std::string_view name,
                const std::vector<Argument>& others = {});
 

@@ -19,8 +19,8 @@ Value NewPacked(Call& c, std::vector<Value> state) {
   return made;
 }
 
-// Returns the parts that an object was made of, of which there must be at least
-// `least`; null after an error.
+// Returns the parts of the state of a packed object. There must be at least
+// `least` parts; null after an error.
 const std::vector<Value>* StateOf(Call& c, std::string_view name,
                                   size_t least) {
   const Value& value = c.value(name);
@@ -67,7 +67,7 @@ std::optional<std::vector<int64_t>> IntegersOf(Call& c, const Value& value) {
   return numbers;
 }
 
-// Returns the next `count` numbers; nullopt if there are not so many.
+// Returns the next `count` numbers; nullopt if fewer are left.
 std::optional<std::vector<int64_t>> Take(const std::vector<int64_t>& numbers,
                                          size_t& next, size_t count) {
   if (numbers.size() - next < count) return std::nullopt;
@@ -97,8 +97,8 @@ bool ReadNumbers(const std::vector<int64_t>& numbers,
   return true;
 }
 
-// Reads a quantized convolution: ("2", [numbers, weight], [bias]) or (3,
-// numbers, [None, weight, bias]).
+// Reads the state of a quantized convolution, which has one of two forms: ("2",
+// [numbers, weight], [bias]) or (3, numbers, [None, weight, bias]).
 bool ReadQuantized(Call& c, const std::vector<Value>& state,
                    PackedConvolution& layer) {
   if (state.size() != 3 || !state[1].is_sequence() || !state[2].is_sequence())
@@ -115,8 +115,8 @@ bool ReadQuantized(Call& c, const std::vector<Value>& state,
   return true;
 }
 
-// Reads a convolution that a mobile build has packed: (weight, bias, stride,
-// padding, [output_padding,] dilation, groups, least, most).
+// Reads the state of a convolution that was packed for a mobile build: (weight,
+// bias, stride, padding, [output_padding,] dilation, groups, least, most).
 bool ReadMobile(Call& c, const std::vector<Value>& state,
                 PackedConvolution& layer) {
   if (state.size() != 8 && state.size() != 9) return false;

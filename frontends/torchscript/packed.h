@@ -4,7 +4,8 @@
 //
 //   const std::optional<PackedLinear> layer = ReadPackedLinear(c, "W_prepack");
 //
-// Errors stick in the machine, and say what the argument was. Not thread-safe.
+// Errors stay in the machine, and describe the argument that was found. Not
+// thread-safe.
 #ifndef EMBER_FRONTENDS_TORCHSCRIPT_PACKED_H_
 #define EMBER_FRONTENDS_TORCHSCRIPT_PACKED_H_
 
@@ -18,12 +19,13 @@
 
 namespace ember::torchscript {
 
-// The attribute in which an object of such a class has its state.
+// The attribute that holds the state of an object of such a class.
 inline constexpr std::string_view kPackedState = "__state__";
 
 struct PackedLinear {
-  Value weight, bias;  // bias: a tensor or None
-  Value least, most;   // bounds of results, or None
+  // The weight of the layer, and its bias: a tensor or None.
+  Value weight, bias;
+  Value least, most;  // Bounds to which results are clamped, or None.
 };
 std::optional<PackedLinear> ReadPackedLinear(Call& c, std::string_view name);
 
@@ -48,8 +50,8 @@ std::optional<PackedConvolution> ReadPackedConvolution(Call& c,
   "int[] output_padding, int[] dilation, int groups, "          \
   "Scalar? output_min=None, Scalar? output_max=None)"
 
-// Operators that pack a layer, and operators that return a layer's weight and
-// bias.
+// These functions import operators that pack a layer, and operators that return
+// a layer's weight and bias.
 Value PackLinear(Call& c);
 Value PackConvolution(Call& c);
 Value PackTransposedConvolution(Call& c);

@@ -41,7 +41,8 @@ class PickleReader {
     if (error_.empty()) error_ = std::move(message);
   }
 
-  // Read the parts of an instruction; zeros and empty texts after an error.
+  // These functions read the operands of an instruction. They return zeros and
+  // empty texts after an error.
   uint8_t Byte() {
     if (at_ >= bytes_.size()) {
       Fail("expected an instruction or its operand, found the end");
@@ -146,7 +147,8 @@ class PickleReader {
   // Adds items to the container on top of the stack.
   void Extend(Kind kind, const std::vector<const PickleValue*>& items) {
     PickleValue* container = Top();
-    // collections.OrderedDict() is a call; the items are added to its result.
+    // An OrderedDict is a call of collections.OrderedDict without arguments.
+    // The items are added to the result of the call.
     if (container->kind == Kind::kCall && kind == Kind::kDict &&
         container->callee->text == "collections.OrderedDict") {
       container->kind = Kind::kDict;
@@ -170,7 +172,8 @@ class PickleReader {
       Fail("expected a call of a class with a tuple, found other values");
       return;
     }
-    // The limit is needed, as one tuple may be the arguments of many calls.
+    // The number of copied arguments is limited, because one tuple may be the
+    // arguments of many calls.
     copied_ += arguments->items.size();
     if (copied_ > Pickle::kMaxValues) {
       Fail("expected at most " + std::to_string(Pickle::kMaxValues) +
@@ -350,7 +353,7 @@ class PickleReader {
         return Call(Pop(), arguments);
       }
       case 0x92: {
-        Pop();  // models have no data in keyword arguments
+        Pop();  // Removes the keyword arguments, in which models have no data.
         const PickleValue* arguments = Pop();
         return Call(Pop(), arguments);
       }
@@ -358,8 +361,8 @@ class PickleReader {
         const PickleValue* state = Pop();
         PickleValue* object = Top();
         if (error_.empty() && object->kind != Kind::kCall) {
-          // An OrderedDict with items may have attributes, too; they are
-          // ignored.
+          // An OrderedDict with items may have attributes, too; the attributes
+          // are ignored.
           if (object->kind != Kind::kDict)
             Fail("expected an object to set the state of, found another value");
           return;
@@ -399,11 +402,12 @@ class PickleReader {
   size_t at_ = 0, start_ = 0;
   std::string error_;
   Pickle pickle_;
-  PickleValue nothing_;  // the value of all reads after an error
+  PickleValue nothing_;  // The value that functions return after an error.
   std::vector<PickleValue*> stack_;
   std::vector<size_t> marks_;
   std::map<uint64_t, PickleValue*> memo_;
-  size_t copied_ = 0;  // number of items of arguments
+  // Total number of arguments that have been copied to calls.
+  size_t copied_ = 0;
   const PickleValue* result_ = nullptr;
 };
 

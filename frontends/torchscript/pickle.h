@@ -6,10 +6,10 @@
 //   pickle.root().kind == PickleValue::Kind::kCall;
 //   pickle.root().callee->text == "torch._utils._rebuild_tensor_v2";
 //
-// A memoized value may be an item of several others, even of itself; so code
-// that follows items must limit its depth. Protocols 0 to 5 are read as far as
-// PyTorch writes them, and so are plain data of Python's own pickler. Integers
-// have at most 64 bits. There are at most kMaxValues values.
+// A memoized value may be an item of several other values, and even of itself,
+// so code that follows items must limit its depth. Protocols 0 to 5 are read as
+// far as PyTorch writes them, and so are plain data of Python's own pickler.
+// Integers have at most 64 bits. There are at most kMaxValues values.
 //
 // Source: the comments of CPython's Lib/pickletools.py.
 //
@@ -38,10 +38,14 @@ struct PickleValue {
     kString,  // also bytes
     kList,    // also sets
     kTuple,
-    kDict,        // items: key, value, key, value …
-    kGlobal,      // text: "module.name"
-    kCall,        // callee with the arguments `items`; state, if one was set
-    kPersistent,  // items: the name of the object
+    kDict,    // `items` are key, value, key, value ….
+    kGlobal,  // text: "module.name"
+    // A call of `callee` with the arguments `items`. `state` is set if the
+    // pickle sets a state of the object.
+    kCall,
+    // An object that the pickle only names (a persistent ID). `items` hold the
+    // parts of the name.
+    kPersistent,
   };
   Kind kind = Kind::kNone;
   int64_t integer = 0;  // also for kBool
@@ -51,7 +55,8 @@ struct PickleValue {
   const PickleValue* callee = nullptr;
   const PickleValue* state = nullptr;
 
-  // Returns a dict's value of a key that is a string; null if there is none.
+  // Returns the value of a dict for a key that is a string; null if the dict
+  // does not have the key.
   const PickleValue* Find(std::string_view key) const;
 };
 

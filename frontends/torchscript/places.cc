@@ -1,5 +1,5 @@
-// Elements at places that are computed: bags of embeddings, repetitions of
-// several lengths, masks, memberships.
+// Imports operators on elements at computed positions: bags of embeddings,
+// repetitions, masks and membership tests.
 #include <limits>
 #include <vector>
 
@@ -13,8 +13,8 @@ Tensor Flat(const Tensor& x) {
   return ops::Reshape(x, {graph::ElementCount(x.shape())});
 }
 
-// Counts, for each place from 0 to count - 1, the elements of `ends` that are
-// not above it. The result is i64[count].
+// Returns i64[count]: for each index from 0 to count - 1, the number of
+// elements of `ends` that are not above the index.
 Tensor CountPassed(Call& c, const Tensor& ends, const Dim& count) {
   const Tensor place =
       ops::AlongAxis(IotaVector(c.builder(), count, DType::kI64), 0, 2);
@@ -22,8 +22,8 @@ Tensor CountPassed(Call& c, const Tensor& ends, const Dim& count) {
   return ops::Reduce(ops::Cast(passed, DType::kI64), "sum", {1}, false);
 }
 
-// Reduces rows of a table to their sum, mean or maximum, over the indices of
-// each bag.
+// Imports embedding_bag: for each bag (list of indices), the sum, mean or
+// maximum of the table rows with these indices.
 Value EmbeddingBag(Call& c) {
   const Tensor table = c.tensor("weight");
   const Tensor indices = c.Indices("indices");
@@ -73,7 +73,7 @@ Value EmbeddingBag(Call& c) {
               {ops::Broadcast(wide.Like(0), {bags}), target, counts},
               {{"update", std::string("add")}}),
         {1});
-    // The result of a bag without elements is 0.
+    // A bag without elements has the result 0.
     y = is_maximum ? ops::Select(ops::Equal(sizes, 0), y.Like(0), y)
                    : y / ops::Maximum(sizes, 1);
   }
@@ -84,8 +84,8 @@ Value EmbeddingBag(Call& c) {
       {c.machine().NewTensor(ops::Cast(y, type)), other, other, other});
 }
 
-// Returns the source of each slice of a result in which slice i occurs
-// repeats[i] times.
+// For a result in which slice i of the operand occurs repeats[i] times, returns
+// the index in the operand of each slice of the result.
 Tensor RepeatedPlaces(Call& c, const Tensor& repeats) {
   const Tensor ends = ops::InclusiveScan(repeats, 0, Opcode::kAdd, 0);
   Dim total(0);
@@ -116,8 +116,8 @@ Tensor RepeatIndices(Call& c) {
   return RepeatedPlaces(c, repeats);
 }
 
-// Replaces the elements where the mask is true by the elements of the source,
-// in order.
+// Imports masked_scatter, which replaces the elements where the mask is true by
+// the elements of the source, in order.
 Tensor MaskedScatter(Call& c) {
   const Tensor x = c.tensor("self");
   const Tensor source = Flat(ops::Cast(c.tensor("source"), x.dtype()));
@@ -138,7 +138,8 @@ Tensor MaskedScatter(Call& c) {
                      ops::Reshape(ops::Gather(source, place, 0), x.shape()), x);
 }
 
-// True for elements that are among those of the other tensor.
+// Imports isin: true for each element that is equal to some element of the
+// other tensor.
 Tensor IsIn(Call& c, std::string_view elements, std::string_view tests) {
   const DType type = ResultType(c, {elements, tests});
   const Tensor x = c.scalar(elements, type);
@@ -157,7 +158,7 @@ Tensor TensorIsNumber(Call& c) { return IsIn(c, "elements", "test_element"); }
 Tensor NumberIsIn(Call& c) { return IsIn(c, "element", "test_elements"); }
 
 // Returns x with the elements at row-major indices replaced by those of the
-// source, or with these added.
+// source, or with the elements of the source added to them.
 Tensor Put(Call& c) {
   const Tensor x = c.tensor("self");
   const Tensor index = Flat(c.Indices("index"));
@@ -173,7 +174,7 @@ Tensor Put(Call& c) {
       x.shape());
 }
 
-// Returns the places (row, column) of a triangle of a matrix of known size.
+// Returns the positions (row, column) of a triangle of a matrix of known size.
 Tensor TriangleIndices(Call& c, bool is_upper) {
   const int64_t rows = c.integer("row");
   const int64_t columns = c.integer("col");
@@ -248,8 +249,9 @@ Value UniqueConsecutive(Call& c) {
   if (!runs) return {};
   return RunResults(c, *runs, ops::Reshape(runs->numbers, x.shape()));
 }
-// Returns the different elements in ascending order, for each element of the
-// operand the place of its value among them, and how often each value occurs.
+// Imports unique. Results are the distinct values in ascending order, for each
+// element of the operand the index of its value among them, and the number of
+// times that each value occurs.
 Value Unique(Call& c) {
   const Tensor x = c.tensor("self");
   if (!c.ok()) return {};
@@ -274,8 +276,8 @@ Value UniqueWithoutCounts(Call& c) {
   if (!c.ok()) return {};
   return c.machine().NewTuple({all.list->items[0], all.list->items[1]});
 }
-// Counts how often each number from 0 on occurs, or adds up the weights of its
-// occurrences.
+// Imports bincount: for each number from 0 on, how often it occurs, or the sum
+// of the weights of its occurrences.
 Tensor BinCount(Call& c) {
   const Tensor x = c.Indices("self");
   const Dim least = c.dim("minlength");

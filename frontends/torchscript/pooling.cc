@@ -1,6 +1,7 @@
-// Pooling. Inputs are [N, C, spatial…], or without N.
+// Imports pooling. Inputs are [N, C, spatial…], or without N.
 #include "frontends/ops/pooling.h"
 
+#include <algorithm>
 #include <functional>
 #include <limits>
 #include <numeric>
@@ -19,7 +20,7 @@ bool ReadWindow(Call& c, const Tensor& x, size_t count, bool has_dilation,
                    static_cast<int>(count) + 2))
     return false;
   window = ops::WindowOf(c.integers("kernel_size", count));
-  // Without a stride windows are adjacent.
+  // Without a stride, the stride is the extent of the window.
   const bool has_stride =
       c.has("stride") && !(c.value("stride").is_sequence() &&
                            c.value("stride").list->items.empty());
@@ -115,12 +116,15 @@ Tensor AdaptAxis(Call& c, const Tensor& x, int axis, int64_t out,
   }
   return Concat(parts, axis);
 }
-Tensor Adapt(Call& c, size_t count, bool is_mean) {
-  Tensor x = c.tensor("self");
+// Returns the output_size of an adaptive pooling of the last `count` axes; an
+// axis without one stays as it is. Nullopt after an error.
+std::optional<std::vector<std::optional<int64_t>>> AdaptedSizes(Call& c,
+                                                                const Tensor& x,
+                                                                size_t count) {
   if (!c.CheckRank("self", x, static_cast<int>(count) + 1,
                    static_cast<int>(count) + 2))
-    return x;
-  // None keeps the axis.
+    return std::nullopt;
+  // An output size of None keeps the extent of the axis.
   std::vector<std::optional<int64_t>> sizes;
   const Value& given = c.value("output_size");
   if (given.is_sequence()) {
@@ -138,48 +142,117 @@ Tensor Adapt(Call& c, size_t count, bool is_mean) {
     sizes.push_back(c.integer("output_size"));
   }
   if (sizes.size() == 1) sizes.resize(count, sizes[0]);
-  if (!c.ok()) return x;
+  if (!c.ok()) return std::nullopt;
   if (sizes.size() != count) {
     c.FailInvalid("output_size: expected " + std::to_string(count) +
                   " ints, found " + std::to_string(sizes.size()));
-    return x;
+    return std::nullopt;
   }
-  const int first = x.rank() - static_cast<int>(count);
-  bool is_global = true;
   for (const std::optional<int64_t>& size : sizes) {
-    is_global = is_global && size == 1;
     if (size && *size < 1) {
       c.FailInvalid("output_size: expected 1 or more, found " +
                     std::to_string(*size));
-      return x;
+      return std::nullopt;
     }
   }
-  if (is_global) {
+  return sizes;
+}
+Tensor Adapt(Call& c, size_t count, bool is_mean) {
+  Tensor x = c.tensor("self");
+  const auto sizes = AdaptedSizes(c, x, count);
+  if (!sizes) return x;
+  const int first = x.rank() - static_cast<int>(count);
+  if (std::all_of(sizes->begin(), sizes->end(),
+                  [](const auto& size) { return size == 1; })) {
     std::vector<int64_t> axes(count);
     std::iota(axes.begin(), axes.end(), first);
     return is_mean ? ops::Mean(x, axes, true)
                    : ops::Reduce(x, "maximum", axes, true);
   }
-  for (size_t i = 0; i < count && c.ok(); ++i)
-    if (sizes[i])
-      x = AdaptAxis(c, x, first + static_cast<int>(i), *sizes[i], is_mean);
+  for (size_t i = 0; i < count && c.ok(); ++i) {
+    const std::optional<int64_t>& size = (*sizes)[i];
+    if (size) x = AdaptAxis(c, x, first + static_cast<int>(i), *size, is_mean);
+  }
   return x;
 }
 template <size_t count>
 Tensor AdaptiveAveragePool(Call& c) {
   return Adapt(c, count, true);
 }
+
+// Elements, and where they were before pooling.
+struct Placed {
+  Tensor values;
+  Tensor places;
+};
+// Reduces an axis to its largest element, the first one of equal ones. The axis
+// stays as 1.
+Placed LargestAlong(const Placed& x, int axis) {
+  const Tensor best = ops::Unsqueeze(Apply("arg_reduce", {x.values},
+                                           {{"mode", std::string("maximum")},
+                                            {"axis", int64_t{axis}},
+                                            {"last", int64_t{0}}}),
+                                     {axis});
+  const auto pick = [&](const Tensor& from) {
+    return Apply("gather_elements", {from, best}, {{"axis", int64_t{axis}}});
+  };
+  return {pick(x.values), pick(x.places)};
+}
+// Like AdaptAxis for the largest elements; the extents of the axis are known if
+// it is pooled to more than one element.
+Placed AdaptPlacedAxis(Call& c, const Placed& x, int axis, int64_t out) {
+  const std::optional<int64_t> in = x.values.dim(axis).AsConstant();
+  if (out == 1) return LargestAlong(x, axis);
+  if (!in || *in == out) return x;
+  const auto with = [&](const auto& change) {
+    return Placed{change(x.values), change(x.places)};
+  };
+  if (*in % out == 0) {
+    Shape split = x.values.shape();
+    split[static_cast<size_t>(axis)] = Dim(out);
+    split.insert(split.begin() + axis + 1, Dim(*in / out));
+    const Placed y = LargestAlong(
+        with([&](const Tensor& t) { return ops::Reshape(t, split); }),
+        axis + 1);
+    return {ops::Squeeze(y.values, {axis + 1}),
+            ops::Squeeze(y.places, {axis + 1})};
+  }
+  std::vector<Tensor> values, places;
+  for (int64_t i = 0; i < out && c.ok(); ++i) {
+    const int64_t start = i * *in / out;
+    const int64_t end = DivideRoundingUp((i + 1) * *in, out);
+    const Placed part = LargestAlong(
+        with([&](const Tensor& t) {
+          return ops::SliceAxis(t, axis, Dim(start), Dim(end - start));
+        }),
+        axis);
+    values.push_back(part.values);
+    places.push_back(part.places);
+  }
+  return {Concat(values, axis), Concat(places, axis)};
+}
+// The places are counted row by row in an image. Axes are pooled from the last
+// one on, so that the first of equal elements in that order wins.
 template <size_t count>
 Value AdaptiveMaxPool(Call& c) {
+  const Tensor x = c.tensor("self");
   const Tensor y = Adapt(c, count, false);
-  // The indices of the largest elements are not computed: it is an error to
-  // read them.
+  const auto sizes = c.ok() ? AdaptedSizes(c, x, count) : std::nullopt;
+  if (!sizes) return {};
+  const int first = x.rank() - static_cast<int>(count);
+  const Shape image(x.shape().begin() + first, x.shape().end());
+  const Tensor places = ops::Reshape(
+      IotaVector(c.builder(), graph::ElementCount(image), DType::kI64), image);
+  Placed largest = {x, ops::Broadcast(places, x.shape())};
+  for (size_t i = count; i-- > 0 && c.ok();) {
+    const std::optional<int64_t>& size = (*sizes)[i];
+    if (size)
+      largest = AdaptPlacedAxis(c, largest, first + static_cast<int>(i), *size);
+  }
   return c.machine().NewTuple(
-      {c.machine().NewTensor(y),
-       Value::Text(Value::Kind::kConflict,
-                   "the indices of adaptive_max_pool, which are not "
-                   "supported")});
+      {c.machine().NewTensor(y), c.machine().NewTensor(largest.places)});
 }
+
 // Returns the place of the largest element of each window, counted row by row
 // in the whole image without its padding.
 Tensor PlacesOfLargest(Call& c, const Tensor& x, const ops::Window& window,
@@ -192,8 +265,8 @@ Tensor PlacesOfLargest(Call& c, const Tensor& x, const ops::Window& window,
     low[static_cast<size_t>(first) + i] = window.low[i];
     high[static_cast<size_t>(first) + i] = window.high[i];
   }
-  // Each axis becomes two: the number of the window, and the place in the
-  // window.
+  // Each axis is replaced by two: the number of the window, and the position in
+  // the window.
   const Tensor wide = ops::Cast(x, ComputeType(x.dtype()));
   Tensor y = ops::Pad(wide, low, high, "constant", wide.Like(lowest));
 
@@ -265,8 +338,8 @@ Value MaxPoolWithIndices(Call& c) {
        c.machine().NewTensor(PlacesOfLargest(c, x, window, first))});
 }
 
-// Puts the elements at the places that the indices say; the other elements are
-// 0.
+// Imports max_unpool: writes each element to the position that its index gives;
+// all other elements of the result are 0.
 template <size_t count>
 Tensor MaxUnpool(Call& c) {
   const Tensor x = c.tensor("self");

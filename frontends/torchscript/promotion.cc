@@ -28,7 +28,8 @@ DType PromoteTypes(DType a, DType b) {
 }
 
 DType ResultType(Call& c, std::initializer_list<std::string_view> names) {
-  // The types of tensors with dims, of tensors without, and of numbers.
+  // The promoted types of the three kinds of operands: tensors with dims,
+  // tensors without dims, and numbers.
   std::optional<DType> types[3];
   for (const std::string_view name : names) {
     const Value& value = c.value(name);

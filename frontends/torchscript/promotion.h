@@ -1,7 +1,7 @@
 // PyTorch's rules for the type of a result. Tensors with dims decide first,
-// then tensors without dims, then numbers. Later ones only count if their
-// category (boolean, integer, float) is higher than that of the type decided
-// before.
+// then tensors without dims, then numbers. An operand of a later kind counts
+// only if its category (boolean, integer, float) is higher than that of the
+// type decided before.
 //
 //   const DType type = ResultType(c, {"self", "other"});
 //   return c.scalar("self", type) + c.scalar("other", type);

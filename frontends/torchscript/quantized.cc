@@ -1,10 +1,11 @@
 // Quantized tensors and layers, and layers whose weights a mobile build of
 // PyTorch has packed.
 //
-// Products of matrices are of integers, and exact; other operators compute with
-// the real numbers and round their results, halves to the even integer. FBGEMM,
-// oneDNN and QNNPACK, which PyTorch computes with, differ from it and from each
-// other by one step here and there.
+// Products of matrices are computed in integers, exactly. Other operators
+// compute with the real numbers and round their results, halves to the even
+// integer. The libraries that PyTorch uses (FBGEMM, oneDNN and QNNPACK) differ
+// from this arithmetic, and from each other, by one quantization step for some
+// elements.
 #include <cmath>
 #include <limits>
 #include <optional>
@@ -23,8 +24,8 @@ namespace {
 
 using Kind = Value::Kind;
 
-// The integers of a quantized operand minus the zero point, as i32, and its
-// quantization, whose scale they are multiplied by.
+// The integers of a quantized operand minus the zero point, as i32, and the
+// quantization of the operand.
 struct Integers {
   Tensor centered;
   Quantization quantization;
@@ -55,8 +56,8 @@ Quantization Asked(Call& c, std::string_view scale = "output_scale",
           .zero_point = c.scalar(zero_point, DType::kI32)};
 }
 
-// The result of a layer that computes with integers: the sums, and the scale
-// that they are multiplied by. Scale and bias broadcast.
+// The result of a layer that computes with integers: the sums, and the scale by
+// which the sums are multiplied. Scale and bias broadcast.
 struct Sums {
   Tensor sums;   // i32
   Tensor scale;  // f32
@@ -154,8 +155,8 @@ Quantization RangeOf(Call& c, const Tensor& x, bool is_half) {
                 DType::kF64);
   Tensor scale = (high - low) / most;
   scale = ops::Select(ops::LessEqual(scale, 1e-38), scale.Like(0.1), scale);
-  // The zero point is computed from the end of the range where it has the
-  // smaller rounding error.
+  // The zero point is computed from the lower or the upper end of the range,
+  // whichever gives the smaller rounding error.
   const Tensor from_low = -low / scale;
   const Tensor from_high = most - high / scale;
   const Tensor error_low = ops::Absolute(low / scale);
@@ -169,8 +170,8 @@ Quantization RangeOf(Call& c, const Tensor& x, bool is_half) {
 }
 Value FloatLinear(Call& c, const PackedLinear& packed, bool has_relu) {
   Machine& machine = c.machine();
-  // Weights that are not quantized are rounded to f16 and converted back to
-  // f32.
+  // The weights of this layer are not quantized but f16: they are rounded to
+  // f16, and converted back to f32 for the product.
   const Tensor weight = ops::Cast(
       ops::Cast(machine.ToTensor(packed.weight), DType::kF16), DType::kF32);
   Tensor y = CallTensorRow(c, "aten::linear",
@@ -221,7 +222,7 @@ Value Combined(Call& c) {
   if (has_relu) y = ops::Relu(y);
   return Rounded(c, y, c.value("qa"), Asked(c, "scale", "zero_point"));
 }
-// Return the bounds of a type's integers.
+// These functions return the smallest and the largest integer of a type.
 double LeastOf(DType type) {
   return type == DType::kI8 ? -128 : type == DType::kI32 ? -2147483648.0 : 0;
 }
@@ -364,7 +365,7 @@ Value LayerNorm(Call& c) {
                  Asked(c));
 }
 
-// Conversions between real and quantized tensors.
+// The functions below import conversions between real and quantized tensors.
 std::optional<DType> IntegerType(Call& c) {
   constexpr int64_t kI8 = 12;
   constexpr int64_t kU8 = 13;
@@ -422,7 +423,8 @@ Value ZeroPointOf(Call& c) {
 }
 Value IsQuantized(Call& c) { return Value::Bool(c.value("a").is_quantized()); }
 
-// Rounds real numbers to quantization steps. The result has real numbers, too.
+// Rounds real numbers to quantization steps. The result is a tensor of real
+// numbers, too.
 Tensor FakeQuantized(Call& c, Tensor scale, Tensor zero_point) {
   const Tensor x = c.tensor("self");
   const double least = c.number("quant_min");
@@ -443,8 +445,8 @@ Tensor FakeQuantizePerChannel(Call& c) {
       ops::AlongAxis(c.scalar("zero_point", DType::kF32), axis, x.rank()));
 }
 
-// Layers whose weights are packed for a mobile build. They compute with real
-// numbers, and may clamp their results.
+// The functions below import layers whose weights are packed for a mobile
+// build. These layers compute with real numbers, and may clamp their results.
 Tensor Clamped(Call& c, Tensor y, const Value& least, const Value& most) {
   if (least.is_known_number()) y = ops::Maximum(y, least.known_number());
   if (most.is_known_number()) y = ops::Minimum(y, most.known_number());

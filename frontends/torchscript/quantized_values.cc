@@ -9,9 +9,9 @@
 namespace ember::torchscript {
 namespace {
 
-// Operators that take quantized tensors as they are, in addition to the
-// operators of the namespaces quantized and prim: queries about a tensor, and
-// operators that keep values without looking into them.
+// Operators that accept quantized tensors without conversion, in addition to
+// the operators of the namespaces quantized and prim: queries about a tensor,
+// and operators that keep values without looking into them.
 constexpr std::string_view kAsTheyAre[] = {
     "aten::dequantize",
     "aten::int_repr",
@@ -39,7 +39,8 @@ constexpr std::string_view kAsTheyAre[] = {
     "aten::__isnot__",
     "aten::_unwrap_optional",
 };
-// Operators whose results are elements of their operand.
+// Operators whose results consist of elements of their operand, so that they
+// can work on the integers.
 constexpr std::string_view kMovement[] = {
     "aten::alias",
     "aten::chunk",
@@ -124,7 +125,8 @@ Value Changed(Machine& machine, const Value& value,
 }
 
 // Returns the quantization of an operator's result: that of `like`, except for
-// functions with a known range, which have a scale of their own.
+// functions with a known range of results (such as sigmoid), which have a fixed
+// scale.
 Quantization ResultOf(Machine& machine, std::string_view name,
                       const Value& like, DType type) {
   const auto fixed = [&](double scale, double zero_point) {

@@ -1,4 +1,4 @@
-// LSTM, GRU and plain recurrent layers, for one step and for sequences.
+// Imports LSTM, GRU and plain recurrent layers, for one step and for sequences.
 #include <utility>
 
 #include "frontends/ops/recurrent_layers.h"
@@ -17,8 +17,9 @@ bool CheckWeights(Call& c, const CellWeights& weights) {
 
 // The operands of torch.lstm and similar operators.
 struct Layers {
-  Tensor x;                     // [steps, batch, in]
-  std::vector<Tensor> initial;  // [layers directions, batch, H]
+  Tensor x;  // [steps, batch, in]
+  // The initial states, [layers * directions, batch, H] each.
+  std::vector<Tensor> initial;
   std::vector<Tensor> params;
   bool has_biases = false, is_bidirectional = false, is_batch_first = false;
   int64_t count = 0;
@@ -27,7 +28,7 @@ struct Layers {
 Value RunLayers(Call& c, CellKind kind, Layers layers) {
   const size_t directions = layers.is_bidirectional ? 2 : 1;
   const bool is_lstm = kind == CellKind::kLstm;
-  // An LSTM with projections has one weight more.
+  // An LSTM with projections has one more weight per layer and direction.
   const size_t plain = layers.has_biases ? 4 : 2;
   const size_t cells =
       static_cast<size_t>(std::max<int64_t>(layers.count, 0)) * directions;
@@ -105,7 +106,7 @@ Value Recurrent(Call& c) {
   return c.ok() ? RunLayers(c, kind, std::move(layers)) : Value();
 }
 
-// Computes one step of a batch.
+// Imports a recurrent cell: one step for a batch.
 std::vector<Tensor> RunCell(Call& c, CellKind kind) {
   const Tensor x = c.tensor("input");
   const std::vector<Tensor> states = c.tensors("hx");

@@ -1,4 +1,4 @@
-// Reductions, sorting and running sums.
+// Imports reductions, sorting and running sums.
 #include <cmath>
 
 #include "frontends/ops/normalization.h"
@@ -89,12 +89,14 @@ Moments MomentsOf(Call& c, const Tensor& x, const std::vector<int64_t>& axes,
       count = count * x.dim(static_cast<int>(axis));
     const Tensor n =
         ops::Cast(ops::DimScalar(c.builder(), count), wide.dtype());
-    // The variance of a single element is 0 / 0.
+    // The divisor is at least 0, so the variance of a single element with
+    // correction is 0 / 0, which is NaN.
     variance = variance * n / ops::Maximum(n - correction, 0);
   }
   return {ops::Cast(variance, x.dtype()), ops::Cast(mean, x.dtype())};
 }
-// A call's axes, correction, and flag for keeping dims.
+// The arguments of a call of var, std and similar operators: axes, correction,
+// and the flag that keeps reduced dims.
 struct MomentsCall {
   Tensor x;
   std::vector<int64_t> axes;
@@ -146,18 +148,20 @@ Value Both(Call& c, const Tensor& a, const Tensor& b) {
   return c.machine().NewTuple(
       {c.machine().NewTensor(a), c.machine().NewTensor(b)});
 }
-Value VarMeanAxes(Call& c) {
-  const Moments m = RunMoments(c, Unbiased(c), true).moments;
+Value VarMean(Call& c, double correction, bool has_axes) {
+  const Moments m = RunMoments(c, correction, has_axes).moments;
   return Both(c, m.variance, m.mean);
 }
-Value VarMeanCorrected(Call& c) {
-  const Moments m = RunMoments(c, Correction(c), true).moments;
-  return Both(c, m.variance, m.mean);
-}
-Value StdMeanCorrected(Call& c) {
-  const Moments m = RunMoments(c, Correction(c), true).moments;
+Value VarMeanAll(Call& c) { return VarMean(c, Unbiased(c), false); }
+Value VarMeanAxes(Call& c) { return VarMean(c, Unbiased(c), true); }
+Value VarMeanCorrected(Call& c) { return VarMean(c, Correction(c), true); }
+Value StdMean(Call& c, double correction, bool has_axes) {
+  const Moments m = RunMoments(c, correction, has_axes).moments;
   return Both(c, Root(c, m.variance), m.mean);
 }
+Value StdMeanAll(Call& c) { return StdMean(c, Unbiased(c), false); }
+Value StdMeanAxes(Call& c) { return StdMean(c, Unbiased(c), true); }
+Value StdMeanCorrected(Call& c) { return StdMean(c, Correction(c), true); }
 
 Tensor ExtremeAll(Call& c, std::string_view combiner) {
   const Tensor x = c.tensor("self");
@@ -190,7 +194,7 @@ Value Aminmax(Call& c) {
 }
 
 // Returns the index of the first largest (or smallest) element; the axis stays
-// as 1.
+// as a dim of 1.
 Tensor ArgExtreme(Tensor x, int axis, std::string_view mode) {
   if (x.dtype() == DType::kBool) x = ops::Cast(x, DType::kU8);
   return ops::Unsqueeze(Apply("arg_reduce", {x},
@@ -235,7 +239,7 @@ Tensor AsBool(const Tensor& x) {
   if (x.dtype() == DType::kBool) return x;
   return ops::NotEqual(x, x.Like(0));
 }
-// Reduces booleans as 0 and 1.
+// Imports any and all, which reduce booleans as 0 and 1.
 Tensor Quantify(Call& c, std::string_view combiner, bool has_axis) {
   const Tensor x = c.tensor("self");
   if (!c.ok()) return x;
@@ -405,8 +409,8 @@ Value KthValue(Call& c) {
   if (!c.CheckRank("self", x, 1)) return {};
   return NthSmallest(c, x, axis, c.dim("k") - Dim(1), c.flag("keepdim"));
 }
-// Returns the median and its index. Of two elements in the middle it is the
-// lower one; if there is a NaN, it is the first NaN.
+// Returns the median and its index. If two elements are in the middle, the
+// median is the lower one. If there is a NaN, it is the first NaN.
 Value MedianOf(Call& c, const Tensor& x, int axis, bool keep) {
   const Value both =
       NthSmallest(c, x, axis, FloorDivide(x.dim(axis) - Dim(1), Dim(2)), keep);
@@ -433,7 +437,8 @@ Tensor MedianAll(Call& c) {
   const Value both = MedianOf(c, ops::Reshape(x, {count}), 0, false);
   return c.ok() ? c.machine().Read(*both.list->items[0].cell) : x;
 }
-// True if an element is close to that of the other operand.
+// Imports isclose: true where the elements of both operands are close to each
+// other.
 Tensor IsClose(Call& c) {
   const DType type = ResultType(c, {"self", "other"});
   const Tensor a = c.scalar("self", type);
@@ -475,12 +480,17 @@ constexpr OperatorRow kRows[] = {
     {"std(Tensor self, int[]? dim=None, *, Scalar? correction=None, "
      "bool keepdim=False)",
      StdCorrected},
+    {"var_mean(Tensor self, bool unbiased=True)", VarMeanAll},
     {"var_mean(Tensor self, int[]? dim, bool unbiased=True, "
      "bool keepdim=False)",
      VarMeanAxes},
     {"var_mean(Tensor self, int[]? dim=None, *, Scalar? correction=None, "
      "bool keepdim=False)",
      VarMeanCorrected},
+    {"std_mean(Tensor self, bool unbiased=True)", StdMeanAll},
+    {"std_mean(Tensor self, int[]? dim, bool unbiased=True, "
+     "bool keepdim=False)",
+     StdMeanAxes},
     {"std_mean(Tensor self, int[]? dim=None, *, Scalar? correction=None, "
      "bool keepdim=False)",
      StdMeanCorrected},

@@ -1,5 +1,5 @@
-// Operators that are not supported, each with the reason. Names without a row
-// are unknown.
+// Operators that are not supported, each with the reason. An operator name that
+// has no row in any family is unknown.
 #include "frontends/torchscript/operator_table.h"
 
 namespace ember::torchscript {

@@ -1,5 +1,5 @@
-// Images and feature maps sampled at computed positions, and windows that are
-// added up to an image.
+// Imports operators that sample images and feature maps at computed positions,
+// and operators that add up windows to an image.
 #include "frontends/ops/sampling.h"
 
 #include <array>
@@ -15,8 +15,8 @@
 namespace ember::torchscript {
 namespace {
 
-// Returns the name with the number that an argument has. A number without a
-// name is an error.
+// Returns the name of a mode that an argument gives by its number:
+// names[number]. A number that has no name is an error.
 template <size_t count>
 std::string NameOf(Call& c, std::string_view parameter,
                    const std::array<std::string_view, count>& names) {
@@ -57,7 +57,8 @@ Tensor AffineGrid(Call& c) {
                          c.flag("align_corners"));
 }
 
-// Adds up columns [N, C kh kw, L], or without N, to an image.
+// Imports col2im, which adds up columns [N, C kh kw, L], or without N, to an
+// image.
 Tensor ColumnsToImage(Call& c) {
   Tensor x = c.tensor("self");
   const Shape image = c.dims("output_size");
@@ -142,8 +143,8 @@ Value RoiPool(Call& c) {
       c, ops::MaxRoiPool(regions.x, regions.rois,
                          {.bins = regions.bins, .scale = regions.scale}));
 }
-// Returns the number of channels of the result. For each of them x has as many
-// channels as there are bins.
+// Returns the number of channels of the result. For each channel of the result,
+// x has as many channels as there are bins.
 std::optional<int64_t> ChannelsOf(Call& c, const Regions& regions) {
   const int64_t bins = regions.bins[0] * regions.bins[1];
   const std::optional<int64_t> channels = regions.x.dim(1).AsConstant();
@@ -162,7 +163,8 @@ Value PositionSensitiveAlign(Call& c) {
   const Dim columns(regions.bins[1]);
   Tensor y = AlignedRegions(c, regions, /*half_pixel=*/true);
   if (!c.ok()) return {};
-  // y has all bins for all channels of x; each bin takes only its own channel.
+  // Here y has all bins of all channels of x. In the result, each bin is read
+  // only from its own channel.
   y = ops::Reshape(y, {y.dim(0), Dim(*channels), rows, columns, rows, columns});
   for (const int axis : {2, 3}) {
     y = CallTensorRow(c, "aten::diagonal",

@@ -1,4 +1,5 @@
-// Special functions, functions of the sign bit, and windows of signals.
+// Imports special functions, functions of the sign bit, and window functions of
+// signal processing.
 #include <array>
 #include <limits>
 #include <numbers>
@@ -15,7 +16,7 @@ Tensor FloatFunction(Call& c) {
   const Tensor x = AsFloat(c.tensor("self"));
   return c.ok() ? kFunction(x) : x;
 }
-// Computes a function in f64.
+// Imports a special function, which is computed in f64.
 template <Tensor (*kFunction)(Tensor)>
 Tensor InDouble(Call& c) {
   const Tensor x = AsFloat(c.tensor("self"));
@@ -64,7 +65,8 @@ Tensor TimesPowerOfTwo(Call& c) {
   const Operands x = Floats(c);
   return c.ok() ? x.a * ops::Power(x.b.Like(2), x.b) : x.a;
 }
-// Returns 0 for elements below 0, 1 above, and the other operand at 0.
+// Imports heaviside: returns 0 for elements below 0, 1 for elements above 0,
+// and the second operand for elements equal to 0.
 Tensor Heaviside(Call& c) {
   const DType type = ResultType(c, {"self", "values"});
   const Tensor x = c.scalar("self", type);
@@ -109,9 +111,11 @@ Value Acosh(Call& c) { return Redirect(c, "aten::acosh"); }
 Value Asinh(Call& c) { return Redirect(c, "aten::asinh"); }
 Value Atanh(Call& c) { return Redirect(c, "aten::atanh"); }
 
-// Returns a window that is a sum of cosines. The period has as many elements as
-// the window if it is periodic, else one less.
-Tensor CosineWindow(Call& c, std::span<const double> factors) {
+// Returns a window of "window_length" elements. `elements` computes them
+// from their indices and the length of the period. The period has
+// as many elements as the window if it is periodic, else one less.
+template <typename Function>
+Tensor MakeWindow(Call& c, const Function& elements) {
   const Dim size = c.dim("window_length");
   const bool is_periodic =
       !c.value("periodic").is(Value::Kind::kBool) || c.flag("periodic");
@@ -120,17 +124,24 @@ Tensor CosineWindow(Call& c, std::span<const double> factors) {
   const Tensor i = IotaVector(c.builder(), size, DType::kF64);
   if (size == Dim(1)) return ops::Cast(i + 1.0, type);
   const Dim period = is_periodic ? size : size - Dim(1);
-  const Tensor angle =
-      i * (2 * std::numbers::pi) /
+  const Tensor divisor =
       ops::Cast(ops::DimScalar(c.builder(), period), DType::kF64);
-  Tensor sum;
-  for (size_t k = 0; k < factors.size(); ++k) {
-    const double sign = k % 2 == 0 ? 1 : -1;
-    const Tensor wave =
-        ops::Cos(angle * static_cast<double>(k)) * (sign * factors[k]);
-    sum = sum ? sum + wave : wave;
-  }
-  return ops::Cast(sum, type);
+  return ops::Cast(elements(i, divisor), type);
+}
+
+// Returns a window that is a sum of cosines.
+Tensor CosineWindow(Call& c, std::span<const double> factors) {
+  return MakeWindow(c, [factors](Tensor i, Tensor period) {
+    const Tensor angle = i * (2 * std::numbers::pi) / period;
+    Tensor sum;
+    for (size_t k = 0; k < factors.size(); ++k) {
+      const double sign = k % 2 == 0 ? 1 : -1;
+      const Tensor wave =
+          ops::Cos(angle * static_cast<double>(k)) * (sign * factors[k]);
+      sum = sum ? sum + wave : wave;
+    }
+    return sum;
+  });
 }
 Tensor HannWindow(Call& c) { return CosineWindow(c, std::array{0.5, 0.5}); }
 Tensor HammingWindow(Call& c) {
@@ -146,28 +157,18 @@ Tensor BlackmanWindow(Call& c) {
   return CosineWindow(c, std::array{0.42, 0.5, 0.08});
 }
 Tensor BartlettWindow(Call& c) {
-  const Dim size = c.dim("window_length");
-  const bool is_periodic =
-      !c.value("periodic").is(Value::Kind::kBool) || c.flag("periodic");
-  const DType type = c.dtype("dtype", DType::kF32);
-  if (!c.ok()) return {};
-  const Tensor i = IotaVector(c.builder(), size, DType::kF64);
-  if (size == Dim(1)) return ops::Cast(i + 1.0, type);
-  const Dim period = is_periodic ? size : size - Dim(1);
-  const Tensor along =
-      i * 2.0 / ops::Cast(ops::DimScalar(c.builder(), period), DType::kF64);
-  return ops::Cast(1.0 - ops::Absolute(along - 1.0), type);
+  return MakeWindow(c, [](Tensor i, Tensor period) {
+    return 1.0 - ops::Absolute(i * 2.0 / period - 1.0);
+  });
 }
 
 #define EMBER_TORCH_OPTIONS                          \
   "*, ScalarType? dtype=None, Layout? layout=None, " \
   "Device? device=None, bool? pin_memory=None)"
-#define EMBER_TORCH_WINDOW(name, function)                                      \
-  {                                                                             \
-#name                                                                       \
-        "_window(int window_length, bool? periodic=None, " EMBER_TORCH_OPTIONS, \
-        function                                                                \
-  }
+#define EMBER_TORCH_WINDOW(name, function)                                 \
+  {#name                                                                   \
+   "_window(int window_length, bool? periodic=None, " EMBER_TORCH_OPTIONS, \
+   function}
 
 constexpr OperatorRow kRows[] = {
     {"lgamma(Tensor self)", FloatFunction<ops::LogGamma>},

@@ -22,13 +22,17 @@ const void* ContainerOf(const Value& value) {
   return value.is(Kind::kDict) ? value.dict : nullptr;
 }
 
+// Returns the items of a list, or the keys and items of a dict.
 std::vector<const Value*> ItemsOf(const Value& container) {
   std::vector<const Value*> items;
   if (container.is_sequence())
     for (const Value& item : container.list->items) items.push_back(&item);
-  if (container.is(Kind::kDict))
-    for (const auto& [key, item] : container.dict->items)
+  if (container.is(Kind::kDict)) {
+    for (const auto& [key, item] : container.dict->items) {
+      items.push_back(&key);
       items.push_back(&item);
+    }
+  }
   return items;
 }
 
@@ -50,21 +54,31 @@ std::map<std::string, Object*> ObjectsOf(Object& module) {
 }
 
 bool ModuleState::IsChanged(const Before& before, const Value& now,
-                            std::set<const void*>& compared) const {
+                            Compared& compared) const {
+  // More values than modules have. They are compared in about a second.
+  constexpr size_t kMaxVisited = 10'000'000;
   std::vector<std::pair<const Before*, const Value*>> open = {{&before, &now}};
+  const auto is_same = [&](const Before& old, const Value& value) {
+    const void* container = ContainerOf(value);
+    if (container == nullptr || old.value.kind != value.kind)
+      return IsSame(old.value, value) && old.stamp == StampOf(value);
+    const void* old_container = ContainerOf(old.value);
+    if (!compared.pairs.emplace(old_container, container).second) return true;
+    const auto found = items_.find(old_container);
+    const std::vector<const Value*> items = ItemsOf(value);
+    if (found == items_.end() || found->second.size() != items.size())
+      return false;
+    for (size_t i = 0; i < items.size(); ++i)
+      open.emplace_back(&found->second[i], items[i]);
+    return true;
+  };
   while (!open.empty()) {
     const auto [old, value] = open.back();
     open.pop_back();
-    if (!IsSame(old->value, *value) || old->stamp != StampOf(*value))
-      return true;
-    const void* container = ContainerOf(*value);
-    if (container == nullptr || !compared.insert(container).second) continue;
-    const auto found = items_.find(container);
-    const std::vector<const Value*> items = ItemsOf(*value);
-    if (found == items_.end() || found->second.size() != items.size())
-      return true;
-    for (size_t i = 0; i < items.size(); ++i)
-      open.emplace_back(&found->second[i], items[i]);
+    if (++compared.visited <= kMaxVisited && is_same(*old, *value)) continue;
+    // Another attribute may have containers that were entered here.
+    compared.pairs.clear();
+    return true;
   }
   return false;
 }
@@ -93,9 +107,8 @@ ModuleState ModuleState::Of(Object& module) {
 
 std::vector<Slot> ModuleState::Changed(Object& module, Machine& machine) const {
   std::vector<Slot> slots;
-  // Lists and dicts that have been compared already; changes in them are
-  // errors.
-  std::set<const void*> compared;
+  // Containers that have been compared already; changes in them are errors.
+  Compared compared;
   for (const auto& [path, object] : ObjectsOf(module)) {
     for (const auto& [name, now] : object->attributes) {
       const auto found = before_.find({path, name});
@@ -118,7 +131,9 @@ std::vector<Slot> ModuleState::Changed(Object& module, Machine& machine) const {
         slot.starts_with_zeros = slot.starts_alike && old.is_known_number() &&
                                  old.known_number() == 0;
       } else if (now.is(Kind::kObject) || now.is(Kind::kFunction)) {
-        continue;  // its attributes are compared on their own
+        continue;  // The attributes of an object are compared separately.
+      } else if (object->replaced.contains(name)) {
+        continue;
       } else {
         machine.FailUnsupported(
             "attribute '" + OnOneLine(slot.name()) +

@@ -21,19 +21,23 @@
 
 namespace ember::torchscript {
 
-// An attribute that changes, and facts about its value after a call.
+// An attribute that calls change, and facts about the value that it has after a
+// call.
 struct Slot {
   std::string object;  // Path of the object in the module.
   std::string attribute;
   // The kind of the value, and its type if it is a tensor.
   Value::Kind kind = Value::Kind::kTensor;
   graph::TensorType type;
-  // True for a number that, as far as is known, is the same after every call.
+  // True for a number that is assumed to be the same after every call
+  // (`known`).
   bool is_known = false;
   Value known;
-  // True if the value before the first call has the same type and is all zeros.
+  // True if the value before the first call has the same type as the value
+  // after a call, and is all zeros.
   bool starts_with_zeros = false;
-  // True if the value before the first call has the same type.
+  // True if the value before the first call has the same type as the value
+  // after a call.
   bool starts_alike = false;
 
   std::string name() const {
@@ -47,7 +51,8 @@ class ModuleState {
 
   // Returns the changed attributes in their order in the module. Empty, with an
   // error of the machine, if a changed attribute is neither a tensor nor a
-  // number.
+  // number, and the next call may read it. A list or dict is unchanged if its
+  // items are, even if the method has made a new one of them.
   std::vector<Slot> Changed(Object& module, Machine& machine) const;
 
  private:
@@ -55,13 +60,18 @@ class ModuleState {
     Value value;
     uint64_t stamp = 0;
   };
-  // `compared`: lists and dicts that need not be compared again.
+  struct Compared {
+    // Pairs of containers, one before and one now, that have equal items as far
+    // as they were compared.
+    std::set<std::pair<const void*, const void*>> pairs;
+    size_t visited = 0;  // values that were compared
+  };
   bool IsChanged(const Before& before, const Value& now,
-                 std::set<const void*>& compared) const;
+                 Compared& compared) const;
 
   std::map<std::pair<std::string, std::string>, Before> before_;
-  // The items of lists and dicts. Each container is here once, as they may
-  // contain each other, and be contained many times.
+  // The items that each list and dict had before. Each container has one entry,
+  // because containers may contain each other, and may be contained many times.
   std::map<const void*, std::vector<Before>> items_;
 };
 

@@ -1,4 +1,4 @@
-// Statements of a model's code that are executed while importing.
+// Executes the statements of a model's code during the import.
 #include <utility>
 
 #include "base/one_line.h"
@@ -55,8 +55,8 @@ void Interpreter::Execute(const Statement& statement, Frame& frame) {
       return;
     }
     case Statement::Kind::kWith:
-      // None of the existing contexts (no_grad and similar) changes the
-      // computation of a model.
+      // No context that TorchScript has (no_grad and similar) changes the
+      // computation of a model, so a with statement only executes its body.
       Evaluate(statement.value, frame);
       return Execute(statement.body, frame);
     case Statement::Kind::kDefine:
@@ -96,6 +96,8 @@ void Interpreter::Assign(const Expression& target, const Value& value,
       const Value object = Evaluate(target.parts[0], frame);
       if (!machine_.ok()) return;
       if (object.is(Kind::kObject)) {
+        if (machine_.level() == 0 && !object.object->read.contains(target.text))
+          object.object->replaced.insert(target.text);
         machine_.SetAttribute(*object.object, target.text, value);
         return;
       }
@@ -135,7 +137,7 @@ void Interpreter::ExecuteIf(const Statement& statement, Frame& frame) {
         condition.known_number() != 0 ? statement.body : statement.otherwise,
         frame);
   }
-  ExecuteBoth(machine_.Inside(condition.dynamic), statement, frame);
+  ExecuteBoth(condition, statement, frame);
 }
 
 void Interpreter::ExecuteFor(const Statement& statement, Frame& frame) {
@@ -174,7 +176,8 @@ void Interpreter::ExecuteFor(const Statement& statement, Frame& frame) {
       if (i >= static_cast<int64_t>(items.size())) return;
       Assign(statement.targets[0], items[static_cast<size_t>(i)], frame);
     }
-    if (!CountStep()) return;  // an empty body counts as a step, too
+    // An iteration with an empty body counts as a step, too.
+    if (!CountStep()) return;
     Execute(statement.body, frame);
   }
 }

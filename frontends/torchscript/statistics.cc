@@ -1,5 +1,5 @@
-// Running extremes, quantiles, norms of vectors and matrices, histograms,
-// distances.
+// Imports running extremes, quantiles, norms of vectors and matrices,
+// histograms and distances.
 #include <cmath>
 #include <limits>
 #include <utility>
@@ -28,7 +28,8 @@ Value RunningExtreme(Call& c, Opcode opcode, double worst) {
   const Tensor x = is_bool ? ops::Cast(given, DType::kU8) : given;
   const bool is_float = x.is_float();
   if (!is_float) {
-    // The scan must begin with a number that the type has.
+    // The scan begins with the smallest or largest number of the integer type,
+    // as the type has no infinity.
     const bool is_wide = x.dtype() == DType::kI64;
     const double most = x.dtype() == DType::kU8    ? 255
                         : x.dtype() == DType::kI8  ? 127
@@ -58,8 +59,8 @@ Value CumulativeMinimum(Call& c) {
                         std::numeric_limits<double>::infinity());
 }
 
-// Returns the quantiles of an axis for the fractions `q`. skips_nan: NaNs are
-// left out; otherwise one NaN makes the quantiles NaN.
+// Returns the quantiles along an axis for the fractions in the argument `q`.
+// skips_nan: NaNs are left out; otherwise one NaN makes the quantiles NaN.
 Tensor QuantileOf(Call& c, bool skips_nan) {
   Tensor x = c.tensor("self");
   const Value& given = c.value("q");
@@ -78,7 +79,7 @@ Tensor QuantileOf(Call& c, bool skips_nan) {
   if (!c.CheckRank("q", q, 0, 1)) return x;
   const bool is_one = q.rank() == 0;
   if (is_one) q = ops::Unsqueeze(q, {0});
-  // Make the axis the last one, and sort it, with NaNs at its end.
+  // Makes the axis the last one, and sorts along it, with NaNs at the end.
   std::vector<int64_t> order;
   for (int i = 0; i < x.rank(); ++i)
     if (i != axis) order.push_back(i);
@@ -131,8 +132,8 @@ Tensor QuantileOf(Call& c, bool skips_nan) {
   const Tensor is_unknown =
       skips_nan ? ops::Equal(count, 0) : ops::Less(count, extent);
   y = ops::Select(is_unknown, y.Like(NAN), y);
-  // Make the quantiles' axis the first one. The reduced axis stays as 1, or is
-  // dropped.
+  // Makes the axis of the quantiles the first one. The reduced axis stays as a
+  // dim of 1, or is dropped.
   std::vector<int64_t> front = {last};
   for (int i = 0; i < last; ++i) front.push_back(i);
   y = ops::Transpose(y, front);
@@ -298,7 +299,7 @@ Tensor RowDistances(Call& c) {
   };
   return VectorNorm(c, taken(first) - taken(second), c.value("p"), {1}, false);
 }
-// Returns the sums of products along an axis.
+// Returns the sums of the products of two tensors along an axis.
 Tensor VectorDot(Call& c) {
   const DType type = ResultType(c, {"x", "y"});
   const Tensor product = c.scalar("x", type) * c.scalar("y", type);
@@ -339,7 +340,8 @@ Tensor Correlations(Call& c) {
                       1);
 }
 
-// Counts the elements in each of `bins` equal parts of a range.
+// Imports histc, which counts the elements in each of `bins` equal parts of a
+// range.
 Tensor Histogram(Call& c) {
   const Tensor given = c.tensor("self");
   const int64_t bins = c.integer("bins");
@@ -354,7 +356,7 @@ Tensor Histogram(Call& c) {
   Tensor start = x.Like(low);
   Tensor end = x.Like(high);
   if (low == high) {
-    // The range is that of the elements.
+    // If no range is given, the range is that of the elements.
     start = ops::Reduce(x, "minimum", {0}, false);
     end = ops::Reduce(x, "maximum", {0}, false);
     const Tensor is_point = ops::Equal(start, end);
@@ -374,7 +376,15 @@ Tensor Histogram(Call& c) {
                {{"update", std::string("add")}});
 }
 
-// True if two tensors have one shape and the same elements.
+// Returns the bool that is true if all elements of `x` are.
+Value AllTrue(Call& c, Tensor x) {
+  return c.machine().ToNumber(
+      Value::Kind::kBool, ops::Cast(ops::Reduce(ops::Cast(x, DType::kU8),
+                                                "minimum", AllAxes(x), false),
+                                    DType::kBool));
+}
+
+// Imports equal: true if two tensors have the same shape and equal elements.
 Value AreEqual(Call& c) {
   const Tensor a = c.tensor("self");
   const Tensor b = c.tensor("other");
@@ -386,21 +396,13 @@ Value AreEqual(Call& c) {
   }
   const DType type = PromoteTypes(a.dtype(), b.dtype());
   const Tensor same = ops::Equal(ops::Cast(a, type), ops::Cast(b, type));
-  return c.machine().ToNumber(
-      Value::Kind::kBool,
-      ops::Cast(ops::Reduce(ops::Cast(same, DType::kU8), "minimum",
-                            AllAxes(same), false),
-                DType::kBool));
+  return AllTrue(c, same);
 }
 Value AreClose(Call& c) {
   const Value close = Redirect(c, "aten::isclose");
   if (!c.ok()) return {};
   const Tensor same = c.machine().Read(*close.cell);
-  return c.machine().ToNumber(
-      Value::Kind::kBool,
-      ops::Cast(ops::Reduce(ops::Cast(same, DType::kU8), "minimum",
-                            AllAxes(same), false),
-                DType::kBool));
+  return AllTrue(c, same);
 }
 Value IsNonzero(Call& c) {
   return Redirect(c, "aten::Bool", {{"a", c.value("self")}});

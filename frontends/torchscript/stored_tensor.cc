@@ -63,7 +63,7 @@ bool IsContiguous(const StoredTensor& stored) {
   return true;
 }
 
-// True for calls that return their first argument.
+// True for functions whose calls in a pickle return their first argument.
 bool IsWrapper(std::string_view name) {
   return name == "torch.jit._pickle.restore_type_tag" ||
          name == "torch.jit._pickle.build_intlist" ||
@@ -165,7 +165,7 @@ StatusOr<StoredTensor> TensorInEntry(const archive::ZipArchive& archive,
   stored.dtype = dtype;
   stored.dims = std::move(dims);
   stored.strides = std::move(strides);
-  // Find the last element that the tensor reaches.
+  // Finds the index in the storage of the last element that the tensor uses.
   bool is_empty = false;
   int64_t last = offset;
   bool fits = true;
@@ -196,7 +196,7 @@ StatusOr<StoredTensor> TensorInEntry(const archive::ZipArchive& archive,
 Tensor AddStored(const StoredTensor& stored, const std::string& name,
                  graph::GraphBuilder& builder) {
   const auto width = static_cast<size_t>(DTypeByteSize(stored.dtype));
-  // Axes of stride 0 are stored once, and broadcast by the graph.
+  // An axis with stride 0 is stored with extent 1, and the graph broadcasts it.
   std::vector<int64_t> dims = stored.dims;
   std::vector<int64_t> strides = stored.strides;
   bool is_repeated = false;
@@ -258,8 +258,8 @@ Tensor AddStored(const StoredTensor& stored, const std::string& name,
 Value NewStored(const StoredTensor& stored, const std::string& name,
                 Machine& machine) {
   return machine.NewStored([stored, name, &machine] {
-    // Tied weights, and weights of a second copy of the module, are the same
-    // constant.
+    // Weights that share a storage, and weights of a second copy of the module,
+    // become one constant.
     Tensor& constant = machine.stored()[KeyOf(stored)];
     if (!constant) constant = AddStored(stored, name, machine.outermost());
     return constant;

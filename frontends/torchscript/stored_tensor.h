@@ -28,19 +28,21 @@ namespace ember::torchscript {
 struct StoredTensor {
   DType dtype = DType::kF32;
   std::vector<int64_t> dims, strides;
-  std::span<const uint8_t> storage;  // Bytes from the first element on.
+  // Bytes of the storage from the first element of the tensor on.
+  std::span<const uint8_t> storage;
   std::shared_ptr<const void> owner;
 };
 
 // Reads a pickle that is an entry of an archive.
 StatusOr<std::unique_ptr<Pickle>> ReadPickle(const archive::ZipArchive& archive,
                                              const std::string& name);
-// Fails unless the archive holds little-endian numbers. All its names begin
-// with the prefix.
+// Fails unless the archive holds little-endian numbers. All names in the
+// archive begin with `prefix`.
 Status CheckByteOrder(const archive::ZipArchive& archive,
                       const std::string& prefix);
 
-// Returns the value without the calls around it that only mark it.
+// Returns the innermost value of calls that only mark their argument, for
+// example as a parameter.
 const PickleValue& Unwrapped(const PickleValue& value);
 bool IsTensorCall(const PickleValue& value);
 // True for a call that makes a tensor and has a quantization as its fifth
@@ -59,7 +61,7 @@ StatusOr<StoredTensor> TensorInEntry(const archive::ZipArchive& archive,
                                      std::vector<int64_t> strides,
                                      int64_t offset);
 
-// Adds the tensor to the graph, in its row-major order.
+// Adds the tensor to the graph as a constant with row-major elements.
 Tensor AddStored(const StoredTensor& stored, const std::string& name,
                  graph::GraphBuilder& builder);
 // Returns a tensor that is added to the graph when it is first read. Tensors

@@ -41,8 +41,8 @@ class Parser {
         std::string name = function.name;
         file.functions.emplace(std::move(name), std::move(function));
       } else {
-        // Skip "op_version_set = 1" and imports: the code always uses full
-        // names.
+        // Skips "op_version_set = 1", and imports, which are not needed because
+        // the code always uses full names.
         while (ok() && Now().kind != Token::Kind::kLineEnd &&
                Now().kind != Token::Kind::kEnd)
           Advance();
@@ -130,8 +130,8 @@ class Parser {
     parent.parts.push_back(std::move(part));
   }
 
-  // Parses expressions separated by commas without brackets: a tuple if there
-  // is a comma.
+  // Parses expressions separated by commas without brackets: returns a tuple if
+  // there is a comma, else the expression.
   Expression ParseTupleOrOne() {
     Expression first = ParseExpression();
     if (!IsSign(",")) return first;
@@ -160,8 +160,8 @@ class Parser {
     return value;
   }
 
-  // Consumes an operator of this level and returns it ("<", "is not"); "" if
-  // there is none.
+  // Consumes an operator of this level of precedence and returns it ("<", "is
+  // not"); "" if there is none.
   std::string TakeOperator(size_t level) {
     if (Now().kind != Token::Kind::kSign && Now().kind != Token::Kind::kName)
       return "";
@@ -360,12 +360,14 @@ class Parser {
   std::vector<Statement> ParseBlock() {
     std::vector<Statement> block;
     ExpectSign(":");
-    if (Now().kind != Token::Kind::kLineEnd) {  // on the same line
+    // The body is a statement on the same line.
+    if (Now().kind != Token::Kind::kLineEnd) {
       block.push_back(ParseStatement());
       return block;
     }
     Advance();
-    // The function has no statements.
+    // A block without an indent is the body of a function that has no
+    // statements.
     if (Now().kind != Token::Kind::kIndent) return block;
     const Deeper deeper(*this);
     Advance();
@@ -404,7 +406,8 @@ class Parser {
       return statement;
     }
     if (IsName("def")) {
-      // A function within one, which has no parameters.
+      // Parses a function that is defined within another function. It has no
+      // parameters.
       Function function = ParseFunction();
       statement.kind = Statement::Kind::kDefine;
       Expression& name = statement.targets.emplace_back();
@@ -448,7 +451,8 @@ class Parser {
       return;
     }
     Expression first = ParseTupleOrOne();
-    if (TakeSign(":")) ParseExpression();  // the type is not needed
+    // Skips the type, which is not needed.
+    if (TakeSign(":")) ParseExpression();
     if (!TakeSign("=")) {
       statement.kind = Statement::Kind::kExpression;
       statement.value = std::move(first);
@@ -467,7 +471,8 @@ class Parser {
     ExpectSign("(");
     while (ok() && !IsSign(")")) {
       Parameter parameter;
-      if (TakeSign("*")) {  // the following parameters are given by keyword
+      // After "*", the parameters are given by keyword only.
+      if (TakeSign("*")) {
         if (!TakeSign(",")) break;
         continue;
       }
@@ -493,7 +498,7 @@ class Parser {
     }
     ExpectSign(":");
     Expect(Token::Kind::kLineEnd, "the end of the line");
-    // A class without members has no block.
+    // A class without members has no indented block.
     if (Now().kind != Token::Kind::kIndent) return parsed;
     Advance();
     while (ok() && Now().kind != Token::Kind::kDedent) {
@@ -517,7 +522,8 @@ class Parser {
     const bool is_annotation = target.kind == Kind::kSubscript &&
                                target.parts[0].is_name("__annotations__") &&
                                target.parts[1].kind == Kind::kString;
-    if (is_annotation) {  // the name is no Python name: "0"
+    // The attribute has a name, such as "0", that is no Python identifier.
+    if (is_annotation) {
       attribute.name = target.parts[1].text;
       ExpectSign("=");
       attribute.type = ParseExpression();

@@ -26,22 +26,28 @@ inline constexpr int kMaxNesting = 200;
 
 struct Expression {
   enum class Kind : uint8_t {
-    kName,         // text
-    kInteger,      // integer
-    kFloat,        // number
-    kString,       // text
-    kBool,         // integer
-    kNone,         // no members
-    kList,         // parts
-    kTuple,        // parts
-    kDict,         // parts: key, value, key, value …
-    kAttribute,    // parts[0].text
-    kSubscript,    // parts[0][parts[1]]
-    kSlice,        // parts, each of which may be kNone: start, end, step
-    kCall,         // parts[0](parts[1], …); the last ones have `keywords`
-    kUnary,        // text parts[0]; text: - or not
-    kBinary,       // parts[0] text parts[1]; text: + == and …
-    kConditional,  // parts[0] if parts[1] else parts[2]
+    kName,       // text
+    kInteger,    // integer
+    kFloat,      // number
+    kString,     // text
+    kBool,       // integer
+    kNone,       // no members
+    kList,       // parts
+    kTuple,      // parts
+    kDict,       // `parts` are key, value, key, value ….
+    kAttribute,  // parts[0].text
+    kSubscript,  // parts[0][parts[1]]
+    // `parts` are start, end and step; each of them may be kNone.
+    kSlice,
+    // The call parts[0](parts[1], …). The last arguments are named by
+    // `keywords`.
+    kCall,
+    // A unary operator: `text` ("-" or "not") applied to parts[0].
+    kUnary,
+    // A binary operator: parts[0] `text` parts[1], where `text` is "+", "==",
+    // "and" ….
+    kBinary,
+    kConditional,  // The expression "parts[0] if parts[1] else parts[2]".
   };
   Kind kind = Kind::kNone;
   int line = 0;
@@ -59,14 +65,17 @@ struct Expression {
 
 struct Statement {
   enum class Kind : uint8_t {
-    kAssign,      // targets[0] = value; targets: names, attributes, tuples
+    // The assignment "targets[0] = value". A target is a name, an attribute or
+    // a tuple.
+    kAssign,
     kExpression,  // value
     kIf,          // value, body, otherwise
     kWhile,       // value, body
-    kFor,         // for targets[0] in value: body
-    kWith,        // "with value as targets[0]: body"; targets may be empty
-    kDefine,      // def targets[0](): body
-    kReturn,      // value
+    kFor,         // The loop "for targets[0] in value: body".
+    // The statement "with value as targets[0]: body"; `targets` may be empty.
+    kWith,
+    kDefine,  // def targets[0](): body
+    kReturn,  // value
     kPass,
     kRaise,   // value
     kAssert,  // value
@@ -93,7 +102,9 @@ struct Function {
 
 struct Class {
   std::string name;
-  std::string base;  // Module, NamedTuple, Enum, Interface; "" for a plain one
+  // The base class: Module, NamedTuple, Enum or Interface; "" for a class
+  // without a base.
+  std::string base;
   struct Attribute {
     std::string name;
     std::optional<Expression> type, value;
@@ -109,7 +120,7 @@ struct SourceFile {
 
 StatusOr<SourceFile> ParseSource(std::string_view text);
 
-// Returns the text of an annotation: "List[Tensor]".
+// Returns a type annotation as text, such as "List[Tensor]".
 std::string TypeText(const Expression& type);
 
 }  // namespace ember::torchscript

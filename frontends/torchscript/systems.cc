@@ -1,5 +1,6 @@
-// Systems of linear equations, for matrices of few rows: the steps of an
-// elimination are the graph's operations, one after the other.
+// Imports operators that solve systems of linear equations, for matrices with
+// few rows: the steps of an elimination become operations of the graph, one
+// after the other.
 #include <utility>
 #include <vector>
 
@@ -24,8 +25,8 @@ std::optional<int64_t> RowsOf(Call& c, const Tensor& x) {
   return std::nullopt;
 }
 
-// Returns a mask that is true at index k of an axis of `vector_of`, and
-// broadcasts to its shape.
+// Returns a mask that is true at index k of an axis, and broadcasts against the
+// tensor `vector_of`.
 Tensor IsPlace(Call& c, const Tensor& vector_of, int axis, const Tensor& k) {
   const int rank = vector_of.rank();
   const Tensor place = ops::AlongAxis(
@@ -48,7 +49,8 @@ Eliminated Eliminate(Call& c, Tensor a, int64_t count) {
     const Tensor column = ops::SliceAxis(a, last, Dim(k), Dim(1));
     const Tensor row = ops::AlongAxis(
         IotaVector(c.builder(), a.dim(row_axis), DType::kI64), row_axis, rank);
-    // The pivot is the element of largest size in row k or below.
+    // The pivot is the element with the largest absolute value in row k or
+    // below.
     const Tensor sizes = ops::Select(ops::Less(row, number), column.Like(-1),
                                      ops::Absolute(column));
     const Tensor place = ops::Unsqueeze(Apply("arg_reduce", {sizes},
@@ -108,8 +110,8 @@ Tensor DeterminantOf(Call& c, std::string_view name) {
   const std::optional<int64_t> rows = RowsOf(c, x);
   if (!rows) return x;
   const Tensor y = Eliminate(c, x, *rows).determinant;
-  // The elimination divides by a pivot of 0, which gives NaN; the determinant
-  // is then 0.
+  // For a singular matrix the elimination divides by a pivot of 0, which gives
+  // NaN. The determinant is then 0.
   return c.ok() ? ops::Select(ops::IsNan(y), y.Like(0), y) : x;
 }
 Tensor Determinant(Call& c) { return DeterminantOf(c, "self"); }
@@ -165,8 +167,8 @@ Tensor Solve(Call& c) {
   return is_vector ? ops::Squeeze(x, {last}) : x;
 }
 
-// Returns the triangular matrix L of A = L L^T, computed one column after the
-// other.
+// Imports cholesky: returns the lower triangular matrix L of A = L L^T,
+// computed one column after the other.
 Tensor Cholesky(Call& c) {
   Tensor rest = c.tensor("self");
   const std::optional<int64_t> rows = RowsOf(c, rest);

@@ -86,7 +86,7 @@ class Tokenizer {
     if (Peek() == '\r') ++at_;
     if (Peek() == '#') SkipComment();
     if (at_ >= text_.size()) return;
-    if (Peek() == '\n') {  // an empty line does not end a block
+    if (Peek() == '\n') {  // An empty line does not end a block.
       ++line_;
       ++at_;
       return;
@@ -122,7 +122,7 @@ class Tokenizer {
     const auto result =
         is_float ? std::from_chars(digits.data(), end, token.number)
                  : std::from_chars(digits.data(), end, token.integer);
-    // A float beyond the range becomes infinite, or 0.
+    // A float beyond the range becomes infinity, or 0 if it is too small.
     const bool is_read =
         result.ec == std::errc() ||
         (is_float && result.ec == std::errc::result_out_of_range);

@@ -1,5 +1,5 @@
 // Splits TorchScript's Python into tokens: names, numbers, texts, signs, and
-// the begins and ends of lines and blocks.
+// marks for the ends of lines and for the begin and end of blocks.
 //
 //   EMBER_ASSIGN_OR_RETURN(const std::vector<Token> tokens, Tokenize(text));
 //
@@ -30,7 +30,9 @@ struct Token {
   };
   Kind kind = Kind::kEnd;
   int line = 0;
-  std::string text;  // For kString without quotes and escapes.
+  // The text of the token; for kString without quotes, and with escapes
+  // replaced.
+  std::string text;
   int64_t integer = 0;
   double number = 0;
 };

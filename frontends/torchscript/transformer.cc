@@ -1,5 +1,5 @@
 // PyTorch's fused layers of transformers, which modules use in evaluation
-// ("fast path"), and the nested tensors that they take.
+// ("fast path"), and the nested tensors that are their operands.
 #include <array>
 #include <limits>
 #include <vector>
@@ -27,9 +27,9 @@ Tensor IsTrue(const Tensor& mask) {
 }
 
 // Returns the mask in a shape that broadcasts to scores [batch, heads, queries,
-// keys]. It is true for elements that are left out. A mask of type 0 is given
-// as [queries, keys], of type 1 as [batch, keys], and of type 2 in the scores'
-// shape.
+// keys]. The mask is true for elements that the softmax leaves out. A mask of
+// type 0 is given as [queries, keys], of type 1 as [batch, keys], and of type 2
+// in the scores' shape.
 Tensor MaskOfScores(Call& c, const Dim& batch, const Dim& queries) {
   const Tensor mask = IsTrue(c.tensor("mask"));
   if (!c.CheckRank("mask", mask, 2, 4)) return mask;
@@ -42,7 +42,9 @@ Tensor MaskOfScores(Call& c, const Dim& batch, const Dim& queries) {
 }
 
 struct Heads {
-  Tensor output, weights;  // [batch, queries, width], [batch, heads, q, k]
+  // The results of the attention, [batch, queries, width], and the attention
+  // weights, [batch, heads, queries, keys].
+  Tensor output, weights;
 };
 // Computes attention of several heads. One weight [3 width, width] projects
 // queries, keys and values. `hidden` [batch, keys] is true where there is no
@@ -185,21 +187,21 @@ Tensor LinearActivation(Call& c) {
 }
 
 // Makes a nested tensor: sequences of several lengths in one tensor, with a
-// mask of the elements behind their ends.
+// mask of the elements after the end of each sequence.
 Tensor NestedFromMask(Call& c) {
   const Tensor x = c.tensor("t");
   const Tensor mask = c.tensor("mask");
   if (!c.CheckRank("t", x, 3, 3) || !c.CheckRank("mask", mask, 2, 2)) return x;
-  // The mask is set for a new tensor, because all elements of the operand are
-  // valid.
+  // The mask is attached to a new tensor, not to the operand, all of whose
+  // elements are valid.
   const Tensor own =
       ops::Select(ops::Unsqueeze(IsTrue(mask), {2}), x, x.Like(0));
   c.machine().SetHiddenIn(own, ops::Not(IsTrue(mask)));
   return own;
 }
 Value IsLeftAligned(Call&) { return Value::Bool(true); }
-// Returns the sequences of a nested tensor, filled up to the length of the
-// longest one.
+// Returns the sequences of a nested tensor, padded to the length of the longest
+// one.
 Tensor PaddedTensor(Call& c) {
   const Tensor x = c.tensor("self");
   const Tensor hidden = c.machine().HiddenIn(x);

@@ -5,8 +5,8 @@
 // ("dynamic").
 //
 // Tensors, containers and objects have identity, as in PyTorch: values refer to
-// them, and a write is visible through all values that share one. A Heap owns
-// them. Not thread-safe.
+// them, and a write is visible through all values that refer to the same one. A
+// Heap owns them. Not thread-safe.
 #ifndef EMBER_FRONTENDS_TORCHSCRIPT_VALUE_H_
 #define EMBER_FRONTENDS_TORCHSCRIPT_VALUE_H_
 
@@ -15,6 +15,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -36,8 +37,9 @@ struct Object;
 
 struct Value {
   enum class Kind : uint8_t {
-    kUninitialized,  // a variable that no path reads
-    // One of two values that could not be merged; `text` describes it.
+    kUninitialized,  // The value of a variable that no path of the code reads.
+    // A value that is one of two values which could not be merged; `text`
+    // describes it.
     kConflict,
     kNone,
     kBool,
@@ -45,7 +47,7 @@ struct Value {
     kFloat,
     kString,
     kDevice,
-    kFunction,  // text: its name in the code
+    kFunction,  // A function of the code, whose name is `text`.
     kTensor,
     kList,
     kTuple,
@@ -53,10 +55,16 @@ struct Value {
     kObject,
   };
   Kind kind = Kind::kNone;
-  Dim dim;            // kInt; 0 or 1 for kBool
+  Dim dim;            // The value of a kInt; 0 or 1 for a kBool.
   double number = 0;  // kFloat
   std::string text;
-  Tensor dynamic;  // kBool, kInt, kFloat: i64[], f64[], bool[] where present
+  // For a kInt, kFloat or kBool that is known only at run time: its scalar, of
+  // type i64[], f64[] or bool[].
+  Tensor dynamic;
+  // A bool that only the run knows may be a test of `dim`, which is then an
+  // expression of extents: it is true if `dim` is positive, or if it is 0.
+  enum class DimTest : uint8_t { kNone, kIsPositive, kIsZero };
+  DimTest dim_test = DimTest::kNone;
   Cell* cell = nullptr;
   List* list = nullptr;  // kList, kTuple
   Dict* dict = nullptr;
@@ -119,29 +127,34 @@ struct Value {
 // The relation of the integers of a quantized tensor to the numbers that they
 // represent: number = (integer - zero_point) * scale.
 struct Quantization {
-  Tensor scale;       // f32: a scalar, or one per slice of an axis
-  Tensor zero_point;  // i32, of the same shape
-  int axis = -1;      // the axis; -1 for scalars
+  Tensor scale;       // The scale, f32: a scalar, or one per slice of an axis.
+  Tensor zero_point;  // The zero point, i32, of the same shape as the scale.
+  int axis = -1;      // The axis of the scales; -1 if the scale is a scalar.
 };
 
 // A tensor with identity. A view reads and writes another tensor.
 struct Cell {
-  Tensor value;  // For a view it is the value at `stamp`.
-  // Weights become constants of the graph when they are first read.
+  Tensor value;  // The value of the tensor; for a view, its value at `stamp`.
+  // Adds a weight as a constant to the graph, when it is first read. Null for
+  // other tensors.
   std::function<Tensor()> load;
-  uint64_t stamp = 0;  // the last write to the root that `value` includes
+  // The stamp of the last write to the root tensor that `value` includes.
+  uint64_t stamp = 0;
   Cell* base = nullptr;
-  Cell* root = nullptr;  // the cell itself if it is no view
+  // The tensor of which this one is a view, directly or through other views;
+  // the cell itself if it is no view.
+  Cell* root = nullptr;
   std::function<Tensor(Tensor base)> read;
-  // Returns the base's new value; absent if this view cannot be written to.
+  // Returns the new value of the base after a write of `value` to this view;
+  // null if the view cannot be written to.
   std::function<Tensor(Tensor base, Tensor value)> write;
   // Strides of a view: the distance in memory, in elements, of neighbours along
   // each axis. Tensors that are no views are row-major.
   Shape strides;
-  int views = 0;  // length of the chain of views of views
-  // Absent: the tensor is not quantized.
+  int views = 0;  // Number of views between this cell and its root.
+  // The quantization; null if the tensor is not quantized.
   std::shared_ptr<const Quantization> quantization;
-  // True: the tensor is one of complex numbers, whose real and imaginary parts
+  // True if the elements are complex numbers, whose real and imaginary parts
   // are the two elements of the last dim of `value`.
   bool is_complex = false;
 
@@ -160,24 +173,31 @@ struct List {
   std::vector<Value> items;
   // The class of a named tuple, with the names of its fields.
   const Class* fields = nullptr;
-  // Number of regions around the code that made it.
+  // Number of regions that contain the code that made the list.
   size_t level = 0;
 };
 
 struct Dict {
-  std::vector<std::pair<Value, Value>> items;  // in order of insertion
+  // The items (key, value), in order of insertion.
+  std::vector<std::pair<Value, Value>> items;
   size_t level = 0;
 };
 
 struct Object {
   std::string class_name;  // "__torch__.Net"
-  std::string path;        // Path in the model: "encoder.0".
+  // Path of the object in the model, such as "encoder.0".
+  std::string path;
   const Class* type = nullptr;
   std::map<std::string, Value, std::less<>> attributes;
+  // Attributes that code has read, and attributes that code outside of branches
+  // and loops assigned before any code had read them. The values that the
+  // latter have before a call do not matter.
+  std::set<std::string, std::less<>> read;
+  std::set<std::string, std::less<>> replaced;
   size_t level = 0;
 };
 
-// Owns all objects to which values refer; these may refer to each other.
+// Owns all objects to which values refer; the objects may refer to each other.
 struct Heap {
   std::deque<Cell> cells;
   std::deque<List> lists;

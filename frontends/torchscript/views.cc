@@ -24,8 +24,8 @@ Tensor WithSlice(const Tensor& base, const Tensor& part, int axis,
       parts.push_back(ops::SliceAxis(base, axis, start + size, rest));
     return Concat(parts, axis);
   }
-  // For each element along the axis: true if the part replaces it, and its
-  // index in the part.
+  // Computes, for each index along the axis, whether an element of the part
+  // replaces it, and the index of that element in the part.
   const Tensor place =
       IotaVector(builder, extent, DType::kI64) - ops::DimScalar(builder, start);
   const auto width = static_cast<double>(step);
@@ -41,7 +41,8 @@ Tensor WithSlice(const Tensor& base, const Tensor& part, int axis,
 }
 
 // Returns the strides of a tensor's elements in another shape with as many
-// elements; nullopt if no strides reach them in that order.
+// elements; nullopt if no strides give the same order of the elements in
+// memory.
 std::optional<Shape> StridesAs(const Shape& shape, const Shape& strides,
                                const Shape& wanted) {
   if (shape.size() != strides.size()) return std::nullopt;
@@ -185,7 +186,7 @@ Value ExpandedView(Call& c, std::string_view name, const Shape& shape) {
   if (!c.ok()) return {};
   if (x.shape() == shape) return c.value(name);
   Cell& cell = *c.value(name).cell;
-  // Repeated elements have the same place in memory, so their stride is 0.
+  // Repeated elements are at the same address in memory, so their stride is 0.
   Shape strides = c.machine().StridesOf(cell);
   strides.insert(strides.begin(), shape.size() - strides.size(), Dim(0));
   const size_t added = shape.size() - x.shape().size();

@@ -21,20 +21,22 @@ namespace ember::torchscript {
 bool CheckNewRank(Call& c, size_t rank);
 
 Value ReshapedView(Call& c, std::string_view name, const Shape& shape);
-// Returns a view if strides for the shape exist, else a copy.
+// Returns the tensor in another shape: a view if strides for the shape exist,
+// else a copy.
 Value ReshapedViewOrCopy(Call& c, std::string_view name, const Shape& shape);
 Value PermutedView(Call& c, std::string_view name,
                    const std::vector<int64_t>& order);
-// Returns the elements start, start + step … of an axis.
+// Returns a view of the elements start, start + step … of an axis.
 Value SlicedView(Call& c, std::string_view name, int axis, const Dim& start,
                  const Dim& size, int64_t step);
-// Returns one slice, without its axis.
+// Returns a view of one slice of an axis. The result does not have the axis.
 Value SelectedView(Call& c, std::string_view name, int axis, const Dim& index);
 // Like SelectedView, for an index that is known only at run time: i64[], 0 or
 // more.
 Value SelectedViewByData(Call& c, std::string_view name, int axis,
                          const Tensor& index);
-// Returns repeated elements. The view cannot be written to.
+// Returns a view in which dims of 1 are repeated to the shape. The view cannot
+// be written to.
 Value ExpandedView(Call& c, std::string_view name, const Shape& shape);
 
 }  // namespace ember::torchscript

@@ -5,7 +5,7 @@
 #include <thread>
 #include <vector>
 
-#include "base/test_seeds.h"
+#include "base/testing/seeds.h"
 #include "hal/conformance/suite.h"
 
 namespace ember::hal {
@@ -36,7 +36,8 @@ TEST_F(Conformance, RefusesRangesOutsideOfBuffers) {
   }
   EXPECT_EQ(list->Copy(good, {buffer.get(), 32, 8}).code(),
             StatusCode::kInvalidArgument);
-  // Ranges that overlap by one byte are refused; neighbouring ones are not.
+  // A copy is refused if its ranges overlap by one byte, and accepted if they
+  // are neighbours.
   EXPECT_EQ(list->Copy(good, {buffer.get(), 15, 16}).code(),
             StatusCode::kInvalidArgument);
   EXPECT_EQ(list->Copy({buffer.get(), 15, 16}, good).code(),
@@ -55,7 +56,7 @@ TEST_F(Conformance, FillsAndCopiesInOrder) {
   EMBER_EXPECT_OK(list->Fill({a.get(), 16, 8}, 9));
   EMBER_EXPECT_OK(list->Barrier());
   EMBER_EXPECT_OK(list->Copy({a.get(), 8, 32}, {b.get(), 0, 32}));
-  for (int run = 0; run < 2; ++run) {  // a list can be submitted again
+  for (int run = 0; run < 2; ++run) {  // The list is submitted twice.
     std::memset(b->host_data(), 0, 64);
     EMBER_REQUIRE(fence, device().Submit(*list), "command lists");
     EMBER_EXPECT_OK(fence->Wait());
@@ -66,8 +67,9 @@ TEST_F(Conformance, FillsAndCopiesInOrder) {
   }
 }
 
-// Compares fills and copies of any offset and length, on memory that the host
-// may not see, with the same operations on an array.
+// Performs fills and copies of any offset and length on memory that the host
+// may not access, and compares the results with the same operations on an
+// array.
 TEST_F(Conformance, FillsAndCopiesAnyBytes) {
   constexpr int64_t kBytes = 200;
   EMBER_REQUIRE(probe, device().Allocate(1, MemoryKind::kHostVisible),
@@ -89,7 +91,7 @@ TEST_F(Conformance, FillsAndCopiesAnyBytes) {
   for (int round = 0; round < 10; ++round) {
     EMBER_REQUIRE(list, device().CreateCommandList(), "command lists");
     for (int command = 0; command < 40; ++command) {
-      // Short ranges find most bugs.
+      // Most ranges are short, because short ranges find most bugs.
       const int64_t length = below(command % 4 == 0 ? kBytes : 12);
       const size_t to = static_cast<size_t>(below(2));
       const int64_t offset = below(kBytes - length + 1);
@@ -115,7 +117,8 @@ TEST_F(Conformance, FillsAndCopiesAnyBytes) {
   }
 }
 
-// Each thread makes its own list, submits it and waits; the device is shared.
+// Several threads use one device at the same time; each makes its own list,
+// submits it and waits.
 TEST_F(Conformance, ServesThreads) {
   EMBER_REQUIRE(probe, device().Allocate(1, MemoryKind::kHostVisible),
                 "host-visible memory");
@@ -146,8 +149,8 @@ TEST_F(Conformance, ServesThreads) {
   for (const Status& outcome : statuses) EMBER_EXPECT_OK(outcome);
 }
 
-// A list, and then the objects that it used, may be destroyed once its
-// submission is complete.
+// Once a submission is complete, the list and then the objects that it used may
+// be destroyed, while the fence still exists.
 TEST_F(Conformance, FencesOutliveTheirLists) {
   EMBER_REQUIRE(buffer, device().Allocate(64, MemoryKind::kDeviceLocal),
                 "device memory");

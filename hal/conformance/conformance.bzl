@@ -6,7 +6,7 @@ def hal_conformance_test(driver, name = "conformance", unsupported = [], args = 
     """Adds the test `name`.
 
     Args:
-      driver: its name in hal/drivers.cc.
+      driver: its name in hal/registry/drivers.cc.
       name: of the target.
       unsupported: features that answer Unimplemented; their tests are skipped. A feature of this
         list that does work, and any other that answers Unimplemented, fails.

@@ -15,7 +15,7 @@ uint32_t* Integers(Buffer& buffer) {
   return static_cast<uint32_t*>(buffer.host_data());
 }
 
-// Every driver has its own formats; none has this one.
+// The test uses a format that no driver supports.
 TEST_F(Conformance, RefusesAnUnknownFormat) {
   ExecutableDefinition definition;
   definition.name = "scale";
@@ -27,7 +27,8 @@ TEST_F(Conformance, RefusesAnUnknownFormat) {
 TEST_F(Conformance, RunsEveryChunkOnce) {
   EMBER_REQUIRE(executable, Load(Kernel::kScale), kFeature);
   constexpr int kCount = 3 * 5 * 7;
-  // The output starts at the first offset that the device allows for a binding.
+  // The output is bound at the smallest offset above 0 that the device allows
+  // for a binding.
   const int64_t shift =
       std::max<int64_t>(device().limits().binding_alignment, sizeof(uint32_t));
   EMBER_REQUIRE(in, device().Allocate(kCount * 4, MemoryKind::kHostVisible),
@@ -134,7 +135,8 @@ TEST_F(Conformance, HoldsItsLimits) {
     EXPECT_NE(status.message().find("binding 1"), std::string_view::npos)
         << status.message();
   }
-  // If there is a limit, one more is refused when code is loaded.
+  // If the device has a limit on bindings or parameters, code with one more
+  // than the limit must be refused when it is loaded.
   for (std::string_view format : kFormats) {
     const KernelCode code(Kernel::kScale, format);
     ExecutableDefinition definition = code.definition();
@@ -165,7 +167,8 @@ TEST_F(Conformance, HoldsItsLimits) {
   }
 }
 
-// Each submission reads what the one before it wrote, without a fence between.
+// Each submission reads values that the submission before it wrote, without
+// waiting for a fence in between.
 TEST_F(Conformance, SubmissionsRunInOrder) {
   EMBER_REQUIRE(executable, Load(Kernel::kScale), kFeature);
   constexpr int kCount = 1000;
@@ -190,7 +193,7 @@ TEST_F(Conformance, SubmissionsRunInOrder) {
   EMBER_EXPECT_OK(second->Dispatch(
       *executable,
       {.chunks = {kCount, 1, 1}, .bindings = back, .parameters = five}));
-  // number of submissions of lists that are still running
+  // Number of submissions that are made without waiting for the earlier ones.
   constexpr int kRuns = 20;
   uint32_t factor = 1;
   std::vector<std::unique_ptr<Fence>> fences;
@@ -214,8 +217,9 @@ TEST_F(Conformance, SubmissionsRunInOrder) {
   }
 }
 
-// Records more dispatches than a driver expects, with their own ranges and
-// necessary barriers: each one reads what the previous one wrote.
+// Records more dispatches than a driver expects in one list. Each uses other
+// ranges and needs a barrier, because it reads values that the previous
+// dispatch wrote.
 TEST_F(Conformance, ReplaysALongList) {
   EMBER_REQUIRE(executable, Load(Kernel::kScale), kFeature);
   constexpr int kLength = 700;
@@ -234,7 +238,7 @@ TEST_F(Conformance, ReplaysALongList) {
     EMBER_EXPECT_OK(list->Barrier());
   }
   for (uint32_t run = 1; run <= 5; ++run) {
-    // the host writes the value between submissions
+    // Between two submissions the host writes the value.
     Integers(*buffer)[0] = run;
     EMBER_REQUIRE(fence, device().Submit(*list), "command lists");
     EMBER_EXPECT_OK(fence->Wait());

@@ -16,8 +16,9 @@ void Scale(const int64_t* parameters, void* const* buffers, int64_t chunk,
       static_cast<uint32_t>(parameters[0]);
 }
 
-// A kernel that uses only features of every device of Vulkan 1.1: a parameter
-// is read as two 32-bit integers, the lower one first.
+// A kernel that every device of Vulkan 1.1 can run: it uses no optional
+// features, so it reads a parameter as two 32-bit integers, the lower one
+// first.
 constexpr const char* kScaleText = R"(
   OpCapability Shader
   OpMemoryModel Logical GLSL450
@@ -159,7 +160,7 @@ struct Row {
   int parameter_count;
 };
 
-// Rows are in the order of Kernel.
+// The rows must be in the order of the enum Kernel.
 constexpr Row kRows[] = {
     {"scale", Scale, kScaleText, kScalePtx, ScaleOfGrid, 2, 1},
     {"nothing", Nothing, kNothingText, kNothingPtx, NothingOfGrid, 0, 0}};
@@ -194,7 +195,8 @@ KernelCode::KernelCode(Kernel kernel, std::string_view format) {
     return;
   }
   EMBER_CHECK(format == "spirv") << "no such format";
-  // The environment of Vulkan 1.1 makes modules of SPIR-V 1.3.
+  // SPIRV-Tools assembles for the environment Vulkan 1.1, which gives modules
+  // of SPIR-V 1.3.
   EMBER_CHECK(
       spvtools::SpirvTools(SPV_ENV_VULKAN_1_1).Assemble(row.spirv, &words_))
       << "cannot assemble " << row.name;

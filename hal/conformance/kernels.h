@@ -1,5 +1,5 @@
-// Code for the tests, once per executable format. Each kernel has a version for
-// every format that a driver takes.
+// Kernels for the conformance tests. Each kernel has a version for every
+// executable format that a driver supports.
 //
 //   KernelCode scale(Kernel::kScale, "spirv");
 //   device.LoadExecutable(scale.definition());
@@ -15,9 +15,9 @@
 namespace ember::hal {
 
 enum class Kernel : uint8_t {
-  // Bindings in and out, of 32-bit integers; one parameter:
-  //   out[chunk] = in[chunk] * parameter
-  // A chunk's number is x + y * chunks.x + z * chunks.x * chunks.y.
+  // A kernel that multiplies: out[chunk] = in[chunk] * parameter. Its two
+  // bindings are `in` and `out`, both of 32-bit integers, and it has one
+  // parameter. A chunk's number is x + y * chunks.x + z * chunks.x * chunks.y.
   kScale,
   // A kernel without bindings and parameters, which does nothing.
   kNothing,
@@ -28,10 +28,10 @@ inline constexpr std::string_view kFormats[] = {"host-function", "spirv", "ptx",
 
 class KernelCode {
  public:
-  // Makes the code of a kernel. `format` is one of kFormats.
+  // Makes the code of a kernel in one of the formats kFormats.
   KernelCode(Kernel kernel, std::string_view format);
-  // Returns the definition for LoadExecutable, which is valid as long as this
-  // object.
+  // Returns the definition for LoadExecutable. It is valid as long as this
+  // object exists.
   const ExecutableDefinition& definition() const { return definition_; }
 
  private:

@@ -53,13 +53,13 @@ TEST_F(Conformance, GivesTheHostAlignedZeros) {
     const uint8_t* data = static_cast<const uint8_t*>(buffer->host_data());
     for (int64_t i = 0; i < size; ++i) ASSERT_EQ(data[i], 0) << i;
     std::memset(buffer->host_data(), 0xff,
-                // memory of the next buffer must be zero, too
+                // The memory of the next buffer must be zeros again.
                 static_cast<size_t>(size));
   }
 }
 
-// Allocates memory of all sizes that was used before: it must be zero again,
-// and the buffers must not overlap.
+// Allocates buffers of many sizes, some of which reuse memory of freed buffers.
+// Their contents must be zeros, and the buffers must not overlap.
 TEST_F(Conformance, GivesTheDeviceZeros) {
   EMBER_REQUIRE(probe, device().Allocate(1, MemoryKind::kHostVisible),
                 "host-visible memory");

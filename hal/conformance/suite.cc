@@ -2,7 +2,7 @@
 
 #include <cstring>
 
-#include "hal/drivers.h"
+#include "hal/registry/drivers.h"
 
 namespace ember::hal {
 

@@ -1,5 +1,6 @@
 // The fixture of the conformance tests: a fresh device of the driver under
-// test, and the rule that distinguishes "unsupported" from "broken".
+// test, and the rule by which a missing feature ("unsupported") is
+// distinguished from an error.
 //
 //   TEST_F(Conformance, FillsMemory) {
 //     EMBER_REQUIRE(buffer, device().Allocate(64, MemoryKind::kHostVisible),
@@ -25,29 +26,33 @@ namespace ember::hal {
 struct ConformanceOptions {
   std::string device;
   std::set<std::string> unsupported;
-  // The options of DeviceOptions with these names.
+  // These options have the same meaning as the fields of DeviceOptions with
+  // these names.
   bool validate = false;
   bool separate_memory = false;
-  // True if this machine need not have the device: tests are then skipped.
+  // True if the machine need not have the device. Tests are skipped if it has
+  // none.
   bool may_be_missing = false;
 };
 ConformanceOptions& conformance_options();
 
 enum class Support : uint8_t { kWorks, kSkip, kWrong };
 
-// Interprets the status of a use of `feature`. kWrong is also reported as a
-// test failure.
+// Decides from the status of a use of `feature` if the feature works, if the
+// test is skipped because the driver lacks it, or if the status is wrong
+// (kWrong). kWrong is also reported as a test failure.
 Support SupportOf(const Status& status, const std::string& feature);
 
 class Conformance : public testing::Test {
  protected:
   void SetUp() override;
   Device& device() { return *device_; }
-  // Loads the kernel in the format that the driver takes. Unimplemented if the
-  // driver takes none of the formats.
+  // Loads the kernel in a format that the driver supports. Returns
+  // Unimplemented if the driver supports none of the formats.
   StatusOr<std::unique_ptr<Executable>> Load(Kernel kernel);
-  // Submit a list with one copy and wait: the host writes and reads memory that
-  // it does not see. `bytes` are those of the whole buffer.
+  // Write and Read submit a list with one copy and wait for it. So the host can
+  // write and read a buffer that it cannot access directly. `bytes` are the
+  // contents of the whole buffer.
   Status Write(Buffer& buffer, std::span<const uint8_t> bytes);
   StatusOr<std::vector<uint8_t>> Read(Buffer& buffer);
 
@@ -56,8 +61,9 @@ class Conformance : public testing::Test {
 
 }  // namespace ember::hal
 
-// Declares `name` as the value, or ends the test: skipped if the driver lists
-// the feature as unsupported, failed otherwise.
+// Declares `name` as the value of the expression. If the expression is an
+// error, ends the test: skipped if the driver's options list the feature as
+// unsupported, failed otherwise.
 #define EMBER_REQUIRE(name, expression, feature)                  \
   auto name##_or = (expression);                                  \
   switch (::ember::hal::SupportOf(name##_or.status(), feature)) { \

@@ -14,19 +14,20 @@ namespace ember::hal {
 namespace {
 
 constexpr int64_t kAlignment = 64;
-// Largest number of bytes of a buffer. No machine has more memory, but systems
-// that overcommit would grant it.
+// Largest number of bytes of a buffer. No machine has more memory, but a system
+// that overcommits memory might grant a larger buffer.
 constexpr uint64_t kMaxBufferBytes =
     std::min<uint64_t>(uint64_t{1} << 40, SIZE_MAX / 2);
 
 constexpr uint64_t kLargePage = uint64_t{2} << 20;
-// Number of bytes that is a multiple of the small page of every system.
+// A number of bytes that is a multiple of the size of a normal (small) page on
+// every system.
 constexpr uint64_t kSmallPage = uint64_t{64} << 10;
 // Largest number of unused bytes in the last large page of a block. If more
 // were unused, the end of the block gets small pages.
 constexpr uint64_t kMaxWaste = kLargePage / 8;
 // Offset in bytes of a buffer in its block. It differs from the start of a
-// large page, where mapped files begin: tensors at the same place of their
+// large page, where mapped files begin: tensors at the same offset of their
 // large pages may evict each other from a cache. Without the offset ShuffleNet
 // took 1.05 times as long.
 constexpr uint64_t kBegin = 3 << 12;
@@ -35,20 +36,22 @@ bool IsAligned(const void* address) {
   return reinterpret_cast<uintptr_t>(address) % kAlignment == 0;
 }
 
-// Zeroed memory that begins at a large page and consists of as few pages as the
-// system allows. Large pages are mapped in a third of the time or less, and
-// need fewer address translations, as tensors are read and written from one end
-// to the other.
+// A block of zeroed memory that begins at a large page and consists of as few
+// pages as the system allows. Large pages are mapped in at most a third of the
+// time. They also need fewer address translations, because tensors are accessed
+// from one end to the other.
 class LargeBlock {
  public:
-  // True if a buffer of that many bytes fills a large page, or nearly.
+  // True if a buffer of this number of bytes fills at least one large page, or
+  // nearly.
   static bool Suits(int64_t bytes) {
     return static_cast<uint64_t>(bytes) + kBegin >= kLargePage - kMaxWaste;
   }
   // Maps a block. Returns null if the system has no memory left.
   static void* Map(int64_t bytes) {
     const uint64_t size = SizeFor(bytes);
-    // The mapping has room to begin at a large page; the rest is unmapped.
+    // More memory is mapped than needed, so that the block can begin at a large
+    // page; the rest is unmapped.
     void* const mapped =
         mmap(nullptr, static_cast<size_t>(size + kLargePage),
              PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -81,8 +84,8 @@ class LargeBlock {
 
 class HostBuffer final : public Buffer {
  public:
-  // Makes a buffer that owns its memory. `block` is the result of calloc,
-  // LargeBlock or the allocator.
+  // Makes a buffer that owns its memory. `block` is the pointer that calloc,
+  // LargeBlock or the allocator returned.
   HostBuffer(int64_t size, void* data, void* block,
              const HostAllocator& allocator, MemoryCounter& memory)
       : Buffer(size, data),
@@ -100,8 +103,8 @@ class HostBuffer final : public Buffer {
     memory_.Give(size());
   }
 
-  // Returns the bytes to request from an allocator: at least one, because an
-  // allocator need not support zero bytes.
+  // Returns the number of bytes to request from an allocator. It is at least
+  // one, because an allocator need not support requests for zero bytes.
   static size_t AllocatedBytes(int64_t size) {
     return static_cast<size_t>(std::max<int64_t>(size, 1));
   }
@@ -138,8 +141,8 @@ StatusOr<std::unique_ptr<Buffer>> AllocateHostBuffer(
     return ResourceExhaustedError(
         Concat({"buffer: expected ", size, " bytes of memory, found less"}));
   }
-  // A block that was allocated here has room for an offset; one of the caller's
-  // allocator has none.
+  // Memory from the caller's allocator must be aligned. A block that is
+  // allocated here has additional bytes to align the buffer in it.
   if (allocator.is_set() && !IsAligned(block)) {
     allocator.release(allocator.context, block,
                       HostBuffer::AllocatedBytes(size));
@@ -150,7 +153,8 @@ StatusOr<std::unique_ptr<Buffer>> AllocateHostBuffer(
         "is not");
   }
   const uintptr_t address = reinterpret_cast<uintptr_t>(block);
-  // The pages are touched now, so that a session's first run need not do it.
+  // The pages are made resident now, so that a session's first run does not
+  // have to wait for page faults.
   TouchPages(block, static_cast<size_t>(size));
   void* const data = reinterpret_cast<void*>(RoundUp(address, kAlignment));
   return std::unique_ptr<Buffer>(

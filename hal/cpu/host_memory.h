@@ -13,9 +13,10 @@
 
 namespace ember::hal {
 
-// Returns a zeroed buffer of whole cache lines, which is counted while it
-// lives. The allocator and the counter must outlive it. ResourceExhausted if
-// the counter's limit or the memory is exceeded.
+// Returns a zeroed buffer that begins at a cache line. Its bytes count in
+// `memory` until it is destroyed. The allocator and the counter must outlive
+// it. Returns ResourceExhausted if the counter's limit would be exceeded or if
+// there is not enough memory.
 StatusOr<std::unique_ptr<Buffer>> AllocateHostBuffer(
     int64_t size, const HostAllocator& allocator, MemoryCounter& memory);
 

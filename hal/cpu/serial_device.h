@@ -1,5 +1,6 @@
-// The host with one thread, for sessions only and for programs that must be
-// small: no thread pool, no command lists, no kernels that query the processor.
+// A device that is the host with a single thread. It is only for sessions in
+// programs that must be small: it has no thread pool, no command lists and no
+// code that queries the processor's features.
 //
 //   EMBER_ASSIGN_OR_RETURN(std::shared_ptr<hal::Device> device,
 //                          hal::CreateSerialDevice({}));

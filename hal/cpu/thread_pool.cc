@@ -16,9 +16,9 @@ void Pause() {
 #endif
 }
 
-// Time for which idle workers spin. It is long enough to bridge the gap between
-// two dispatches, and short enough not to keep a core busy that other programs
-// need.
+// Time for which idle workers spin before they sleep. It is long enough to
+// bridge the gap between two dispatches, and short enough not to keep a core
+// busy that other programs need.
 constexpr std::chrono::microseconds kSpinTime(200);
 constexpr int kPausesPerClockRead = 32;
 
@@ -30,7 +30,8 @@ int ResolveThreadCount(int threads) {
 }
 
 constexpr int64_t kMaxChunksPerJob = 1 << 30;
-// A chunk number that no job has. It closes the ticket.
+// A chunk number that no job has. While the ticket has this number, no worker
+// can claim a chunk.
 constexpr uint32_t kClosed = 0xffffffff;
 
 }  // namespace
@@ -64,17 +65,20 @@ void ThreadPool::Run(int64_t chunk_count, ChunkFunction function) {
 
 void ThreadPool::RunJob(int64_t chunk_count, const ChunkFunction& function) {
   const uint32_t job = job_.load(std::memory_order_relaxed) + 1;
-  // The ticket is closed while the fields change: a late worker that holds the
-  // last job's ticket and reads this job's fields must fail to claim a chunk.
-  // Release and acquire of each field order it after the closing.
+  // The ticket is closed (kClosed) while the fields of the job change: a late
+  // worker that holds the last job's ticket and reads this job's fields must
+  // fail to claim a chunk. Each field is stored with release and loaded with
+  // acquire order, so a worker that reads a new value also sees the closed
+  // ticket.
   ticket_.store((uint64_t{job} << 32) | kClosed, std::memory_order_relaxed);
   function_.store(&function, std::memory_order_release);
   chunk_count_.store(static_cast<uint32_t>(chunk_count),
                      std::memory_order_release);
   completed_.store(0, std::memory_order_relaxed);
   ticket_.store(uint64_t{job} << 32, std::memory_order_release);
-  // Either a worker sees the new job number before it sleeps, or this thread
-  // sees the worker among the sleepers.
+  // The order is sequentially consistent, so either a worker sees the new job
+  // number before it sleeps, or this thread sees the worker in the number of
+  // sleepers.
   job_.store(job, std::memory_order_seq_cst);
   const int sleepers = sleepers_.load(std::memory_order_seq_cst);
   if (sleepers > 0) {
@@ -95,8 +99,8 @@ void ThreadPool::RunChunks(uint32_t job, int worker) {
     const uint32_t count = chunk_count_.load(std::memory_order_acquire);
     const uint32_t chunk = static_cast<uint32_t>(ticket);
     if (chunk >= count) return;
-    // The exchange succeeds only while the job is still the one whose fields
-    // were read.
+    // The exchange fails if the job is no longer the one whose fields this
+    // worker has read.
     if (!ticket_.compare_exchange_weak(ticket, ticket + 1,
                                        std::memory_order_acq_rel,
                                        std::memory_order_acquire)) {

@@ -1,5 +1,5 @@
-// A buffer of a CUDA device: a piece of its memory, or of pinned host memory,
-// which the device reaches too.
+// A buffer of a CUDA device: a piece of device memory, or of pinned host
+// memory, which the device can access too.
 #ifndef EMBER_HAL_CUDA_BUFFER_H_
 #define EMBER_HAL_CUDA_BUFFER_H_
 
@@ -13,8 +13,8 @@ namespace ember::hal::cuda {
 
 class CudaBuffer final : public Buffer {
  public:
-  // Makes a buffer that owns the piece and the bytes counted for it. Memory and
-  // counter must outlive the buffer.
+  // Makes a buffer that owns `piece` and the bytes that were counted for it.
+  // `memory` and `counter` must outlive the buffer.
   CudaBuffer(int64_t size, const MemoryPiece& piece, Memory& memory,
              MemoryCounter& counter)
       : Buffer(size, piece.host),

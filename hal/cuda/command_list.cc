@@ -11,8 +11,8 @@
 namespace ember::hal::cuda {
 namespace {
 
-// Largest number of commands for which no graph is made: the graph would cost
-// more than it saves.
+// Lists with at most this number of commands get no graph, because a graph
+// would cost more than it saves.
 constexpr size_t kGraphCommands = 4;
 
 }  // namespace
@@ -53,7 +53,7 @@ Status CudaCommandList::Dispatch(const Executable& executable,
   command.kind = Command::Kind::kDispatch;
   command.executable = static_cast<const CudaExecutable*>(&executable);
   for (size_t i = 0; i < command.chunks.size(); ++i) {
-    // CUDA refuses a count of 0
+    // Nothing is recorded for 0 chunks, because CUDA refuses a count of 0.
     if (arguments.chunks[i] == 0) return OkStatus();
     command.chunks[i] = static_cast<unsigned>(arguments.chunks[i]);
   }
@@ -92,7 +92,8 @@ Status CudaCommandList::Enqueue() const {
   if (submissions_ < 2 || commands_.size() < kGraphCommands)
     return EnqueueOneByOne();
   if (graph_commands_ != commands_.size()) {
-    // The old graph may still be running.
+    // The old graph may still be running, so its last submission is awaited
+    // before the graph is destroyed.
     if (graph_ != nullptr && last_submission_ != nullptr)
       EMBER_RETURN_IF_ERROR(last_submission_->Wait());
     graph_commands_ = 0;

@@ -1,9 +1,10 @@
 // Command lists of a CUDA device.
 //
-// A list keeps its commands as they are recorded. The first submission puts
-// them on the stream one by one. From the second one on a CUDA graph of them is
-// launched: that is a single call for the host, and commands between two
-// barriers may run at once. A list that grows gets a new graph.
+// A list stores its commands when they are recorded. The first submission puts
+// the commands on the stream one by one. Later submissions launch a CUDA graph
+// of the commands: that is a single call for the host, and commands between two
+// barriers may run at once. When more commands are recorded, the list gets a
+// new graph.
 #ifndef EMBER_HAL_CUDA_COMMAND_LIST_H_
 #define EMBER_HAL_CUDA_COMMAND_LIST_H_
 
@@ -24,31 +25,31 @@ namespace ember::hal::cuda {
 struct Command {
   enum class Kind : uint8_t { kCopy, kFill, kDispatch, kBarrier };
   Kind kind = Kind::kBarrier;
-  // device address that a kCopy or kFill command writes to
+  // Device address to which a kCopy or kFill command writes.
   CUdeviceptr target = 0;
-  CUdeviceptr source = 0;  // device address that a kCopy command reads from
+  CUdeviceptr source = 0;  // Device address from which a kCopy command reads.
   uint64_t bytes = 0;  // number of bytes of a kCopy or kFill command; never 0
-  uint8_t value = 0;   // byte that a kFill command writes
-  // The fields of a kDispatch command; none of the counts is 0. `arguments` are
-  // those of bindings, then of parameters, 8 bytes each; the tensor maps
-  // follow.
+  uint8_t value = 0;   // byte value that a kFill command writes
+  // The fields of a kDispatch command; none of the counts is 0. `arguments` has
+  // 8 bytes for each kernel argument: the addresses of the bindings, then the
+  // parameters. The tensor maps are further arguments behind them.
   const CudaExecutable* executable = nullptr;
   std::array<unsigned, 3> chunks = {1, 1, 1};
   std::vector<uint64_t> arguments = {};
   std::vector<CUtensorMap> maps = {};
 };
 
-// Returns pointers to all arguments of a dispatch, for cuLaunchKernel; valid as
-// long as the command.
+// Returns pointers to all kernel arguments of a dispatch, for cuLaunchKernel.
+// They are valid as long as the command exists.
 std::vector<void*> PointersToArguments(const Command& command);
 
 class Graph;
 
 class CudaCommandList final : public CommandList {
  public:
-  // Makes an empty list. Context and limits must outlive the list.
+  // Makes an empty list. `context` and `limits` must outlive the list.
   CudaCommandList(Context& context, const DeviceLimits& limits);
-  // Waits for the list's submissions.
+  // Waits until all submissions of the list are complete.
   ~CudaCommandList() override;
 
   Status Copy(const BufferRange& source, const BufferRange& target) override;
@@ -68,12 +69,13 @@ class CudaCommandList final : public CommandList {
   const DeviceLimits& limits_;
   std::vector<Command> commands_;
 
-  // The members below are mutable because Submit is const: the commands do not
-  // change.
-  mutable std::mutex mutex_;  // guards the members below
+  // The members below are mutable because Submit is const: a submission does
+  // not change the list's commands.
+  mutable std::mutex mutex_;  // This mutex guards the members below.
   mutable int64_t submissions_ = 0;
   mutable std::shared_ptr<Submission> last_submission_;
-  mutable size_t graph_commands_ = 0;  // number of commands in the graph
+  mutable size_t graph_commands_ = 0;  // number of commands for which the graph
+                                       // was made
   mutable std::unique_ptr<Graph> graph_;
 };
 

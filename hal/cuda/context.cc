@@ -1,7 +1,7 @@
 #include "hal/cuda/context.h"
 
 #include "base/concat.h"
-#include "hal/cuda/result.h"
+#include "hal/cuda/api/result.h"
 
 namespace ember::hal::cuda {
 
@@ -32,8 +32,8 @@ Context::~Context() {
   if (context_ == nullptr) return;
   {
     const Current current(*this);
-    // A lost context returns an error here, which is ignored: there is nothing
-    // to wait for.
+    // If the context is lost, this call returns an error, which is ignored
+    // because there is nothing to wait for.
     if (current.status().ok() && stream_ != nullptr) {
       cu().StreamSynchronize(stream_);
       for (CUevent event : events_) cu().EventDestroy(event);
@@ -100,7 +100,7 @@ StatusOr<std::shared_ptr<Submission>> Context::Submit(
     if (begin != nullptr) GiveEvent(begin);
     return end.status();
   }
-  // From here on the submission owns the events.
+  // From this point on the submission owns the events.
   auto submission =
       std::make_shared<Submission>(shared_from_this(), begin, *end);
   Status status;
@@ -110,8 +110,8 @@ StatusOr<std::shared_ptr<Submission>> Context::Submit(
   if (status.ok())
     status = Check("cuEventRecord", cu().EventRecord(*end, stream_));
   if (status.ok()) return submission;
-  // A part of the work may be running, and there is no submission to wait for
-  // it.
+  // Some of the work may be running although there is no submission that could
+  // wait for it, so the stream is awaited here.
   cu().StreamSynchronize(stream_);
   return status;
 }

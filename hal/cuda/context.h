@@ -1,16 +1,16 @@
-// A device of CUDA: its primary context, one stream, and the submissions to
-// that stream.
+// A CUDA device: its primary context, one stream, and the submissions to that
+// stream.
 //
 //   EMBER_ASSIGN_OR_RETURN(auto submission, context->Submit([&] {
 //     return context->Check("cuLaunchKernel", cu.LaunchKernel(...));
 //   }));
 //   EMBER_RETURN_IF_ERROR(submission->Wait());
 //
-// Submissions run in the order in which they are made. Once a call finds the
-// context lost (a kernel that faulted, a device that is gone) it remains lost:
-// every later call returns the same FailedPrecondition, nothing waits any more,
-// and all objects can be destroyed. Thread-safe. Submissions keep their context
-// alive.
+// Submissions run in the order in which they are made. A context is lost if a
+// kernel faults or if the device disappears. Once a call finds it lost, every
+// later call returns the same FailedPrecondition, no call waits any more, and
+// all objects can still be destroyed. Thread-safe. Submissions keep their
+// context alive.
 #ifndef EMBER_HAL_CUDA_CONTEXT_H_
 #define EMBER_HAL_CUDA_CONTEXT_H_
 
@@ -24,7 +24,7 @@
 #include <vector>
 
 #include "base/status.h"
-#include "hal/cuda/functions.h"
+#include "hal/cuda/api/functions.h"
 #include "hal/cuda/library.h"
 #include "hal/cuda/properties.h"
 #include "hal/device_loss.h"
@@ -35,11 +35,11 @@ class Submission;
 
 class Context : public std::enable_shared_from_this<Context> {
  public:
-  // Creates the context of a device. `index`: number of the device in the
-  // library. `has_times`: submissions measure their time.
+  // Creates the context of a device. `index` is the number of the device in
+  // CUDA's list. If `has_times`, submissions measure their time.
   static StatusOr<std::shared_ptr<Context>> Create(
       std::shared_ptr<const Library> library, int index, bool has_times);
-  // Waits for the stream.
+  // Waits until all work on the stream is complete.
   ~Context();
   Context(const Context&) = delete;
   Context& operator=(const Context&) = delete;
@@ -52,14 +52,14 @@ class Context : public std::enable_shared_from_this<Context> {
   CUdevice device() const { return device_; }
   CUstream stream() const { return stream_; }
 
-  // Converts the result of a CUDA call to a status with the device's name, and
-  // notes a lost context.
+  // Converts the result of the CUDA call `call` to a status with the device's
+  // name. If the result says that the context is lost, the loss is recorded.
   Status Check(std::string_view call, CUresult result);
-  // Returns OK, or the error of a lost context.
+  // Returns OK, or the error of the lost context.
   Status Alive() const { return loss_.status(); }
 
-  // Makes the context current on this thread for the lifetime of this object.
-  // CUDA calls need such an object whose status is OK.
+  // Makes the context current on this thread as long as this object exists.
+  // CUDA may only be called while there is such an object whose status is OK.
   class Current {
    public:
     explicit Current(Context& context);
@@ -71,11 +71,11 @@ class Context : public std::enable_shared_from_this<Context> {
     Status status_;
   };
 
-  // Calls `enqueue`, which puts work on the stream, with the context current
-  // and no other thread enqueuing.
+  // Calls `enqueue`, which puts work on the stream. The context is current
+  // during the call, and no other thread enqueues work meanwhile.
   StatusOr<std::shared_ptr<Submission>> Submit(
       const std::function<Status()>& enqueue);
-  // Waits for all enqueued work as far as that is possible, for destructors.
+  // Waits for all enqueued work and ignores errors; destructors call it.
   void Finish();
 
  private:
@@ -93,15 +93,16 @@ class Context : public std::enable_shared_from_this<Context> {
   CUcontext context_ = nullptr;
   CUstream stream_ = nullptr;
 
-  // guards a sequence of work that must be contiguous on the stream
+  // This mutex is held during a sequence of calls whose work must be contiguous
+  // on the stream.
   std::mutex submit_mutex_;
   std::mutex events_mutex_;      // guards events_
-  std::vector<CUevent> events_;  // events that no submission uses
+  std::vector<CUevent> events_;  // events that no submission uses at present
 
   DeviceLoss loss_;
 };
 
-// Represents the work on the stream up to a point.
+// Represents the work that was put on the stream up to a point.
 class Submission {
  public:
   Submission(std::shared_ptr<Context> context, CUevent begin, CUevent end)
@@ -110,17 +111,17 @@ class Submission {
   Submission(const Submission&) = delete;
   Submission& operator=(const Submission&) = delete;
 
-  // Waits until this submission, and so all before it, is complete.
+  // Waits until this submission, and so every earlier one, is complete.
   Status Wait();
   // True if this submission is complete, or if the context is lost.
   bool IsDone();
   // Waits for the submission, then returns the milliseconds that the device
-  // took. Unimplemented if times are not measured.
+  // took. Returns Unimplemented if the context does not measure times.
   StatusOr<double> Milliseconds();
 
  private:
   const std::shared_ptr<Context> context_;
-  // event at the beginning of the work; null: times are not measured
+  // Event at the beginning of the work. It is null if times are not measured.
   const CUevent begin_;
   const CUevent end_;
   std::atomic<bool> is_done_{false};

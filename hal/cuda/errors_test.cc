@@ -1,5 +1,5 @@
-// Tests errors from outside: no library, no device, no memory, a kernel that
-// faults. Every call of CUDA is made to fail once.
+// Tests errors with an external cause: no library, no device, no memory, a
+// kernel that faults. Each call of a CUDA function is made to fail once.
 #include <cstdio>
 #include <cstdlib>
 #include <set>
@@ -9,9 +9,9 @@
 #include "base/concat.h"
 #include "gtest/gtest.h"
 #include "hal/conformance/kernels.h"
+#include "hal/cuda/api/result.h"
 #include "hal/cuda/emulated/emulated_cuda.h"
-#include "hal/cuda/result.h"
-#include "hal/drivers.h"
+#include "hal/registry/drivers.h"
 
 namespace ember::hal::cuda {
 namespace {
@@ -48,7 +48,7 @@ class ErrorsTest : public testing::Test {
              Concat({function, ":", call, ":", result}).c_str(), 1);
   }
 
-  // Number of objects that CUDA had to destroy with their context.
+  // Number of objects so far that still existed when their context ended.
   int64_t leaks_ = EmberEmulatedLeaks();
 };
 
@@ -81,7 +81,7 @@ TEST_F(ErrorsTest, NoDevice) {
   ExpectHas(other.message(), "expected a device below 1, found 7");
 }
 
-// An environment variable disables tensor maps.
+// An environment variable makes the driver do without tensor maps.
 TEST_F(ErrorsTest, WithoutTensorMaps) {
   ::setenv("EMBER_CUDA_EMULATE", "sm_90a", 1);
   ::setenv("EMBER_CUDA_WITHOUT_TENSOR_MAPS", "1", 1);
@@ -150,7 +150,7 @@ TEST_F(ErrorsTest, CodeThatIsNone) {
             StatusCode::kResourceExhausted);
 }
 
-// A driver without tensor maps supports everything else.
+// A driver that does not support tensor maps supports everything else.
 TEST_F(ErrorsTest, ADriverBeforeTensorMaps) {
   const KernelCode code(Kernel::kScale, "emulated-grid");
   const BoxMap map = {.element_bytes = 4, .dims = 1, .box = {4}};
@@ -183,7 +183,8 @@ TEST_F(ErrorsTest, ADriverBeforeTensorMaps) {
   EXPECT_EQ(numbers[2], 15u);
 }
 
-// A kernel scales a part of a buffer, and then memory that does not exist.
+// The kernel first scales a part of a buffer, and then accesses memory that
+// does not exist.
 TEST_F(ErrorsTest, AKernelFaults) {
   auto device = *CreateDevice("cuda-emulated", {});
   auto buffer = *device->Allocate(4096, MemoryKind::kHostVisible);
@@ -193,7 +194,7 @@ TEST_F(ErrorsTest, AKernelFaults) {
   auto list = *device->CreateCommandList();
   const BufferRange bindings[] = {{large.get(), 0, 64}, {large.get(), 0, 64}};
   const int64_t parameters[] = {3};
-  // There are more chunks than the buffer has elements.
+  // The dispatch has more chunks than the buffer has elements.
   ASSERT_TRUE(list->Dispatch(*executable, {.chunks = {1 << 20, 4, 1},
                                            .bindings = bindings,
                                            .parameters = parameters})
@@ -250,7 +251,8 @@ Status UseDevice() {
   EMBER_RETURN_IF_ERROR(list->Barrier());
   EMBER_RETURN_IF_ERROR(
       list->Copy({out.get(), 0, 4096}, {back.get(), 0, 4096}));
-  for (int run = 0; run < 3; ++run) {  // the second run makes a graph
+  for (int run = 0; run < 3; ++run) {  // The second submission makes a graph of
+                                       // the list.
     EMBER_ASSIGN_OR_RETURN(auto fence, device->Submit(*list));
     static_cast<void>(fence->done());
     EMBER_RETURN_IF_ERROR(fence->Wait());
@@ -271,8 +273,8 @@ std::vector<std::string> CallNames() {
   return names;
 }
 
-// True for calls without which the driver works: calls that destroy, and
-// queries that may be repeated.
+// True for functions whose failure the driver tolerates: functions that destroy
+// objects, and queries that are repeated.
 bool IsOptional(const std::string& name) {
   static const std::set<std::string> names = {
       "cuCtxPopCurrent_v2", "cuDevicePrimaryCtxRelease_v2",
@@ -307,12 +309,14 @@ TEST_F(ErrorsTest, AnyCallMayFail) {
                                      ? StatusCode::kResourceExhausted
                                      : StatusCode::kFailedPrecondition)
             << status.ToString();
-        // Messages name a call without the version in its symbol (_v2).
+        // The message names the function without the version (_v2) that its
+        // symbol has.
         ExpectHas(status.message(),
                   name.substr(0, name.find("_v2")).substr(0, 12));
       }
-      // Code that cannot enter a context cannot destroy its objects; CUDA
-      // destroys them when the context ends.
+      // If making the context current fails, the driver cannot destroy the
+      // context's objects. CUDA destroys them when the context ends, so they do
+      // not count as leaks.
       if (is_context) leaks_ = EmberEmulatedLeaks();
       EXPECT_EQ(EmberEmulatedLeaks(), leaks_);
       if (HasFailure()) return;

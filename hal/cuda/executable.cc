@@ -5,19 +5,19 @@
 
 #include "base/concat.h"
 #include "base/rounding.h"
-#include "hal/cuda/functions.h"
+#include "hal/cuda/api/functions.h"
+#include "hal/cuda/api/result.h"
 #include "hal/cuda/library.h"
-#include "hal/cuda/result.h"
 #include "hal/cuda/tensor_maps.h"
 #include "hal/executable_checks.h"
 
 namespace ember::hal::cuda {
 namespace {
 
-// Number of bytes of the buffer for the messages of the driver's compiler.
+// Number of bytes of the buffer for the messages of the CUDA driver's compiler.
 constexpr size_t kLogBytes = 4096;
 
-// Returns the first line that is not empty.
+// Returns the first line of the log that is not empty.
 std::string_view FirstLine(std::string_view log) {
   const size_t begin = log.find_first_not_of(" \n\r\t");
   if (begin == std::string_view::npos) return "no reason given";
@@ -25,11 +25,12 @@ std::string_view FirstLine(std::string_view log) {
   return log.substr(0, log.find('\n'));
 }
 
-// Largest number of bytes of a kernel's arguments, by NVIDIA's "CUDA C++
-// Programming Guide"; a larger number needs a driver of CUDA 12.1.
+// Largest number of bytes of a kernel's arguments, according to NVIDIA's "CUDA
+// C++ Programming Guide". Drivers from CUDA 12.1 on support more.
 constexpr int64_t kMaxArgumentBytes = 4096;
 
-// Checks that the arguments fit: pointers and numbers, then tensor maps.
+// Checks that the kernel's arguments fit into kMaxArgumentBytes: pointers and
+// numbers, then tensor maps.
 Status CheckArguments(const ExecutableDefinition& definition) {
   const auto maps = static_cast<int64_t>(definition.maps.size());
   const int64_t numbers =
@@ -94,7 +95,8 @@ StatusOr<std::shared_ptr<Module>> ModuleCache::Load(
   if (found != modules_.end()) {
     if (std::shared_ptr<Module> module = found->second.lock()) return module;
   }
-  // Text must end with a zero. The copy is aligned, as the driver requires.
+  // The copy of the code ends with a zero byte, which text needs, and is
+  // aligned as the driver requires.
   std::string copy(bytes);
   std::string log(kLogBytes, '\0');
   CUjit_option options[] = {kJitErrorLogBuffer, kJitErrorLogBufferSizeBytes};
@@ -121,7 +123,8 @@ Status CudaExecutable::SetShape(Context& context,
   for (size_t i = 0; i < workgroup_.size(); ++i)
     workgroup_[i] = static_cast<unsigned>(definition.workgroup[i]);
   shared_bytes_ = static_cast<unsigned>(definition.shared_bytes);
-  // The code's registers may allow less than the device.
+  // A workgroup of this kernel may be smaller than the device's limit, because
+  // of the registers that the code uses.
   int most = 0;
   EMBER_RETURN_IF_ERROR(context.Check(
       "cuFuncGetAttribute",

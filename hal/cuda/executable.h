@@ -5,8 +5,9 @@
 //   EMBER_ASSIGN_OR_RETURN(std::unique_ptr<CudaExecutable> executable,
 //                          CudaExecutable::Load(context, modules, definition));
 //
-// Code that is there already is not loaded again: executables that name entry
-// points of the same bytes share a module. Thread-safe.
+// Code that is loaded already is not loaded again: executables whose code has
+// the same bytes share a module, even if they use different entry points of it.
+// Thread-safe.
 #ifndef EMBER_HAL_CUDA_EXECUTABLE_H_
 #define EMBER_HAL_CUDA_EXECUTABLE_H_
 
@@ -47,23 +48,23 @@ class ModuleCache {
   // Makes an empty cache. `context` must outlive the cache and its modules.
   explicit ModuleCache(Context& context) : context_(context) {}
 
-  // Loads a module, or returns the one that has the same code. Errors:
-  // InvalidArgument with the driver's message about the code.
+  // Loads a module, or returns the loaded module that has the same code.
+  // Errors: InvalidArgument with the driver's message about the code.
   StatusOr<std::shared_ptr<Module>> Load(std::span<const uint8_t> code);
 
  private:
   Context& context_;
   std::mutex mutex_;  // guards modules_
-  // The modules in use, keyed by their bytes.
+  // The modules that are in use, by the bytes of their code.
   std::map<std::string, std::weak_ptr<Module>, std::less<>> modules_;
 };
 
 class CudaExecutable final : public Executable {
  public:
-  // Loads an executable. Errors: Unimplemented for another format, or for
-  // tensor maps if the driver has none; InvalidArgument for code that the
-  // driver refuses, a missing entry point, or impossible maps;
-  // ResourceExhausted for a limit of the device.
+  // Loads an executable. Errors: Unimplemented for a format that the device
+  // does not support, or for tensor maps if CUDA's driver does not support
+  // them; InvalidArgument for code that the driver refuses, a missing entry
+  // point, or impossible maps; ResourceExhausted for a limit of the device.
   static StatusOr<std::unique_ptr<CudaExecutable>> Load(
       Context& context, ModuleCache& modules,
       const ExecutableDefinition& definition);

@@ -5,7 +5,7 @@
 namespace ember::hal::cuda {
 namespace {
 
-// Adds nodes in the order of commands.
+// Builds the graph: adds the nodes of the commands in order.
 class Builder {
  public:
   Builder(Context& context, CUgraph graph) : context_(context), graph_(graph) {}
@@ -64,8 +64,9 @@ class Builder {
   }
 
  private:
-  // Later nodes depend on one node; otherwise there would be an edge from each
-  // command to each one after the barrier.
+  // Adds an empty node for the barrier if several commands precede it. Later
+  // nodes depend on this node. Without it there would be an edge from each
+  // command before the barrier to each one behind it.
   Status Barrier() {
     if (since_.empty()) return OkStatus();
     before_ = std::move(since_);
@@ -82,7 +83,9 @@ class Builder {
 
   Context& context_;
   const CUgraph graph_;
-  std::vector<CUgraphNode> before_;  // node of the last barrier
+  std::vector<CUgraphNode> before_;  // Node of the last barrier, on which the
+                                     // next commands depend; empty before the
+                                     // first barrier.
   std::vector<CUgraphNode> since_;
 };
 
@@ -91,7 +94,8 @@ class Builder {
 std::vector<void*> PointersToArguments(const Command& command) {
   std::vector<void*> pointers;
   pointers.reserve(command.arguments.size() + command.maps.size());
-  // CUDA only reads the arguments, although its types do not say so.
+  // The arguments' types are not const in CUDA's declaration, but CUDA only
+  // reads them.
   for (const uint64_t& argument : command.arguments)
     pointers.push_back(const_cast<uint64_t*>(&argument));
   for (const CUtensorMap& map : command.maps)

@@ -4,7 +4,8 @@
 //                          Graph::Create(context, commands));
 //   context.Check("cuGraphLaunch", cu.GraphLaunch(graph->handle(), stream));
 //
-// A command depends on those before the last barrier, and on nothing else.
+// Each command depends on all commands before the barrier that precedes it, and
+// on no other command.
 #ifndef EMBER_HAL_CUDA_GRAPH_H_
 #define EMBER_HAL_CUDA_GRAPH_H_
 
@@ -19,8 +20,8 @@ namespace ember::hal::cuda {
 
 class Graph {
  public:
-  // Makes a graph of the commands. The context must be current, and outlive the
-  // graph.
+  // Makes a graph of the commands. The context must be current during the call,
+  // and must outlive the graph.
   static StatusOr<std::unique_ptr<Graph>> Create(
       Context& context, std::span<const Command> commands);
   ~Graph();

@@ -6,15 +6,15 @@
 #include <string>
 
 #include "base/concat.h"
+#include "hal/cuda/api/result.h"
 #include "hal/cuda/emulated/emulated_cuda.h"
-#include "hal/cuda/result.h"
 
 namespace ember::hal::cuda {
 namespace {
 
-// Initialises a library whose functions are known.
+// Initialises a library whose functions have been found.
 StatusOr<std::shared_ptr<const Library>> Start(Library library) {
-  // The environment variable makes the driver look like an older one, without
+  // This environment variable makes the driver seem like an older one, without
   // tensor maps.
   const char* const without = std::getenv("EMBER_CUDA_WITHOUT_TENSOR_MAPS");
   if (without != nullptr && *without != '\0')

@@ -1,4 +1,4 @@
-// CUDA's driver library, opened when the first device is wanted: libcuda.so.1,
+// CUDA's driver library, opened when the first device is needed: libcuda.so.1,
 // or the library that the environment variable EMBER_CUDA_LIBRARY names; or the
 // emulated one (emulated/emulated_cuda.h), which is part of this process.
 //
@@ -6,9 +6,10 @@
 //                          OpenLibrary());
 //   library->cu.DeviceGetCount(&count);
 //
-// A library stays in the process: it has threads of its own. Errors: NotFound
-// without the library, a function of it, a device, or with a driver that is
-// older than kOldestDriver. Thread-safe while the environment does not change.
+// A library is never unloaded, because it has threads of its own. Errors:
+// NotFound if the library, one of its functions, or a device is missing, or if
+// the driver is older than kOldestDriver. Thread-safe while the environment
+// does not change.
 #ifndef EMBER_HAL_CUDA_LIBRARY_H_
 #define EMBER_HAL_CUDA_LIBRARY_H_
 
@@ -16,7 +17,7 @@
 #include <string>
 
 #include "base/status.h"
-#include "hal/cuda/functions.h"
+#include "hal/cuda/api/functions.h"
 
 namespace ember::hal::cuda {
 
@@ -26,13 +27,13 @@ inline constexpr int kOldestDriver = 11040;
 
 struct Library {
   Functions cu;
-  // True if kernels are code of this process, format "emulated-grid".
+  // True if kernels are code of this process (format "emulated-grid").
   bool is_emulated = false;
   int driver_version = 0;
-  int device_count = 0;  // number of devices, at least 1
+  int device_count = 0;  // number of CUDA devices, at least 1
 };
 
-// Returns the text of a version, such as "11.4" for 11040.
+// Returns a version number as text, such as "11.4" for 11040.
 std::string VersionText(int version);
 
 StatusOr<std::shared_ptr<const Library>> OpenLibrary();

@@ -1,15 +1,16 @@
-// Memory of a CUDA device, and pinned host memory that it reaches.
+// Allocates memory of a CUDA device, and pinned host memory that the device can
+// access.
 //
 //   EMBER_ASSIGN_OR_RETURN(const MemoryPiece piece,
 //                          memory.Allocate(bytes, MemoryKind::kDeviceLocal));
 //   …
 //   memory.Free(piece);
 //
-// Device memory comes from a pool of CUDA, in the order of the stream. Freed
-// memory may be allocated again while work that used it still runs, because
-// later work waits for that. If a device has no pools, each piece is an
-// allocation of its own. Pinned memory is slow to allocate, so small pieces
-// share blocks.
+// Device memory comes from one of CUDA's pools: allocating and freeing are
+// ordered with the work on the stream. Freed memory may be allocated again
+// while work that used it still runs, because work that is submitted later
+// waits for that work. If a device has no pools, each piece is an allocation of
+// its own. Pinned memory is slow to allocate, so small pieces share blocks.
 //
 // Errors: ResourceExhausted, with the requested bytes. Thread-safe.
 #ifndef EMBER_HAL_CUDA_MEMORY_H_
@@ -29,9 +30,9 @@ namespace ember::hal::cuda {
 struct PinnedBlock;
 
 struct MemoryPiece {
-  CUdeviceptr address = 0;  // device address, a multiple of 64
+  CUdeviceptr address = 0;  // device address of the piece, a multiple of 64
   uint64_t bytes = 0;
-  uint8_t* host = nullptr;  // address for the host; only for pinned memory
+  uint8_t* host = nullptr;  // Address for the host. Only pinned memory has one.
   PinnedBlock* block = nullptr;
 };
 
@@ -39,13 +40,13 @@ class Memory {
  public:
   // Makes the memory of a context. `context` must outlive it.
   static StatusOr<std::unique_ptr<Memory>> Create(Context& context);
-  // All pieces must have been freed before.
+  // All pieces must have been freed before the memory is destroyed.
   ~Memory();
   Memory(const Memory&) = delete;
   Memory& operator=(const Memory&) = delete;
 
-  // Allocates a piece. Device memory has at least 1 byte; its contents are
-  // arbitrary.
+  // Allocates a piece. A piece of device memory has at least 1 byte; its
+  // contents are arbitrary.
   StatusOr<MemoryPiece> Allocate(uint64_t bytes, MemoryKind kind);
   void Free(const MemoryPiece& piece);
 
@@ -56,10 +57,10 @@ class Memory {
   StatusOr<PinnedBlock*> AddBlock(uint64_t bytes);
 
   Context& context_;
-  // pool of the device's memory; null: the device has no pools
+  // Pool of the device's memory; null if the device has no pools.
   CUmemoryPool pool_ = nullptr;
 
-  std::mutex mutex_;  // guards the members below
+  std::mutex mutex_;  // This mutex guards the members below.
   std::vector<std::unique_ptr<PinnedBlock>> blocks_;
 };
 

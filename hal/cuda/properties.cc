@@ -3,20 +3,20 @@
 #include <algorithm>
 
 #include "base/concat.h"
-#include "hal/cuda/result.h"
+#include "hal/cuda/api/result.h"
 
 namespace ember::hal::cuda {
 namespace {
 
 // Largest number of bindings and of parameters. Both follow from the 4 KiB of a
-// kernel's arguments: numbers of 8 bytes, half of which are for bindings.
-// Tensor maps leave room for fewer (executable.cc).
+// kernel's arguments of 8 bytes each: half of them are for bindings, half for
+// parameters. With tensor maps there is room for fewer (executable.cc).
 constexpr int kMaxBindings = 256;
 constexpr int kMaxParameters = 256;
 // Largest number of tensor maps. A map has 128 bytes.
 constexpr int kMaxMaps = 16;
-// Alignment in bytes of a binding: kernels load vectors of up to this number of
-// bytes.
+// Alignment in bytes of a binding's offset, because kernels load vectors of up
+// to this number of bytes.
 constexpr int64_t kBindingAlignment = 16;
 // Major number of the oldest architecture for which today's compilers of LLVM
 // and NVIDIA make code.
@@ -27,8 +27,8 @@ constexpr int kFirstMajorWithBoxes = 9;
 }  // namespace
 
 std::string DeviceProperties::Target() const {
-  // Code for sm_90a runs only on devices of 9.0, and may use all their
-  // features.
+  // Devices of compute capability 9.0 get the target sm_90a. Code for it may
+  // use all features of these devices, and runs on no other devices.
   const bool has_own_code = major == 9 && minor == 0;
   return Concat(
       {"sm_", major, minor, has_own_code ? "a" : "",

@@ -10,8 +10,8 @@
 namespace ember::hal::cuda {
 namespace {
 
-// The constants below are requirements of cuTensorMapEncodeTiled.
-// alignment in bytes of addresses, strides and rows of a box
+// The constants below are requirements of cuTensorMapEncodeTiled. kAlignment is
+// the alignment in bytes of addresses, strides and rows of a box.
 constexpr int64_t kAlignment = 16;
 constexpr int64_t kMaxExtent = int64_t{1} << 32;
 constexpr int64_t kMaxStride = (int64_t{1} << 40) - 1;
@@ -70,13 +70,13 @@ CUtensorMapDataType TypeOf(int element_bytes) {
   }
 }
 
-// The arguments of a call; CUDA takes the innermost dim first. Its
-// documentation has strides that grow from dim to dim, but others are in use
-// (FlashAttention 3 has maps of rows, heads and batches in that order, with
-// heads inside of rows).
+// The arguments of a call of cuTensorMapEncodeTiled, with the innermost dim
+// first. CUDA's documentation shows strides that grow from dim to dim, but
+// other orders are in use (FlashAttention 3 has maps of rows, heads and batches
+// in that order, with heads inside of rows).
 struct Geometry {
   std::array<uint64_t, BoxMap::kMaxDims> extents = {};
-  // Strides in bytes of all dims but the innermost.
+  // Strides in bytes of all dims except the innermost one.
   std::array<uint64_t, BoxMap::kMaxDims> strides = {};
   std::array<uint32_t, BoxMap::kMaxDims> box = {};
 };
@@ -84,9 +84,10 @@ struct Geometry {
 StatusOr<Geometry> GeometryOf(size_t number, const BoxMap& map,
                               const BufferRange& binding,
                               std::span<const int64_t> extents) {
-  // one element stride per dim
+  // for each dim of the tensor, its stride in bytes
   std::array<uint64_t, BoxMap::kMaxDims> strides = {};
-  int64_t bytes = map.element_bytes;  // bytes of one step along the current dim
+  int64_t bytes = map.element_bytes;  // bytes between neighbours along the
+                                      // current dim
   for (int dim = map.dims - 1; dim >= 0; --dim) {
     const int64_t extent = extents[static_cast<size_t>(dim)];
     if (extent < 1 || extent > kMaxExtent)
@@ -96,7 +97,8 @@ StatusOr<Geometry> GeometryOf(size_t number, const BoxMap& map,
       return Refuse(number, "strides of a multiple of 16 bytes and below 2^40",
                     bytes);
     strides[dim] = static_cast<uint64_t>(bytes);
-    // This also keeps the product from overflowing.
+    // This check also ensures that the product of the extents does not
+    // overflow.
     if (extent > binding.length / bytes) {
       return InvalidArgumentError(Concat(
           {"tensor map ", number, ": expected a tensor within ", binding.length,

@@ -23,11 +23,12 @@
 
 namespace ember::hal::cuda {
 
-// Checks everything that does not depend on a dispatch.
+// Checks everything about the maps that does not depend on a dispatch's
+// arguments.
 Status CheckMaps(std::span<const BoxMap> maps, int binding_count);
 
-// Encodes maps that were checked, with as many extents as they have dims. The
-// context must have cuTensorMapEncodeTiled.
+// Encodes maps that CheckMaps has accepted. `map_extents` has one extent for
+// each dim of each map. The CUDA library must have cuTensorMapEncodeTiled.
 StatusOr<std::vector<CUtensorMap>> EncodeMaps(
     Context& context, std::span<const BoxMap> maps,
     std::span<const BufferRange> bindings, std::span<const int64_t> extents);

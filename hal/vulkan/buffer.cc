@@ -9,8 +9,8 @@ namespace ember::hal::vulkan {
 StatusOr<std::unique_ptr<VulkanBuffer>> VulkanBuffer::Create(
     Context& context, DeviceMemory& memory, int64_t size, MemoryKind kind,
     bool shows_host) {
-  // Number of bytes that the size of a VkBuffer is a multiple of: a VkBuffer
-  // has at least one byte, and fills need multiples of 4.
+  // The size of a VkBuffer is a multiple of this number of bytes: a VkBuffer
+  // must have at least one byte, and fills need multiples of 4.
   constexpr uint64_t kUnit = 4;
   const uint64_t bytes = std::max<uint64_t>(
       (static_cast<uint64_t>(size) + kUnit - 1) & ~(kUnit - 1), kUnit);
@@ -49,7 +49,8 @@ StatusOr<std::unique_ptr<VulkanBuffer>> VulkanBuffer::Create(
 
 VulkanBuffer::~VulkanBuffer() {
   context_.Finish(zeroing_);
-  handle_ = OwnedBuffer();  // the handle is destroyed before its memory
+  handle_ = OwnedBuffer();  // The VkBuffer is destroyed before its memory is
+                            // freed.
   memory_.Free(piece_);
   if (counter_ != nullptr)
     counter_->Give(size(), /*is_hidden=*/host_data() == nullptr);

@@ -1,4 +1,5 @@
-// A buffer of a Vulkan device: a VkBuffer of its own in a piece of memory.
+// A buffer of a Vulkan device: each has a VkBuffer of its own, in a piece of
+// memory that may be shared with other buffers.
 #ifndef EMBER_HAL_VULKAN_BUFFER_H_
 #define EMBER_HAL_VULKAN_BUFFER_H_
 
@@ -15,8 +16,9 @@ namespace ember::hal::vulkan {
 
 class VulkanBuffer final : public Buffer {
  public:
-  // Makes a buffer that is neither zeroed nor counted. `shows_host`: true if
-  // host_data() may be used. All arguments must outlive the buffer.
+  // Makes a buffer that is not yet zeroed and not yet counted in the memory's
+  // limit. `shows_host`: true if host_data() returns the memory's address. All
+  // arguments must outlive the buffer.
   static StatusOr<std::unique_ptr<VulkanBuffer>> Create(Context& context,
                                                         DeviceMemory& memory,
                                                         int64_t size,
@@ -26,9 +28,11 @@ class VulkanBuffer final : public Buffer {
 
   VkBuffer handle() const { return handle_.get(); }
 
-  // Counts the buffer's bytes from now on, until the buffer is destroyed.
+  // From now on the counter includes the buffer's bytes; the destructor gives
+  // them back.
   void CountIn(MemoryCounter& counter) { counter_ = &counter; }
-  // Sets the submission that zeroes the buffer. The destructor waits for it.
+  // Sets the number of the submission that zeroes the buffer. The destructor
+  // waits for this submission.
   void set_zeroing(uint64_t submission) { zeroing_ = submission; }
 
  private:

@@ -15,8 +15,8 @@ constexpr VkAccessFlags kWrites =
 constexpr VkAccessFlags kAccesses =
     kWrites | VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_TRANSFER_READ_BIT;
 
-// Records a barrier: all earlier commands finish first, and their writes become
-// visible.
+// Records a barrier: all earlier commands finish, and their writes become
+// visible, before later commands start.
 void RecordBarrier(const Context& context, VkCommandBuffer commands,
                    VkPipelineStageFlags stage, VkAccessFlags access) {
   const VkMemoryBarrier barrier = {.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER,
@@ -78,7 +78,8 @@ StatusOr<VkCommandBuffer> VulkanCommandList::Open() {
                                       context_.device(), &info, &commands)));
   const VkCommandBufferBeginInfo begin = {
       .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO,
-      // A list may be submitted again before its last submission has ended.
+      // The flag allows a list to be submitted again before its last submission
+      // has ended.
       .flags = VK_COMMAND_BUFFER_USAGE_SIMULTANEOUS_USE_BIT};
   EMBER_RETURN_IF_ERROR(
       context_.Check("vkBeginCommandBuffer",
@@ -132,8 +133,8 @@ Status VulkanCommandList::Copy(const BufferRange& source,
   return OkStatus();
 }
 
-// Fills any bytes of the buffer. vkCmdFillBuffer takes multiples of 4; the
-// bytes before and after are copied.
+// Fills any range of the buffer. vkCmdFillBuffer fills multiples of 4 bytes
+// only; the bytes before and after these are copied from FillBytes.
 Status VulkanCommandList::Fill(const BufferRange& target, uint8_t value) {
   EMBER_RETURN_IF_ERROR(CheckRange("target of a fill", target));
   EMBER_ASSIGN_OR_RETURN(const VkCommandBuffer commands, Open());
@@ -180,8 +181,8 @@ Status VulkanCommandList::Dispatch(const Executable& executable,
     bindings.reserve(arguments.bindings.size());
     for (const BufferRange& range : arguments.bindings) {
       const VkFormat format = code.texel_formats()[bindings.size()];
-      // Vulkan has no empty ranges, so some bytes are bound in place of one;
-      // the kernel reads nothing from them.
+      // Vulkan does not allow empty ranges, so an empty binding gets some bytes
+      // of the buffer, which the kernel does not access.
       const bool is_empty = range.length == 0;
       DescriptorSets::Binding& binding = bindings.emplace_back();
       binding.buffer = {

@@ -1,9 +1,10 @@
 // Command lists of a Vulkan device.
 //
-// Commands are recorded directly into a VkCommandBuffer. The first command of a
-// list starts with a barrier after all earlier submissions; the list ends with
-// a barrier before the host. If a list is recorded further after a submission,
-// it gets one more command buffer; all of them are submitted together.
+// Commands are recorded directly into a VkCommandBuffer. A list begins with a
+// barrier that waits for all earlier submissions, and ends with a barrier that
+// makes its writes visible to the host. If more commands are recorded after a
+// submission, the list gets another command buffer; all its command buffers are
+// submitted together.
 #ifndef EMBER_HAL_VULKAN_COMMAND_LIST_H_
 #define EMBER_HAL_VULKAN_COMMAND_LIST_H_
 
@@ -22,8 +23,8 @@
 
 namespace ember::hal::vulkan {
 
-// A buffer with bytes that commands read, made once per device: fills of a few
-// bytes are copies from this buffer.
+// A constant buffer, made once per device, from which commands copy: a fill of
+// up to kMaxBytes bytes is a copy from this buffer.
 class FillBytes {
  public:
   static StatusOr<std::unique_ptr<FillBytes>> Create(Context& context,
@@ -31,7 +32,7 @@ class FillBytes {
   static constexpr int64_t kMaxBytes = 3;
 
   VkBuffer buffer() const { return buffer_->handle(); }
-  // Returns the offset at which the buffer has kMaxBytes bytes of that value.
+  // Returns an offset at which the buffer has kMaxBytes bytes with this value.
   static VkDeviceSize OffsetOf(uint8_t value) {
     return VkDeviceSize{4} * value;
   }
@@ -46,7 +47,7 @@ class VulkanCommandList final : public CommandList {
   static StatusOr<std::unique_ptr<VulkanCommandList>> Create(
       Context& context, const DeviceLimits& limits,
       const FillBytes& fill_bytes);
-  // Waits for the list's submissions.
+  // Waits until all submissions of the list are complete.
   ~VulkanCommandList() override;
 
   Status Copy(const BufferRange& source, const BufferRange& target) override;
@@ -66,7 +67,8 @@ class VulkanCommandList final : public CommandList {
         fill_bytes_(fill_bytes),
         sets_(context) {}
 
-  // Returns the command buffer to record into; starts one if none is open.
+  // Returns the command buffer into which commands are recorded. Begins a new
+  // one if none is being recorded.
   StatusOr<VkCommandBuffer> Open();
   Status Close() const;
   void CopyRegion(VkCommandBuffer commands, VkBuffer source,
@@ -80,20 +82,21 @@ class VulkanCommandList final : public CommandList {
   const DeviceLimits& limits_;
   const FillBytes& fill_bytes_;
   OwnedCommandPool pool_;
-  // views of texel buffers; made before the sets that name them
+  // Views of texel buffers. They are declared before the descriptor sets that
+  // use them, so that they are destroyed later.
   std::vector<OwnedBufferView> views_;
   DescriptorSets sets_;
 
-  // The members below are mutable because Submit is const: the commands do not
-  // change.
-  mutable std::mutex mutex_;  // guards the members below
-  // true: the last command buffer is being recorded
+  // The members below are mutable because Submit is const: a submission does
+  // not change the list's commands.
+  mutable std::mutex mutex_;  // This mutex guards the members below.
+  // true while the last command buffer is being recorded
   mutable bool is_open_ = false;
-  // Error of a command buffer that could not be ended: the list cannot be used
-  // any more.
+  // Error of a command buffer that could not be ended; the list cannot be used
+  // afterwards.
   mutable Status problem_;
   mutable uint64_t last_submission_ = 0;
-  // command buffers, which the pool owns
+  // command buffers of the list; the pool owns them
   std::vector<VkCommandBuffer> buffers_;
 };
 

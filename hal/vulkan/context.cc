@@ -7,8 +7,8 @@
 namespace ember::hal::vulkan {
 namespace {
 
-// Nanoseconds after which a waiting thread checks if another thread found the
-// device lost.
+// Number of nanoseconds after which a waiting thread wakes up to check if
+// another thread has found that the device is lost.
 constexpr uint64_t kWaitSliceNs = 100'000'000;
 
 }  // namespace
@@ -58,8 +58,8 @@ StatusOr<std::shared_ptr<Context>> Context::Create(
 
 Context::~Context() {
   if (device_ == VK_NULL_HANDLE || vk_.DestroyDevice == nullptr) return;
-  // A lost device returns an error here, which is ignored: there is nothing to
-  // wait for.
+  // If the device is lost, this call returns an error, which is ignored because
+  // there is nothing to wait for.
   vk_.DeviceWaitIdle(device_);
   vk_.DestroySemaphore(device_, timeline_, nullptr);
   vk_.DestroyDevice(device_, nullptr);
@@ -120,7 +120,7 @@ Status Context::Wait(uint64_t number) {
 
 void Context::Finish(uint64_t number) {
   if (Wait(number).ok()) return;
-  // This returns at once if the device is lost.
+  // If the device is lost, the call below returns at once.
   const std::lock_guard<std::mutex> lock(submit_mutex_);
   vk_.DeviceWaitIdle(device_);
 }

@@ -1,13 +1,13 @@
-// A device of Vulkan, its single queue, and the timeline that numbers its
+// A Vulkan device, its single queue, and the timeline semaphore that counts its
 // submissions.
 //
 //   EMBER_ASSIGN_OR_RETURN(const uint64_t number, context->Submit(buffers));
 //   EMBER_RETURN_IF_ERROR(context->Wait(number));
 //
 // Submissions are numbered 1, 2, …, in the order in which they run. Once a call
-// finds the device lost it remains lost: every later call returns the same
-// FailedPrecondition, nothing waits any more, and all objects can be destroyed.
-// Thread-safe.
+// finds that the device is lost, every later call returns the same
+// FailedPrecondition, no call waits any more, and all objects can still be
+// destroyed. Thread-safe.
 #ifndef EMBER_HAL_VULKAN_CONTEXT_H_
 #define EMBER_HAL_VULKAN_CONTEXT_H_
 
@@ -32,7 +32,7 @@ class Context {
   // Creates the device. `index` is an index into instance->devices().
   static StatusOr<std::shared_ptr<Context>> Create(
       std::shared_ptr<Instance> instance, size_t index);
-  // Waits for the queue and destroys the device.
+  // Waits until the queue is idle, then destroys the device.
   ~Context();
   Context(const Context&) = delete;
   Context& operator=(const Context&) = delete;
@@ -44,22 +44,22 @@ class Context {
     return physical_.properties().limits;
   }
 
-  // Converts the result of a Vulkan call to a status with the device's name,
-  // and notes a lost device.
+  // Converts the result of the Vulkan call `call` to a status with the device's
+  // name. If the result says that the device is lost, the loss is recorded.
   Status Check(std::string_view call, VkResult result);
   // Returns OK, or the error of a lost device.
   Status Alive() const { return loss_.status(); }
 
-  // Submits command buffers and returns the number of the submission. It starts
-  // after all earlier ones have started; if it must wait for their end, the
-  // command buffers need a barrier.
+  // Submits command buffers and returns the number of the submission. The
+  // submission starts after all earlier submissions have started. If it must
+  // wait until they have ended, its command buffers must begin with a barrier.
   StatusOr<uint64_t> Submit(std::span<const VkCommandBuffer> buffers);
-  // Waits until the submission, and so all before it, is complete. 0 means that
-  // there is nothing to wait for.
+  // Waits until the submission with this number, and so every earlier one, is
+  // complete. 0 means that there is nothing to wait for.
   Status Wait(uint64_t number);
   bool IsDone(uint64_t number);
-  // Waits for the submission and ignores errors, for destructors. Afterwards
-  // nothing is running that could be waited for.
+  // Waits for the submission and ignores errors, for destructors. If the device
+  // is lost, no work runs any more and so the function returns.
   void Finish(uint64_t number);
 
  private:
@@ -68,21 +68,23 @@ class Context {
   void NoteDone(uint64_t number);
 
   const std::shared_ptr<Instance> instance_;
-  const PhysicalDevice& physical_;  // physical device; the instance owns it
+  const PhysicalDevice& physical_;  // the physical device, which the instance
+                                    // owns
   DeviceFunctions vk_;
   VkDevice device_ = VK_NULL_HANDLE;
   VkQueue queue_ = VK_NULL_HANDLE;
   VkSemaphore timeline_ = VK_NULL_HANDLE;
-  // a number such that this submission and all before it are complete
+  // Largest number of a submission that is known to be complete; all earlier
+  // ones are complete too.
   std::atomic<uint64_t> done_{0};
 
-  std::mutex submit_mutex_;  // guards the queue and the member below
+  std::mutex submit_mutex_;  // This mutex guards the queue and submitted_.
   uint64_t submitted_ = 0;
 
   DeviceLoss loss_;
 };
 
-// Owns an object of a device.
+// Owns a Vulkan object of a device and destroys it with kDestroy.
 //   Owned<VkBuffer, &DeviceFunctions::DestroyBuffer> buffer(context, handle);
 template <typename Handle, auto kDestroy>
 class Owned {

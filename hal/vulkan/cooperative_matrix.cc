@@ -25,8 +25,8 @@ std::string_view NameOf(ComponentType type) {
     case ComponentType::kUnsigned32:
       return "i32";
   }
-  // products of other types or scopes, which the device may list too, have no
-  // name
+  // The device may also list products of other types or scopes; they have no
+  // name.
   return "";
 }
 
@@ -34,8 +34,8 @@ bool IsByte(ComponentType type) {
   return type == ComponentType::kSigned8 || type == ComponentType::kUnsigned8;
 }
 
-// True if the type of the sum is one in which products of these factors are
-// accumulated.
+// True if the compiler accumulates products of these factors in the product's
+// sum type.
 bool IsSumOf(const CooperativeMatrixProperties& p) {
   if (IsByte(p.AType) && IsByte(p.BType)) {
     const bool is_unsigned = p.AType == ComponentType::kUnsigned8 &&

@@ -1,15 +1,15 @@
 // Declares VK_KHR_cooperative_matrix, which is newer than the headers of Debian
-// 12; names and values are those of Vulkan's registry (vk.xml). Also names the
-// matrix products of a device in its target:
+// 12; names and values are those of Vulkan's registry (vk.xml). The functions
+// below make the names that the matrix products of a device have in its target:
 //
 //   16x16x16:f16:f16:f32    rows x columns x depth : types of the factors : of
 //                           the sum
 //
-// Only products are named that the invocations of a subgroup compute together,
-// that wrap and round normally (no saturating accumulation), and whose types
-// the compiler has: f16 in f16 or f32, bytes in i32. A sum of integers must be
-// unsigned exactly if both factors are u8 (the bits are the same). A device
-// that lists another sign is treated as if it had no such product.
+// A product has a name only if the invocations of a subgroup compute it
+// together, if it does not saturate, and if the compiler supports its types:
+// f16 in f16 or f32, bytes in i32. A sum of integers must be unsigned exactly
+// if both factors are u8 (the bits are the same). A product whose sum has the
+// other sign is ignored.
 #ifndef EMBER_HAL_VULKAN_COOPERATIVE_MATRIX_H_
 #define EMBER_HAL_VULKAN_COOPERATIVE_MATRIX_H_
 
@@ -59,11 +59,12 @@ struct CooperativeMatrixProperties {
   int32_t scope = kSubgroupScope;
 };
 
-// Returns the name of a product; empty if the product has none.
+// Returns the name of a product. It is empty for a product that the compiler
+// cannot use.
 std::string NameOf(const CooperativeMatrixProperties& properties);
 
-// Returns the products that a device with the extension lists, in its order,
-// each once; nothing if the query fails.
+// Returns the names of the products that a device with the extension lists, in
+// the device's order and each once. Returns an empty list if the query fails.
 std::vector<std::string> MatrixProducts(const InstanceFunctions& vk,
                                         VkPhysicalDevice device);
 

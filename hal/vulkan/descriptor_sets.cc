@@ -5,8 +5,8 @@
 namespace ember::hal::vulkan {
 namespace {
 
-// Number of sets of the first pool. Lists of one dispatch are as common as
-// lists of a whole model, so pools start small.
+// Number of sets of the first pool. It is small, because lists of one dispatch
+// are as common as lists of a whole model.
 constexpr uint32_t kFirstSets = 4;
 constexpr uint32_t kMaxSets = 256;
 constexpr uint32_t kDescriptorsPerSet = 4;
@@ -16,7 +16,8 @@ constexpr uint32_t kDescriptorsPerSet = 4;
 Status DescriptorSets::AddPool(uint32_t descriptors) {
   const uint32_t sets =
       std::min(kMaxSets, kFirstSets << std::min<size_t>(pools_.size(), 8));
-  // Each kind of descriptor may fill the whole pool.
+  // A pool has this number of descriptors of each kind (storage buffers, texel
+  // buffers), because all its sets may use the same kind.
   const uint32_t count = std::max(sets * kDescriptorsPerSet, descriptors);
   const VkDescriptorPoolSize sizes[] = {
       {.type = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, .descriptorCount = count},

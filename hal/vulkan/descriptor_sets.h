@@ -22,14 +22,14 @@ class DescriptorSets {
   // Makes an object without pools. `context` must outlive it.
   explicit DescriptorSets(Context& context) : context_(context) {}
 
-  // A storage buffer, or one that is viewed as texels.
+  // A buffer that is bound: a storage buffer, or a texel buffer with its view.
   struct Binding {
     VkDescriptorBufferInfo buffer;
-    // view of a texel buffer; null: a storage buffer
+    // View of a texel buffer; null for a storage buffer.
     VkBufferView view = VK_NULL_HANDLE;
   };
   // Allocates a set and writes its bindings. `layout` has the bindings 0 …
-  // bindings.size() - 1. Views must outlive the set.
+  // bindings.size() - 1. The views of texel buffers must outlive the set.
   StatusOr<VkDescriptorSet> Make(VkDescriptorSetLayout layout,
                                  std::span<const Binding> bindings);
 
@@ -38,7 +38,7 @@ class DescriptorSets {
 
   Context& context_;
   std::vector<OwnedDescriptorPool> pools_;
-  // Number of free sets and of free descriptors of the last pool.
+  // Numbers of sets and of descriptors that the last pool can still provide.
   uint32_t free_sets_ = 0, free_descriptors_ = 0;
 };
 

@@ -1,5 +1,6 @@
-// Tests errors from outside: no library, no driver, no device, no memory, a
-// lost device. Every Vulkan call that can fail is made to fail once.
+// Tests errors with an external cause: no library, no driver, no device, no
+// memory, a lost device. Every Vulkan function that can fail is made to fail
+// once.
 #include <dlfcn.h>
 
 #include <cstdio>
@@ -11,7 +12,7 @@
 #include "base/concat.h"
 #include "gtest/gtest.h"
 #include "hal/conformance/kernels.h"
-#include "hal/drivers.h"
+#include "hal/registry/drivers.h"
 #include "hal/vulkan/functions.h"
 #include "hal/vulkan/testing/faulty_vulkan.h"
 #include "hal/vulkan/testing/test_device.h"
@@ -109,8 +110,8 @@ TEST_F(ErrorsTest, NoDevice) {
 }
 
 TEST_F(ErrorsTest, NoMemory) {
-  // The fault is in the second allocation, because the first one is the
-  // driver's own.
+  // The second allocation fails, because the first one is for the HAL driver's
+  // own memory.
   SetFault("vkAllocateMemory", 2, VK_ERROR_OUT_OF_DEVICE_MEMORY);
   EMBER_VULKAN_DEVICE(device, {});
   constexpr int64_t kBytes = 10'000'000;
@@ -132,7 +133,7 @@ TEST_F(ErrorsTest, MoreThanThereIs) {
   EXPECT_EQ(device->memory_statistics().live_bytes, 0);
 }
 
-// A lost device stays lost, although the library works again.
+// Checks that a lost device stays lost even if the Vulkan library works again.
 void ExpectLost(Device& device, const CommandList& list) {
   const KernelCode code(Kernel::kScale, "spirv");
   for (const Status& status :
@@ -197,8 +198,8 @@ Status UseDevice(const DeviceOptions& options) {
   const TexelKernel texels;
   EMBER_ASSIGN_OR_RETURN(auto reader,
                          device->LoadExecutable(texels.definition()));
-  // The list is made after the objects that it uses: its destructor waits for
-  // its submissions.
+  // The list is made after the objects that it uses, so that it is destroyed
+  // before them: its destructor waits for its submissions.
   EMBER_ASSIGN_OR_RETURN(auto list, device->CreateCommandList());
   EMBER_RETURN_IF_ERROR(list->Fill({in.get(), 0, 4095}, 1));
   EMBER_RETURN_IF_ERROR(list->Barrier());
@@ -224,14 +225,15 @@ Status UseDevice(const DeviceOptions& options) {
   return InternalError("wrong bytes");
 }
 
-// Calls without which the driver works: a cache, a query that may be repeated,
-// optional extensions, a wait before the end.
+// Functions whose failure the driver tolerates: those of the pipeline cache, a
+// query that is repeated, those of optional extensions, a wait before the end.
 const std::set<std::string_view> kOptional = {
     "vkCreatePipelineCache", "vkDeviceWaitIdle",
     "vkEnumerateDeviceExtensionProperties", "vkGetPipelineCacheData",
     "vkGetSemaphoreCounterValue"};
 
-// Validation reports objects that are not destroyed, or used after a failure.
+// The validation layer reports objects that are not destroyed, or that are used
+// after a failure.
 TEST_F(ErrorsTest, AnyCallMayFail) {
   auto* const faulty_function =
       FaultyFunction<decltype(EmberFaultyFunction)>("EmberFaultyFunction");
@@ -248,8 +250,8 @@ TEST_F(ErrorsTest, AnyCallMayFail) {
     const std::string function = faulty_function(i);
     int64_t call = 1;
     for (bool is_hit = true; is_hit; ++call) {
-      // The first call gets both errors, later calls alternate, because each
-      // case takes a while.
+      // The first call of a function fails with each of the two errors. Later
+      // calls fail with them alternately, because each case takes time.
       for (VkResult result :
            {VK_ERROR_DEVICE_LOST, VK_ERROR_OUT_OF_HOST_MEMORY}) {
         if (call > 1 && (call % 2 == 0) == (result == VK_ERROR_DEVICE_LOST))

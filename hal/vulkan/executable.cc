@@ -14,7 +14,7 @@ namespace {
 
 constexpr int64_t kParameterBytes = 8;
 
-// Returns the newest version of SPIR-V that the device takes.
+// Returns the newest version of SPIR-V that the device supports.
 uint32_t NewestSpirv(const FeatureSet& features) {
   return features.version() >= VK_API_VERSION_1_3 ? 0x00010600 : 0x00010500;
 }
@@ -53,8 +53,9 @@ Status CheckModule(const PhysicalDevice& device, const SpirvModule& module) {
   return OkStatus();
 }
 
-// True if the subgroup size must be fixed. Devices with subgroups of several
-// sizes choose a size per pipeline unless it is fixed.
+// True if the subgroup size of the pipeline must be fixed: the module uses
+// subgroups, and the device could otherwise choose another size for each
+// pipeline.
 bool WantsFixedSubgroups(const FeatureSet& features,
                          const SpirvModule& module) {
   return features.v13.subgroupSizeControl != VK_FALSE &&
@@ -64,7 +65,8 @@ bool WantsFixedSubgroups(const FeatureSet& features,
              static_cast<uint32_t>(spv::Capability::GroupNonUniform));
 }
 
-// True if the module needs full subgroups, as a matrix product does.
+// True if the pipeline must have full subgroups, because the module multiplies
+// matrices, and if the device can guarantee them.
 bool WantsFullSubgroups(const FeatureSet& features, const SpirvModule& module) {
   const uint32_t size = features.p11.subgroupSize;
   return module.Declares(kCooperativeMatrixCapability) &&
@@ -151,7 +153,7 @@ StatusOr<std::unique_ptr<VulkanExecutable>> VulkanExecutable::Load(
   }
   if (Status status = CheckCounts(limits, definition); !status.ok())
     return status.WithContext(name);
-  // The code is copied, because its bytes need not be aligned.
+  // The code is copied to aligned words, because its bytes need not be aligned.
   std::vector<uint32_t> words(definition.code.size() / 4);
   if (words.size() * 4 != definition.code.size()) {
     return InvalidArgumentError(

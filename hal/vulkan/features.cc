@@ -22,8 +22,8 @@ constexpr std::array<uint32_t, 4> Needs(
           static_cast<uint32_t>(c), static_cast<uint32_t>(d)};
 }
 
-// EMBER_BIT names a bit that must be enabled; the macro after it names one that
-// is only read.
+// EMBER_BIT refers to a feature bit that must be enabled; the macro after it
+// refers to a bit that is only read.
 #define EMBER_BIT(path) \
   [](FeatureSet& set) -> VkBool32& { return set.path; }, nullptr
 #define EMBER_PROPERTY(expression) \
@@ -129,7 +129,8 @@ bool HasExtension(const InstanceFunctions& vk, VkPhysicalDevice device,
       VK_SUCCESS)
     return false;
   std::vector<VkExtensionProperties> extensions(count);
-  // An extension that appears or disappears meanwhile does not matter.
+  // The list of extensions may change between the two calls; that does not
+  // matter.
   if (vk.EnumerateDeviceExtensionProperties(device, nullptr, &count,
                                             extensions.data()) < 0)
     return false;
@@ -174,7 +175,8 @@ void FeatureSet::Query(const InstanceFunctions& vk, VkPhysicalDevice device) {
   vk.GetPhysicalDeviceFeatures2(device, &core);
   vk.GetPhysicalDeviceProperties2(device, &properties);
   if (has_13) return;
-  // Features that are in the core now are kept in one place.
+  // Features that became part of Vulkan 1.3 are copied to its structures, so
+  // that other code reads them only there.
   v13.shaderIntegerDotProduct = dot.shaderIntegerDotProduct;
 #define EMBER_COPY(property) p13.property = dot_properties.property
   EMBER_COPY(integerDotProduct4x8BitPackedSignedAccelerated);
@@ -192,12 +194,13 @@ const void* FeatureSet::Request(const FeatureSet& available) {
     if (feature.bit != nullptr && feature.IsIn(available))
       feature.bit(*this) = VK_TRUE;
   }
-  // Every device of version 1.2 has timeline semaphores; fences need them.
+  // Timeline semaphores, which fences need, are enabled; every device of
+  // version 1.2 has them.
   v12.timelineSemaphore = VK_TRUE;
   v13.subgroupSizeControl = available.v13.subgroupSizeControl;
   v13.computeFullSubgroups = available.v13.computeFullSubgroups;
-  // Modules of Vulkan's memory model have atomics of device scope, which need
-  // this feature once the model is enabled.
+  // Modules with Vulkan's memory model have atomics of device scope, which need
+  // this feature.
   v12.vulkanMemoryModelDeviceScope = available.v12.vulkanMemoryModelDeviceScope;
   dot.shaderIntegerDotProduct = v13.shaderIntegerDotProduct;
   if (has_dot) extensions_[extension_count_++] = kDotExtension;
@@ -218,7 +221,8 @@ bool FeatureSet::HasMatrices() const {
 }
 
 std::string FeatureSet::Target() const {
-  // Newer versions include 1.3, and none of their own features is used.
+  // The target names at most version 1.3. Newer versions include it, and no
+  // feature of theirs is used.
   std::string target =
       version() >= VK_API_VERSION_1_3 ? "vulkan1.3" : "vulkan1.2";
   for (const Feature& feature : kFeatures) {
@@ -231,9 +235,10 @@ std::string FeatureSet::Target() const {
   target += Concat({"+subgroup", p11.subgroupSize, "+shared",
                     limits().maxComputeSharedMemorySize, "+invocations",
                     limits().maxComputeWorkGroupInvocations});
-  // Mesa's llvmpipe silently ends loops after a number of iterations of all
-  // loops of an invocation. It loads from storage buffers lane by lane, each
-  // with its own branch; from texel buffers it loads all lanes at once.
+  // Mesa's llvmpipe silently ends an invocation's loops after a number of
+  // iterations of all its loops together. It executes a load from a storage
+  // buffer lane by lane, with a branch for each lane; it loads all lanes at
+  // once from a texel buffer.
   if (p12.driverID == VK_DRIVER_ID_MESA_LLVMPIPE) {
     target +=
         Concat({"+iterations65535+texels", limits().maxTexelBufferElements});

@@ -1,6 +1,6 @@
-// The features that code for a Vulkan device may use, in one table. It says
-// which features are enabled when a device is made, prints the target string,
-// and checks the capabilities of SPIR-V modules.
+// The features that code for a Vulkan device may use, in one table. From the
+// table come the features that are enabled when a device is made, the target
+// string, and the check of the capabilities of SPIR-V modules.
 //
 //   FeatureSet features;
 //   features.Query(vk, physical_device);
@@ -9,11 +9,13 @@
 // A target is "vulkanMAJOR.MINOR", then the names of kFeatures that the device
 // has. If `matrix` and its requirements are among them, the matrix products
 // follow (matrix16x16x16:f16:f16:f32; cooperative_matrix.h). Then come three
-// values: subgroupN (invocations of a subgroup, which has that size wherever a
-// module uses subgroups), sharedN (bytes of a workgroup's memory), invocationsN
-// (largest workgroup). If the driver ends loops, iterationsN limits the
+// values: subgroupN (invocations of a subgroup; every module that uses
+// subgroups gets this size), sharedN (largest number of bytes of a workgroup's
+// memory), invocationsN (largest number of invocations of a workgroup). If the
+// driver silently ends long loops, iterationsN is the largest number of
 // iterations of all loops of an invocation. If loads from texel buffers are
-// much faster than from storage buffers, texelsN is the largest texel buffer.
+// much faster than loads from storage buffers, texelsN is the largest number of
+// texels of a texel buffer.
 #ifndef EMBER_HAL_VULKAN_FEATURES_H_
 #define EMBER_HAL_VULKAN_FEATURES_H_
 
@@ -37,21 +39,23 @@ class FeatureSet {
   FeatureSet(const FeatureSet&) = delete;
   FeatureSet& operator=(const FeatureSet&) = delete;
 
-  // Reads the features of a device, whose version is at least 1.2.
+  // Reads the features of a device, which must support Vulkan 1.2 or later.
   void Query(const InstanceFunctions& vk, VkPhysicalDevice device);
-  // Returns the features to enable, for VkDeviceCreateInfo::pNext: the rows of
-  // kFeatures that `available` has, and the driver's own needs. The list of
-  // extensions belongs to the same request. Both live as long as this object.
+  // Returns the structures with the features to enable, for
+  // VkDeviceCreateInfo::pNext: the rows of kFeatures that `available` has, and
+  // the features that the driver itself needs. extensions() then returns the
+  // extensions to enable. Both results are valid as long as this object exists.
   const void* Request(const FeatureSet& available);
   std::span<const char* const> extensions() const {
     return {extensions_.data(), extension_count_};
   }
 
   std::string Target() const;
-  // True if modules may multiply matrices: they use Vulkan's memory model, and
-  // subgroups are full and of one size.
+  // True if modules may multiply matrices on the device. This requires Vulkan's
+  // memory model, and full subgroups of a fixed size.
   bool HasMatrices() const;
-  // True if a pipeline can require full subgroups of the target's size.
+  // True if a pipeline can require full subgroups of the size that the target
+  // names.
   bool FixesSubgroups() const;
 
   VkPhysicalDeviceFeatures2 core = {
@@ -64,8 +68,9 @@ class FeatureSet {
       VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_3_FEATURES};
   CooperativeMatrixFeatures matrix;
   std::vector<std::string> matrix_products;
-  // Features of integer dot products for devices of version 1.2. The values are
-  // also copied to v13, but not requested there.
+  // Features of integer dot products on devices of version 1.2, where they are
+  // an extension. Query copies the values to v13, so that other code reads them
+  // there.
   VkPhysicalDeviceShaderIntegerDotProductFeatures dot = {
       VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_INTEGER_DOT_PRODUCT_FEATURES};
 
@@ -86,8 +91,8 @@ class FeatureSet {
   }
 
  private:
-  // Links the structures that a device of this version, with these extensions,
-  // knows.
+  // Links the structures that exist for a device of this version with these
+  // extensions.
   void Chain(uint32_t version, bool has_dot, bool has_matrix);
 
   std::array<const char*, 2> extensions_ = {};
@@ -96,11 +101,11 @@ class FeatureSet {
 
 struct Feature {
   std::string_view name;  // name of the feature in a target
-  // Returns Vulkan's bit of the feature. Null for a property, which need not be
-  // enabled.
+  // Returns a reference to Vulkan's bit for the feature. Null for a property,
+  // which is not enabled but only read.
   VkBool32& (*bit)(FeatureSet&);
   bool (*property)(const FeatureSet&);
-  // SPIR-V capabilities that need the feature; 0 ends the list.
+  // SPIR-V capabilities that need the feature; the first 0 ends the list.
   std::array<uint32_t, 4> capabilities;
   std::string_view doc;
 
@@ -109,9 +114,9 @@ struct Feature {
 
 std::span<const Feature> AllFeatures();
 
-// True if modules for the device may declare the capability: those without
-// requirements (Shader, Matrix, SampledBuffer, GroupNonUniform) and the rows of
-// the table that it has.
+// True if modules for the device may declare the capability. These are the
+// capabilities without requirements (Shader, Matrix, SampledBuffer,
+// GroupNonUniform) and those of the features in the table that the device has.
 bool HasCapability(const FeatureSet& set, uint32_t capability);
 
 }  // namespace ember::hal::vulkan

@@ -18,7 +18,7 @@ TEST(FeaturesTest, EachRowIsOneThing) {
         << feature.name;
     EXPECT_FALSE(feature.IsIn(set)) << feature.name;
     if (feature.bit == nullptr) continue;
-    feature.bit(set) = VK_TRUE;  // sets a bit that no other row has
+    feature.bit(set) = VK_TRUE;  // No other row of the table sets this bit.
     EXPECT_TRUE(feature.IsIn(set)) << feature.name;
     feature.bit(set) = VK_FALSE;
   }
@@ -45,7 +45,7 @@ TEST(FeaturesTest, RequestsWhatIsThereAndWhatFencesNeed) {
   FeatureSet available;
   available.properties.properties.apiVersion = VK_API_VERSION_1_3;
   available.v12.shaderInt8 = VK_TRUE;
-  // a bit that the driver does not use
+  // The driver does not use this bit, so it must not be enabled.
   available.v12.bufferDeviceAddressCaptureReplay = VK_TRUE;
   FeatureSet wanted;
   EXPECT_EQ(wanted.Request(available), &wanted.core);
@@ -54,7 +54,8 @@ TEST(FeaturesTest, RequestsWhatIsThereAndWhatFencesNeed) {
   EXPECT_EQ(wanted.v12.shaderFloat16, VK_FALSE);
   EXPECT_EQ(wanted.v12.bufferDeviceAddressCaptureReplay, VK_FALSE);
   EXPECT_TRUE(wanted.extensions().empty());
-  // The chain holds exactly the structures that this version knows.
+  // The chain must hold exactly the structures that exist in this Vulkan
+  // version.
   EXPECT_EQ(wanted.v12.pNext, &wanted.v13);
   EXPECT_EQ(wanted.v13.pNext, nullptr);
 
@@ -67,7 +68,7 @@ TEST(FeaturesTest, RequestsWhatIsThereAndWhatFencesNeed) {
   EXPECT_STREQ(older.extensions()[0], "VK_KHR_cooperative_matrix");
 }
 
-// Dot products are in the core of 1.3 and an extension of 1.2.
+// Integer dot products are part of Vulkan 1.3, but an extension of Vulkan 1.2.
 TEST(FeaturesTest, DotProductsAreAnExtensionOfOlderVersions) {
   FeatureSet available;
   available.v13.shaderIntegerDotProduct = VK_TRUE;
@@ -125,7 +126,8 @@ TEST(FeaturesTest, ProductsOfMatricesAreNamed) {
             "16x8x32:i8:u8:i32");
   EXPECT_EQ(NameOf(Product(kUnsigned8, kUnsigned8, kUnsigned32)),
             "16x8x32:u8:u8:i32");
-  // The signs in the code would differ from those that the device lists.
+  // The compiler's code would have other signs of the sum than the device
+  // lists.
   EXPECT_EQ(NameOf(Product(kUnsigned8, kUnsigned8, kSigned32)), "");
   EXPECT_EQ(NameOf(Product(kSigned8, kSigned8, kUnsigned32)), "");
   EXPECT_EQ(NameOf(Product(kFloat32, kFloat32, kFloat32)), "");
@@ -139,7 +141,7 @@ TEST(FeaturesTest, ProductsOfMatricesAreNamed) {
   other.saturatingAccumulation = VK_TRUE;
   EXPECT_EQ(NameOf(other), "");
   other = Product(kSigned8, kSigned8, kSigned32);
-  other.scope = 2;  // a scope that is not a subgroup: the workgroup
+  other.scope = 2;  // The scope 2 is the workgroup, not a subgroup.
   EXPECT_EQ(NameOf(other), "");
 }
 
@@ -175,8 +177,8 @@ TEST(FeaturesTest, CapabilitiesFollowFeatures) {
   EXPECT_FALSE(has(spv::Capability::DenormPreserve));
   set.p12.shaderDenormPreserveFloat64 = VK_TRUE;
   EXPECT_TRUE(has(spv::Capability::DenormPreserve));
-  // The zeros that fill a row of capabilities are no capability (Matrix has
-  // that number).
+  // The zeros that fill up a row's list of capabilities must not count as
+  // capability 0 (Matrix).
   for (const Feature& feature : AllFeatures()) {
     for (uint32_t capability : feature.capabilities) {
       if (capability != 0 && feature.bit != nullptr) {

@@ -1,6 +1,6 @@
-// The Vulkan functions that the driver calls, one line each. Headers are
-// included without prototypes, so a function that is not in these tables does
-// not link.
+// The Vulkan functions that the driver calls, one line each. Vulkan's headers
+// are included without prototypes, so a call of a function that is not in these
+// tables does not compile.
 //
 //   StatusOr<Library> library = Library::Open();
 //   library->vk.CreateInstance(...);
@@ -15,7 +15,7 @@
 #endif
 #include <vulkan/vulkan.h>
 
-// Rows for the functions that exist before there is an instance.
+// Table of the functions that exist before an instance is made.
 #define EMBER_VULKAN_GLOBAL_FUNCTIONS(F)  \
   F(CreateInstance)                       \
   F(EnumerateInstanceExtensionProperties) \
@@ -34,7 +34,7 @@
   F(GetPhysicalDeviceProperties2)          \
   F(GetPhysicalDeviceQueueFamilyProperties)
 
-// Rows for the functions that exist only if the instance has
+// Table of the functions that exist only if the instance has
 // VK_EXT_debug_utils.
 #define EMBER_VULKAN_DEBUG_FUNCTIONS(F) \
   F(CreateDebugUtilsMessengerEXT)       \
@@ -98,8 +98,9 @@ struct GlobalFunctions {
 struct InstanceFunctions {
   EMBER_VULKAN_INSTANCE_FUNCTIONS(EMBER_VULKAN_MEMBER)
   EMBER_VULKAN_DEBUG_FUNCTIONS(EMBER_VULKAN_MEMBER)
-  // Function of an extension that headers may not know (cooperative_matrix.h
-  // declares its type). Null if the loader and all drivers lack it.
+  // A function of an extension that Vulkan's headers may not declare;
+  // cooperative_matrix.h declares its type. The pointer is null if the loader
+  // or all drivers lack the function.
   PFN_vkVoidFunction GetPhysicalDeviceCooperativeMatrixPropertiesKHR = nullptr;
 };
 

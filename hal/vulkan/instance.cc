@@ -64,8 +64,7 @@ StatusOr<bool> LayerHasSettings(const GlobalFunctions& vk) {
                      });
 }
 
-// Returns the rank of a type of device: a device with a smaller rank comes
-// first.
+// Returns the rank of a type of device: devices are listed by ascending rank.
 int Rank(VkPhysicalDeviceType type) {
   switch (type) {
     case VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU:
@@ -81,8 +80,8 @@ int Rank(VkPhysicalDeviceType type) {
   }
 }
 
-// Returns a queue family that computes, preferably one that does not draw, so
-// that it does not delay the screen.
+// Returns a queue family for compute work, preferably one without graphics, so
+// that the work does not delay the screen. Returns nullopt if there is none.
 std::optional<uint32_t> FindQueueFamily(const InstanceFunctions& vk,
                                         VkPhysicalDevice device) {
   uint32_t count = 0;
@@ -151,15 +150,16 @@ StatusOr<std::shared_ptr<Instance>> Instance::Create(bool validate) {
       .pApplicationName = "Ember",
       .pEngineName = "Ember",
       .apiVersion = VK_API_VERSION_1_3};
-  // This messenger reports on the instance itself; the one below reports on
-  // everything else.
+  // This messenger reports problems with creating and destroying the instance;
+  // the messenger that is created below reports all others.
   VkDebugUtilsMessengerCreateInfoEXT messages = MessengerInfo();
   bool has_settings = false;
   if (validate) {
     EMBER_ASSIGN_OR_RETURN(has_settings, LayerHasSettings(global));
   }
   if (has_settings) messages.pNext = SettingsOfValidation();
-  // Missing barriers are reported too, even if this device works without them.
+  // Missing barriers are reported too, even if the kernels run correctly on
+  // this device without them.
   constexpr VkValidationFeatureEnableEXT kMore[] = {
       VK_VALIDATION_FEATURE_ENABLE_SYNCHRONIZATION_VALIDATION_EXT};
   const VkValidationFeaturesEXT checks = {
@@ -211,8 +211,7 @@ StatusOr<std::shared_ptr<Instance>> Instance::Create(bool validate) {
 Instance::~Instance() {
   if (messenger_ != VK_NULL_HANDLE)
     vk_.DestroyDebugUtilsMessengerEXT(handle_, messenger_, nullptr);
-  // DestroyInstance is null if the functions of the instance could not be
-  // loaded.
+  // DestroyInstance is null if loading the instance's functions failed.
   if (handle_ != VK_NULL_HANDLE && vk_.DestroyInstance != nullptr)
     vk_.DestroyInstance(handle_, nullptr);
 }

@@ -1,12 +1,12 @@
-// A Vulkan instance and the devices behind it, best first.
+// A Vulkan instance and its devices, the best one first.
 //
 //   EMBER_ASSIGN_OR_RETURN(std::shared_ptr<Instance> instance,
 //                          Instance::Create(/*validate=*/false));
 //   for (const PhysicalDevice& device : instance->devices()) device.name();
 //
 // Errors: NotFound, with the reason, if there is no loader, no driver, no
-// validation layer where one is wanted, or no device that can be used.
-// Thread-safe once made.
+// usable device, or no validation layer although one is requested. Thread-safe
+// once it is made.
 #ifndef EMBER_HAL_VULKAN_INSTANCE_H_
 #define EMBER_HAL_VULKAN_INSTANCE_H_
 
@@ -28,7 +28,8 @@ struct PhysicalDevice {
   std::unique_ptr<FeatureSet> features;
   VkPhysicalDeviceMemoryProperties memory = {};
   MemoryPlan memory_plan;
-  uint32_t queue_family = 0;  // number of a queue family that computes
+  uint32_t queue_family = 0;  // number of the queue family whose queue runs
+                              // compute work
 
   const VkPhysicalDeviceProperties& properties() const {
     return features->properties.properties;
@@ -46,8 +47,9 @@ class Instance {
   Instance(const Instance&) = delete;
   Instance& operator=(const Instance&) = delete;
 
-  // Returns the devices, at least one: discrete ones, then integrated, virtual
-  // ones, CPUs, others; those of one kind in the loader's order.
+  // Returns the usable devices, at least one. They are ordered by kind:
+  // discrete, integrated, virtual, CPU, other; devices of one kind are in the
+  // loader's order.
   const std::vector<PhysicalDevice>& devices() const { return devices_; }
   const InstanceFunctions& vk() const { return vk_; }
 

@@ -1,11 +1,11 @@
-// Vulkan's loader, opened when the first device is wanted: libvulkan.so.1, or
+// Vulkan's loader, opened when the first device is needed: libvulkan.so.1, or
 // the library that the environment variable EMBER_VULKAN_LIBRARY names.
 //
 //   EMBER_ASSIGN_OR_RETURN(const GlobalFunctions global, OpenLoader());
 //
-// A library stays in the process: drivers behind it have threads and
-// thread-local data. Errors: NotFound without the library or a function of it.
-// Thread-safe while the environment does not change.
+// A library is never unloaded, because the Vulkan drivers that it loads have
+// threads and thread-local data. Errors: NotFound if the library or one of its
+// functions is missing. Thread-safe while the environment does not change.
 #ifndef EMBER_HAL_VULKAN_LOADER_H_
 #define EMBER_HAL_VULKAN_LOADER_H_
 

@@ -21,8 +21,8 @@ namespace {
 // alignment of Buffer::host_data() in bytes
 constexpr uint64_t kHostAlignment = 64;
 constexpr uint64_t kBlockBytes = uint64_t{16} << 20;
-// A buffer that is larger than a block divided by this number gets its own
-// block.
+// A buffer gets its own block if it is larger than a block's size divided by
+// this number.
 constexpr uint64_t kSmallPart = 4;
 
 }  // namespace
@@ -119,7 +119,8 @@ StatusOr<MemoryPiece> DeviceMemory::Allocate(
     StatusOr<MemoryPiece> piece = AllocateIn(type, requirements);
     if (piece.ok()) return piece;
     problem = piece.status();
-    // Another heap may have room; any other error is final.
+    // If the heap is full, the next memory type may have room in another heap;
+    // any other error is returned.
     if (problem.code() != StatusCode::kResourceExhausted) break;
   }
   return problem.WithContext(
@@ -132,7 +133,8 @@ void DeviceMemory::Free(const MemoryPiece& piece) {
   block.free.Give(piece.offset, piece.bytes);
   if (!block.free.is_all_free()) return;
   // One empty block of small buffers is kept, so that a program that repeatedly
-  // makes and drops a buffer does not ask the driver each time.
+  // creates and destroys a buffer does not cause an allocation of the driver
+  // each time.
   const uint64_t block_bytes = BlockBytes(block.type);
   const auto is_empty_spare = [&](const std::unique_ptr<MemoryBlock>& other) {
     return other.get() != &block && other->type == block.type &&

@@ -1,12 +1,13 @@
-// Memory of a device for buffers: small buffers share blocks, as a driver gives
-// only some thousand allocations; large ones have their own.
+// Allocates a device's memory for buffers. Small buffers share blocks of
+// memory, because a Vulkan driver allows only some thousand allocations; each
+// large buffer has a block of its own.
 //
 //   EMBER_ASSIGN_OR_RETURN(MemoryPiece piece,
 //                          memory.Allocate(requirements, kind));
 //   …
 //   memory.Free(piece);
 //
-// Errors: ResourceExhausted, with the bytes asked for. Thread-safe.
+// Errors: ResourceExhausted, with the number of requested bytes. Thread-safe.
 #ifndef EMBER_HAL_VULKAN_MEMORY_H_
 #define EMBER_HAL_VULKAN_MEMORY_H_
 
@@ -28,17 +29,17 @@ struct MemoryPiece {
   VkDeviceMemory memory = VK_NULL_HANDLE;
   uint64_t offset = 0;
   uint64_t bytes = 0;
-  // address of the piece; null if the host cannot see it
+  // Host address of the piece; null if the host cannot access it.
   uint8_t* mapped = nullptr;
   MemoryBlock* block = nullptr;
 };
 
 class DeviceMemory {
  public:
-  // Makes the memory of a device. `context` must outlive it. Host addresses of
-  // pieces are multiples of 64.
+  // Makes an allocator of the device's memory. `context` must outlive it. Host
+  // addresses of pieces are multiples of 64.
   explicit DeviceMemory(Context& context);
-  // All pieces must have been freed before.
+  // All pieces must have been freed before the memory is destroyed.
   ~DeviceMemory();
 
   StatusOr<MemoryPiece> Allocate(const VkMemoryRequirements& requirements,
@@ -48,7 +49,7 @@ class DeviceMemory {
   // Returns the largest number of bytes of one buffer.
   uint64_t max_buffer_bytes() const { return max_buffer_bytes_; }
 
-  // Returns the number of the driver's VkDeviceMemory objects, for tests.
+  // Returns the number of VkDeviceMemory objects that exist, for tests.
   int64_t block_count() const;
 
  private:
@@ -60,7 +61,7 @@ class DeviceMemory {
   Context& context_;
   uint64_t max_buffer_bytes_ = 0;
 
-  mutable std::mutex mutex_;  // guards the members below
+  mutable std::mutex mutex_;  // This mutex guards the members below.
   std::vector<std::unique_ptr<MemoryBlock>> blocks_;
 };
 

@@ -10,9 +10,9 @@ constexpr VkMemoryPropertyFlags kLocal = VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT;
 constexpr VkMemoryPropertyFlags kMappable =
     VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT;
 constexpr VkMemoryPropertyFlags kCached = VK_MEMORY_PROPERTY_HOST_CACHED_BIT;
-// Properties of the memory types that are used. Other properties have special
-// meanings: protected, lazily allocated, uncached by the device. Types with a
-// property that is not in this list are not used.
+// Memory types are used only if they have no properties other than these. Other
+// properties have special meanings: protected, lazily allocated, uncached by
+// the device.
 constexpr VkMemoryPropertyFlags kOrdinary = kLocal | kMappable | kCached;
 
 struct Candidate {
@@ -33,8 +33,9 @@ std::vector<uint32_t> Sorted(std::vector<Candidate> candidates) {
   return numbers;
 }
 
-// Returns the memory types, best first. `score` rates a type's properties:
-// higher is better, negative means that the type is not used.
+// Returns the numbers of the usable memory types, the best first. `score` rates
+// a type's properties: higher is better; a type with a negative score is not
+// used.
 template <typename Score>
 std::vector<uint32_t> Choose(const VkPhysicalDeviceMemoryProperties& memory,
                              const Score& score) {
@@ -60,15 +61,17 @@ bool Has(VkMemoryPropertyFlags flags, VkMemoryPropertyFlags wanted) {
 MemoryPlan PlanMemory(const VkPhysicalDeviceMemoryProperties& memory,
                       VkPhysicalDeviceType type) {
   MemoryPlan plan;
-  // A discrete device may let the host see its memory too, but over a bus, and
-  // the host's reads are not cached.
+  // Only these kinds of devices share memory with the host. A discrete device
+  // may also let the host access its memory, but over a bus, and the host's
+  // reads of it are not cached.
   const bool is_one_memory = type == VK_PHYSICAL_DEVICE_TYPE_INTEGRATED_GPU ||
                              type == VK_PHYSICAL_DEVICE_TYPE_CPU;
   plan.host_visible = Choose(memory, [&](VkMemoryPropertyFlags flags) {
     if (!Has(flags, kMappable)) return -1;
-    // Rates types for memory that the host sees. Reads of uncached memory take
-    // a hundred times as long. On a discrete device the memory that is both
-    // local and mapped may be small.
+    // Rates types for memory that the host accesses. Cached memory is best,
+    // because reads of uncached memory take a hundred times as long. On a
+    // discrete device memory that is not device-local is preferred, because the
+    // memory that is both device-local and mapped may be small.
     return (Has(flags, kCached) ? 2 : 0) +
            (Has(flags, kLocal) == is_one_memory ? 1 : 0);
   });

@@ -1,5 +1,5 @@
-// Chooses the purpose of each of a device's memory types, from the list that it
-// reports.
+// Chooses which of the memory types that a device reports are used for which
+// kind of buffers.
 //
 //   MemoryPlan plan = PlanMemory(properties, VK_PHYSICAL_DEVICE_TYPE_CPU);
 //   plan.shares_memory;                     // true: one memory for both
@@ -19,10 +19,11 @@
 namespace ember::hal::vulkan {
 
 struct MemoryPlan {
-  // True if memory that the host sees is as good for the device as any.
+  // True if the device accesses memory that the host can access as fast as any
+  // other memory.
   bool shares_memory = false;
-  // Numbers of memory types, best first; never empty on a device that follows
-  // the specification.
+  // Numbers of the memory types for each kind of memory, the best first. The
+  // lists are never empty on a device that follows the specification.
   std::vector<uint32_t> host_visible, device_local;
 
   const std::vector<uint32_t>& Types(MemoryKind kind) const {
@@ -33,7 +34,7 @@ struct MemoryPlan {
 MemoryPlan PlanMemory(const VkPhysicalDeviceMemoryProperties& memory,
                       VkPhysicalDeviceType type);
 
-// Returns the bytes of the largest device-local heap.
+// Returns the number of bytes of the largest device-local heap.
 int64_t DeviceMemoryBytes(const VkPhysicalDeviceMemoryProperties& memory);
 
 }  // namespace ember::hal::vulkan

@@ -1,5 +1,5 @@
-// Checks the types that are chosen for each kind of memory, on lists that
-// devices report.
+// Checks which memory types are chosen for each kind of memory, for lists of
+// types that real devices report.
 #include "hal/vulkan/memory_types.h"
 
 #include <initializer_list>
@@ -38,9 +38,9 @@ TEST(MemoryTypesTest, Software) {
   EXPECT_EQ(DeviceMemoryBytes(memory), static_cast<int64_t>(2 * kGiB));
 }
 
-// The device's types are video memory, uncached and cached host memory, and
-// video memory that the host sees, in a small window or (with a large BAR) all
-// of it.
+// The device is discrete. Its types are video memory, uncached and cached host
+// memory, and video memory that the host can access: a small window of it, or
+// (with a large BAR) all of it.
 TEST(MemoryTypesTest, Discrete) {
   for (const VkDeviceSize window : {kGiB / 4, 24 * kGiB}) {
     const auto memory = Memory({{24 * kGiB, VK_MEMORY_HEAP_DEVICE_LOCAL_BIT},
@@ -61,8 +61,9 @@ TEST(MemoryTypesTest, Discrete) {
   }
 }
 
-// A part of the machine's memory is reserved for the device. All of it is
-// equally fast, and memory that the host caches serves both best.
+// The device is integrated, and a part of the machine's memory is reserved for
+// it. All memory is equally fast, so memory that the host caches is best for
+// both kinds of buffers.
 TEST(MemoryTypesTest, IntegratedWithAPartOfItsOwn) {
   const auto memory =
       Memory({{8 * kGiB, 0}, {kGiB / 2, VK_MEMORY_HEAP_DEVICE_LOCAL_BIT}},
@@ -77,7 +78,8 @@ TEST(MemoryTypesTest, IntegratedWithAPartOfItsOwn) {
   EXPECT_EQ(plan.device_local, plan.host_visible);
 }
 
-// Memory that is protected, allocated lazily, or not coherent is not used.
+// Memory types that are protected, lazily allocated, or not coherent must not
+// be used.
 TEST(MemoryTypesTest, SpecialTypesAreLeftAlone) {
   const auto memory =
       Memory({{kGiB, VK_MEMORY_HEAP_DEVICE_LOCAL_BIT}},

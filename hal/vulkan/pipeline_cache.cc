@@ -12,12 +12,12 @@ namespace {
 
 constexpr std::string_view kSuffix = ".pipelines";
 
-// The header before the driver's bytes in a file. Drivers trust those bytes
-// like their own memory. PrivateFolder makes sure that no other user wrote the
-// file; this header makes sure that it is complete.
+// The header of a file, which precedes the bytes that the driver gave. Drivers
+// trust these bytes like their own memory. PrivateFolder ensures that no other
+// user wrote the file; this header ensures that the file is complete.
 struct FileHeader {
   char magic[8] = {'E', 'M', 'B', 'E', 'R', 'V', 'P', '1'};
-  uint64_t hash = 0;  // hash of the bytes after the header
+  uint64_t hash = 0;  // hash of all bytes behind the header
 };
 
 std::string FileName(const VkPhysicalDeviceProperties& properties) {
@@ -30,8 +30,8 @@ std::string FileName(const VkPhysicalDeviceProperties& properties) {
   return name.append(kSuffix);
 }
 
-// Returns the driver's bytes in a file, or nothing if the file is not complete
-// or belongs to another driver.
+// Returns the driver's bytes from a file's contents. Returns an empty text if
+// the file is not complete or if another driver wrote it.
 std::string Unpack(const VkPhysicalDeviceProperties& properties,
                    std::string_view file) {
   FileHeader header;
@@ -41,8 +41,8 @@ std::string Unpack(const VkPhysicalDeviceProperties& properties,
   if (std::memcmp(header.magic, FileHeader().magic, sizeof header.magic) != 0 ||
       header.hash != HashString(contents))
     return "";
-  // The driver should compare these fields of its header too, but some drivers
-  // have not done so.
+  // The Vulkan driver should compare these fields of its own header too, but
+  // some drivers do not.
   VkPipelineCacheHeaderVersionOne version;
   if (contents.size() < sizeof version) return "";
   std::memcpy(&version, contents.data(), sizeof version);
@@ -108,15 +108,16 @@ void PipelineCache::Save() {
     return;
   FileHeader header;
   std::string file(sizeof header + size, '\0');
-  // The result VK_INCOMPLETE means that another thread has added something to
-  // the cache; the bytes are valid.
+  // VK_INCOMPLETE is not an error here: it means that another thread has added
+  // something to the cache meanwhile, and the bytes are valid.
   if (get(context_.device(), cache_.get(), &size, &file[sizeof header]) < 0)
     return;
   file.resize(sizeof header + size);
   header.hash = HashString(std::string_view(file).substr(sizeof header));
   if (header.hash == saved_hash_) return;
   std::memcpy(file.data(), &header, sizeof header);
-  // A file that is too large is removed: the next process starts without it.
+  // A file that has become too large is removed, so that the next process
+  // starts with an empty cache.
   if (static_cast<int64_t>(file.size()) > kMaxBytes) {
     folder_->Remove(file_name_);
     return;

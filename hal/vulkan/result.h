@@ -17,9 +17,11 @@ namespace ember::hal::vulkan {
 // for an unknown result.
 std::string ResultName(VkResult result);
 
-// Returns OK for VK_SUCCESS and other results that are no errors.
-// ResourceExhausted: memory or a limit; NotFound: no driver, layer or
-// extension; FailedPrecondition: a lost device; Internal: anything else.
+// Converts a result to a status: OK for VK_SUCCESS and other results that are
+// no errors; ResourceExhausted if memory or a limit is exhausted; NotFound if a
+// driver, layer or extension is missing; FailedPrecondition if the device is
+// lost; Internal for any other result. `call` names the Vulkan function in the
+// message.
 Status ResultStatus(std::string_view call, VkResult result);
 
 }  // namespace ember::hal::vulkan

@@ -13,8 +13,8 @@ namespace {
 
 constexpr size_t kHeaderWords = 5;
 
-// Returns the text that starts at the first word, up to a zero byte within the
-// words; none if there is no zero byte.
+// Returns the text that starts at the first word and ends before the first zero
+// byte. Returns nullopt if the words contain no zero byte.
 std::optional<std::string_view> Text(std::span<const uint32_t> words) {
   const char* const begin = reinterpret_cast<const char*>(words.data());
   const void* const end = std::memchr(begin, 0, words.size() * 4);
@@ -23,15 +23,18 @@ std::optional<std::string_view> Text(std::span<const uint32_t> words) {
       begin, static_cast<size_t>(static_cast<const char*>(end) - begin));
 }
 
-// The declarations that show which variables of an entry point are texel
-// buffers.
+// The declarations of a module from which follows which variables of an entry
+// point are texel buffers. Keys of the maps are SPIR-V ids.
 struct Declarations {
-  std::map<uint32_t, uint32_t> formats;  // format of each image type
-  // type that each pointer type points to
+  std::map<uint32_t, uint32_t> formats;  // for each image type, its texel
+                                         // format
+  // for each pointer type, the type to which it points
   std::map<uint32_t, uint32_t> pointees;
-  std::map<uint32_t, uint32_t> images;    // image type of each variable
-  std::map<uint32_t, uint32_t> bindings;  // binding of each variable
-  std::span<const uint32_t> interface;    // variables of the entry point
+  std::map<uint32_t, uint32_t> images;    // for each variable, its image type
+  std::map<uint32_t, uint32_t> bindings;  // for each variable, its binding
+                                          // number
+  std::span<const uint32_t> interface;    // the variables that the entry point
+                                          // uses
 
   void Note(spv::Op op, std::span<const uint32_t> operands) {
     constexpr auto kConstant =

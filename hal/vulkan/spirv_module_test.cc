@@ -42,14 +42,15 @@ TEST(SpirvModuleTest, SaysWhatIsWrong) {
   for (uint32_t& word : swapped) word = __builtin_bswap32(word);
   EXPECT_FALSE(InspectSpirv(swapped, "scale").ok());
   std::vector<uint32_t> stuck = good;
-  stuck[5] &= 0xffff;  // makes an instruction of no words
+  stuck[5] &= 0xffff;  // The instruction's length becomes 0 words.
   EXPECT_EQ(Error(stuck, "scale"),
             "expected SPIR-V, found an instruction of 0 words at word 5 of " +
                 std::to_string(good.size()));
 }
 
-// A module that is cut off anywhere, or has any word changed, gives a module or
-// an error, and no read out of bounds (ASan checks).
+// A module that is cut off anywhere, or has any word changed, must be inspected
+// without a read out of bounds (AddressSanitizer checks that); the result is a
+// module or an error.
 TEST(SpirvModuleTest, DamageIsHarmless) {
   const std::vector<uint32_t> good = ScaleWords();
   int refused = 0;

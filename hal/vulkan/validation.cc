@@ -13,7 +13,8 @@ VKAPI_ATTR VkBool32 VKAPI_CALL OnMessage(
     const VkDebugUtilsMessengerCallbackDataEXT* data, void*) {
   message_count.fetch_add(1, std::memory_order_relaxed);
   std::fprintf(stderr, "Vulkan validation: %s\n", data->pMessage);
-  return VK_FALSE;  // lets the call that caused the message continue
+  return VK_FALSE;  // VK_FALSE lets the Vulkan call that caused the message
+                    // continue.
 }
 
 }  // namespace

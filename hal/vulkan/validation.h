@@ -4,8 +4,8 @@
 //   …                       // devices made with DeviceOptions::validate
 //   EXPECT_EQ(ValidationMessageCount(), before);
 //
-// One count per process, as messages come until the instance is gone.
-// Thread-safe.
+// There is one count per process, because messages may arrive until the
+// instance is destroyed. Thread-safe.
 #ifndef EMBER_HAL_VULKAN_VALIDATION_H_
 #define EMBER_HAL_VULKAN_VALIDATION_H_
 
@@ -17,11 +17,12 @@ namespace ember::hal::vulkan {
 
 inline constexpr const char* kValidationLayer = "VK_LAYER_KHRONOS_validation";
 
-// Returns the number of warnings and errors so far.
+// Returns the number of warnings and errors of the validation layer so far in
+// this process.
 int64_t ValidationMessageCount();
 
-// Returns the description of a messenger for every warning and error, for an
-// instance's pNext and its messenger.
+// Returns a description of a messenger that prints and counts every warning and
+// error. It is for the instance's pNext and for the messenger of the instance.
 VkDebugUtilsMessengerCreateInfoEXT MessengerInfo();
 
 // The names below belong to VK_EXT_layer_settings, which is newer than the
@@ -43,9 +44,9 @@ struct LayerSettings {
 };
 
 // Returns settings for an instance's pNext if the layer has
-// kLayerSettingsExtension; else null. They make the layer look for missing
-// barriers between dispatches, which layers since 1.3.290 do only on request.
-// The settings live as long as the process.
+// kLayerSettingsExtension; else null. They make the layer check for missing
+// barriers between dispatches, which layers from version 1.3.290 on do only on
+// request. The settings live as long as the process.
 const LayerSettings* SettingsOfValidation();
 
 }  // namespace ember::hal::vulkan

@@ -1,5 +1,5 @@
-// Tests that the validation layer finds the mistakes for which other tests run
-// under it.
+// Tests that the validation layer detects the mistakes for which other tests
+// use it.
 #include "hal/vulkan/validation.h"
 
 #include <cstdlib>
@@ -11,8 +11,8 @@
 namespace ember::hal::vulkan {
 namespace {
 
-// Returns the number of messages for a list of two dispatches, of which the
-// second reads what the first wrote.
+// Returns the number of validation messages for a list of two dispatches, of
+// which the second reads values that the first wrote.
 int64_t MessagesOfTwoDispatches(Device& device, bool with_barrier) {
   const int64_t before = ValidationMessageCount();
   auto a = *device.Allocate(64, MemoryKind::kDeviceLocal);

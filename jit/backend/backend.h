@@ -1,5 +1,5 @@
 // A back end makes kernels of dispatches for one family of targets. It is a row
-// of the table in jit/backends.h.
+// of the table in jit/registry/backends.h.
 //
 //   const Backend& backend = BackendFor("vulkan1.3+subgroup32");
 //   schedule::Schedule schedule(schedule::Disassemble(dispatch, {}));
@@ -12,8 +12,9 @@
 // All back ends share the rest. Between the two functions these are parameters,
 // constants, the lowering and the proof that the nest stays in bounds
 // (jit/kernel/build_nest.h). They also share the parts of an image besides its
-// code (describe_nest.h) and the launch of images (vm/runtime/cpu_kernel.h,
-// device_kernel.h). docs/adding/jit-target.md says how to add one.
+// code (describe_nest.h) and the launch of images
+// (vm/runtime/kernels/cpu_kernel.h, device_kernel.h). docs/adding/jit-target.md
+// says how to add one.
 //
 // A constant value without state; its functions are thread-safe.
 #ifndef EMBER_JIT_BACKEND_BACKEND_H_
@@ -46,8 +47,8 @@ struct ScheduleOptions {
 // Resources for making kernels. They must outlive the kernels that are made
 // with them.
 struct BuildContext {
-  // Compiles everything for which LLVM makes the code: for CPUs, whose code may
-  // be loaded, and PTX.
+  // The compiler for all code that LLVM makes: machine code of CPUs, which may
+  // be loaded into this process, and PTX.
   Compiler& compiler;
 };
 
@@ -59,16 +60,16 @@ struct Backend {
   // returns true serves the target.
   bool (*serves)(std::string_view target);
 
-  // Applies the default schedule for the target. schedule: must be as the
-  // dispatch is written, without any primitive. Errors: a reason of
-  // jit/decline_reasons.h if the dispatch cannot be scheduled.
+  // Applies the default schedule for the target. schedule: a schedule to which
+  // no primitive has been applied. Errors: a reason of
+  // jit/backend/decline_reasons.h if the dispatch cannot be scheduled.
   Status (*schedule)(std::string_view target, const ScheduleOptions& options,
                      schedule::Schedule& schedule);
 
   // Compiles the verified nest for the request's target and tier; needs no
   // device. Adds the texts of the code to the report, if it asks for them.
-  // Errors: kUnimplemented with a reason of jit/decline_reasons.h for nests
-  // that are left to tier 0.
+  // Errors: kUnimplemented with a reason of jit/backend/decline_reasons.h for
+  // nests that are left to tier 0.
   StatusOr<std::unique_ptr<CompiledNest>> (*compile)(
       const vm::KernelRequest& request, const loops::LoopNest& nest,
       const BuildContext& context, KernelReport& report);

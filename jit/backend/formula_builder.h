@@ -16,8 +16,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "tensor/builder/expression_pool.h"
 #include "tensor/dispatch.h"
-#include "tensor/expression_pool.h"
 
 namespace ember::jit {
 
@@ -29,22 +29,22 @@ class FormulaBuilder {
                  std::vector<tensor::Instruction>& formulas)
       : pool_(pool), formulas_(formulas) {}
 
-  // Returns the number of the formula of an expression. It may contain
-  // constants and parameters only (a check).
+  // Returns the number of the formula of an expression. The expression may
+  // contain constants and parameters only (a check).
   uint32_t Add(tensor::NodeId root);
 
-  // These functions return the numbers of formulas of type i64.
+  // These functions append formulas of type i64, and return their numbers.
   uint32_t Constant(int64_t value);
   uint32_t Parameter(size_t number);
   uint32_t Apply(tensor::Opcode opcode, uint32_t a, uint32_t b);
-  // Returns the formula that is a where x is below y, and b elsewhere.
+  // Returns the formula whose value is a if x < y, and b otherwise.
   uint32_t IfLess(uint32_t x, uint32_t y, uint32_t a, uint32_t b);
   std::optional<int64_t> ConstantOf(uint32_t formula) const;
 
  private:
   void Append(tensor::NodeId id, const tensor::Node& node);
-  // Returns the number of the instruction in `formulas`, to which it is
-  // appended if it is new.
+  // Returns the number of the instruction in `formulas`. Appends the
+  // instruction to `formulas` if it is new.
   uint32_t Find(const tensor::Instruction& in);
 
   const tensor::ExpressionPool& pool_;

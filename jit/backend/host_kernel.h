@@ -1,5 +1,5 @@
 // Prepares a nest that was compiled for this process for the launcher of CPU
-// kernels (vm/runtime/cpu_kernel.h).
+// kernels (vm/runtime/kernels/cpu_kernel.h).
 //
 //   EMBER_ASSIGN_OR_RETURN(std::unique_ptr<CompiledNest> code,
 //                          compiler.Compile(nest, {}));
@@ -20,7 +20,7 @@
 
 #include "jit/backend/object_compiler.h"
 #include "vm/format/kernel_image.h"
-#include "vm/runtime/cpu_kernel.h"
+#include "vm/runtime/kernels/cpu_kernel.h"
 
 namespace ember::jit {
 

@@ -23,8 +23,8 @@ using tensor::Opcode;
 constexpr int64_t kMaxParameter = int64_t{1} << 40;
 constexpr int64_t kMaxFactor = int64_t{1} << 16;
 
-// Formulas of the lowest and the highest value of an expression; empty: not
-// known.
+// Formulas of the lowest and the highest value of an expression; empty if the
+// value is not known.
 struct Range {
   std::optional<uint32_t> low, high;
 };
@@ -69,7 +69,7 @@ class Counter {
   }
 
   // Numbers of iterations of an invocation that runs a block, and of one that
-  // is masked off meanwhile, as in jit/loops/iterations.cc.
+  // is masked off meanwhile, as in jit/loops/analysis/iterations.cc.
   struct Turns {
     uint32_t on, off;
   };
@@ -94,7 +94,8 @@ class Counter {
     return total;
   }
 
-  // Returns the largest number of a loop's iterations.
+  // Returns the formula of the largest number of iterations of the loop over
+  // the variable.
   uint32_t Times(NodeId variable) {
     const std::optional<uint32_t> extent =
         RangeOf(loops::ExtentOf(nest_.pool, variable)).high;
@@ -102,7 +103,8 @@ class Counter {
     return AtMost(AtLeast(*extent, 0), kMaxIterations);
   }
 
-  // True if the value depends on the call only.
+  // True if the expression depends only on constants and parameters of the
+  // call, not on loop variables or memory.
   bool IsOfCall(NodeId root) {
     for (const NodeId id : loops::NodesUnder(nest_.pool, {&root, 1})) {
       const Opcode opcode = nest_.pool[id].opcode;
@@ -113,7 +115,7 @@ class Counter {
     return true;
   }
 
-  // Returns the range of an i64 expression.
+  // Returns the formulas of the range of an i64 expression.
   Range RangeOf(NodeId root) {
     for (const NodeId id : loops::NodesUnder(nest_.pool, {&root, 1})) {
       if (ranges_.contains(id)) continue;
@@ -222,7 +224,8 @@ class Counter {
   const loops::LoopNest& nest_;
   FormulaBuilder formulas_;
   std::unordered_map<NodeId, Range> ranges_;
-  bool is_derived_ = false;  // true once a range was derived from others
+  // True once a range was derived from the ranges of operands.
+  bool is_derived_ = false;
 };
 
 }  // namespace

@@ -1,8 +1,8 @@
 // Computes the number of iterations of one invocation's loops in a task of each
-// phase, as formulas over a call's parameters. jit/loops/iterations.h counts
-// the same for a nest; these are for code that has only the kernel's image.
-// Some drivers silently end loops after a number of iterations, so launchers
-// compare.
+// phase, as formulas over a call's parameters. jit/loops/analysis/iterations.h
+// counts the same for a nest; these are for code that has only the kernel's
+// image. Some drivers silently end loops after a number of iterations, so
+// launchers compare.
 //
 //   AddIterations(nest, image);
 //   image.iterations[phase];   // the number of a formula

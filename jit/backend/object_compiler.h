@@ -1,6 +1,6 @@
 // Interfaces of compilers of loop nests, and of their results. Implementations
 // use LLVM (jit/llvm/compiler.h), ask a process that has LLVM
-// (jit/worker/worker_client.h), or find code that was made before
+// (jit/worker/client.h), or find code that was made before
 // (jit/cache/caching_compiler.h). Code that needs kernels knows these
 // interfaces alone, so that a program can have kernels without LLVM in its
 // memory.
@@ -35,7 +35,7 @@
 #include "jit/loops/loop_nest.h"
 #include "vm/format/kernel_abi.h"
 #include "vm/format/kernel_image.h"
-#include "vm/runtime/code_memory.h"
+#include "vm/runtime/memory/code_memory.h"
 
 namespace ember::jit {
 
@@ -43,11 +43,11 @@ struct CompiledNest {
   virtual ~CompiledNest() = default;
 
   CodeOrigin origin = CodeOrigin::kCompiled;
-  // Set if the code is not loaded; else empty.
+  // The code, if it is not loaded; otherwise empty.
   vm::KernelCode code;
   // memory that holds the functions
   std::shared_ptr<const vm::CodeMemory> memory;
-  // one function per phase of the nest
+  // functions of the nest's prologue and phases: one per phase
   std::vector<vm::PhaseFunction> prologue;
   std::vector<vm::PhaseFunction> phases;
   int64_t code_bytes = 0;
@@ -63,8 +63,8 @@ class Compiler {
   virtual ~Compiler() = default;
 
   // Compiles the nest, which must be verified, and loads the code. Returns
-  // kUnimplemented with a reason of jit/decline_reasons.h for nests that this
-  // back end leaves to tier 0.
+  // kUnimplemented with a reason of jit/backend/decline_reasons.h for nests
+  // that this back end leaves to tier 0.
   virtual StatusOr<std::unique_ptr<CompiledNest>> Compile(
       const loops::LoopNest& nest, const CompileOptions& options) = 0;
 };
@@ -89,8 +89,8 @@ class ObjectCompiler : public Compiler {
                                                 const CompileOptions& options,
                                                 CompiledNest* figures) = 0;
 
-  // Compiles the nest as CompileToObject does, and resolves all relocations.
-  // For a device, returns a module.
+  // Compiles the nest as CompileToObject does, and resolves all relocations. If
+  // the code is for a device, it is a module for the device's driver.
   virtual StatusOr<vm::KernelCode> CompileToCode(const loops::LoopNest& nest,
                                                  const CompileOptions& options,
                                                  CompiledNest* figures) = 0;

@@ -3,9 +3,9 @@
 #include <bit>
 
 #include "base/concat.h"
+#include "jit/backend/decline_reasons.h"
 #include "jit/c/conversions.h"
 #include "jit/c/types.h"
-#include "jit/decline_reasons.h"
 #include "jit/loops/raw.h"
 #include "jit/math/expand.h"
 
@@ -31,7 +31,8 @@ std::string Narrowed(const Operation& op, std::string_view value) {
   return Concat({"(", TypeOf(op.type), ")(", value, ")"});
 }
 
-// Returns the operation as one on unsigned integers, which wrap.
+// Returns the operation in the form of an operation on unsigned integers, which
+// wrap.
 std::string Wrapping(const Operation& op, std::string_view sign) {
   if (WrapsByItself(op.type)) return Infix(op, sign);
   const std::string_view wide = WrappingTypeOf(op.type);
@@ -43,8 +44,8 @@ std::string OfFloat(const Operation& op, std::string_view function) {
   return Concat({function, op.type == DType::kF64 ? "(" : "f(", op.a, ")"});
 }
 
-// Returns the number of bits to shift by. It is masked, because a shift by too
-// many bits is undefined in C.
+// Returns the number of bits to shift by. The number is masked, because a shift
+// by too many bits is undefined in C.
 std::string ShiftOf(const Operation& op) {
   const int bits = 8 * DTypeByteSize(op.type);
   if (op.known_b && *op.known_b >= 0 && *op.known_b < bits) return op.b;
@@ -175,7 +176,8 @@ std::string Arithmetic::Sqrt(const Operation& op) {
   return OfFloat(op, "sqrt");
 }
 
-// Legalisation has replaced these instructions by others (jit/math).
+// Legalisation has replaced the instructions that jit/math expands, so emitting
+// one is an error.
 #define EMBER_EXPANDED(name) \
   std::string Arithmetic::name(const Operation& op) { return Replaced(op); }
 EMBER_FOR_EACH_EXPANDED(EMBER_EXPANDED)

@@ -22,7 +22,7 @@
 #include <string_view>
 
 #include "base/status.h"
-#include "tensor/expression_pool.h"
+#include "tensor/builder/expression_pool.h"
 #include "tensor/instructions.h"
 
 namespace ember::jit::c {

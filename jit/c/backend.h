@@ -1,6 +1,7 @@
-// The row of plain C in the table of back ends (jit/backends.h): kernels for
-// processors that only have a C compiler. Tests use it, and files that are made
-// ahead of time. Its code is not run in this process.
+// The back end for plain C, a row of the table of back ends
+// (jit/registry/backends.h): it makes kernels for processors that only have a C
+// compiler. Tests use it, and tools that make files of kernels ahead of time.
+// The code that it makes is not run in this process.
 #ifndef EMBER_JIT_C_BACKEND_H_
 #define EMBER_JIT_C_BACKEND_H_
 

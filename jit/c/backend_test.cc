@@ -1,4 +1,5 @@
-// Tests the row of C: its images, and that they cannot be run as they are.
+// Tests the back end for C: the images that it makes, and that these cannot be
+// run as they are.
 #include "jit/c/backend.h"
 
 #include <memory>
@@ -8,7 +9,7 @@
 #include "gtest/gtest.h"
 #include "jit/kernel/build_image.h"
 #include "jit/kernel/build_kernel.h"
-#include "tensor/text.h"
+#include "tensor/text/text.h"
 #include "vm/format/kernel_image_text.h"
 
 namespace ember::jit {
@@ -22,7 +23,7 @@ dispatch @relu<N>(%x: f32[N, 40]) -> (%y: f32[N, 40]) {
   %y[i, j] = max(%x[i, j], 0.0)
 })";
 
-// An object compiler that must not be called.
+// An object compiler whose functions must not be called.
 class NoCompiler final : public ObjectCompiler {
  public:
   const std::string& identity() const override { return identity_; }

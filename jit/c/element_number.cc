@@ -52,7 +52,8 @@ void ElementNumber::MultiplyBy(const std::string& factor) {
 
 std::string ElementNumber::Text() const {
   std::string text;
-  // Subtracted terms are written last, so that sums rarely begin with a 0.
+  // Subtracted terms are written last: a sum that began with a subtracted term
+  // would need a 0 before it.
   for (const bool is_negative : {false, true}) {
     for (const Term& term : terms_) {
       if (is_negative != (term.coefficient < 0)) continue;

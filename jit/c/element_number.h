@@ -1,5 +1,6 @@
-// The number of an element in its buffer, as a sum in size_t. It is built by
-// Horner's rule from the first dim to the last, with constants multiplied out.
+// The number of an element in its buffer, as a sum in size_t. The sum is built
+// by Horner's rule from the first dim to the last, with constants multiplied
+// out.
 //
 //   ElementNumber number;
 //   number.Add("(size_t)i", 1);

@@ -6,7 +6,7 @@
 #include "jit/c/element_number.h"
 #include "jit/c/types.h"
 #include "jit/loops/walk.h"
-#include "tensor/linear.h"
+#include "tensor/builder/linear.h"
 
 namespace ember::jit::c {
 
@@ -30,7 +30,8 @@ void ExpressionEmitter::EnterLoop(NodeId variable, const std::string& begin,
                                   const std::string& end) {
   placement_.EnterLoop(variable);
   const std::string name = arguments_.Variable(variable);
-  // The variable must be able to hold the number after its last value, too.
+  // The loop variable must be able to hold the number after its last value, at
+  // which the loop ends.
   const bool is_short = facts_.RangeOf(variable).high < INT32_MAX;
   const char* const type = is_short ? "int32_t" : "int64_t";
   Push(false, Concat({"for (", type, " ", name, " = ", begin, "; ", name, " < ",
@@ -75,7 +76,8 @@ std::string ExpressionEmitter::Emit(NodeId id) {
     case Opcode::kAxis:
       return arguments_.Variable(id);
     case Opcode::kBitcast:
-      // Types with one C type have the same bits, so the bitcast does nothing.
+      // Element types that are held in one C type have the same bits in it, so
+      // the bitcast does nothing.
       if (TypeOf(nest_.pool[node.operands[0]].type) == TypeOf(node.type))
         return Emit(node.operands[0]);
       break;
@@ -161,7 +163,8 @@ bool ExpressionEmitter::IsShort(NodeId id) const {
 }
 
 bool ExpressionEmitter::IsShortOperation(NodeId id, const Node& node) const {
-  // Shifts and bitcasts have another result in 32 bits.
+  // Shifts and bitcasts of i64 have another result when they are computed in 32
+  // bits, so they are excluded.
   if (node.opcode == Opcode::kShiftLeft || node.opcode == Opcode::kShiftRight ||
       node.opcode == Opcode::kBitcast)
     return false;

@@ -1,8 +1,8 @@
 // Emits expressions of a nest as C, at the source builder's current place.
 //
 // Each node is a constant variable of its own. Nodes without loads are computed
-// once, as far out as jit/loops/placement.h says. Nodes with loads are computed
-// at their statement, once per statement.
+// once, as far out as jit/loops/analysis/placement.h says. Nodes with loads are
+// computed at their statement, once per statement.
 //
 //   expressions.BeginStatement();
 //   const std::string value = expressions.Emit(store.value);     // "v12"
@@ -30,20 +30,22 @@
 #include "jit/c/arguments.h"
 #include "jit/c/arithmetic.h"
 #include "jit/c/source_builder.h"
-#include "jit/loops/facts.h"
+#include "jit/loops/analysis/facts.h"
+#include "jit/loops/analysis/placement.h"
 #include "jit/loops/loop_nest.h"
-#include "jit/loops/placement.h"
 
 namespace ember::jit::c {
 
 using loops::NodeId;
 
-// The vector loop around the code. Its statements run one by one, each in a
-// loop over all lanes.
+// The vector loop around the code. The statements of its body run one by one,
+// each in a loop over all lanes.
 struct Lanes {
   NodeId variable = 0;
   int64_t extent = 0;
-  std::string mask;  // an array that is not 0 for active lanes; empty: all
+  // Name of an array with an element per lane, which is not 0 if the lane is
+  // active; empty: all lanes are active.
+  std::string mask;
 };
 
 class ExpressionEmitter {
@@ -58,7 +60,7 @@ class ExpressionEmitter {
         error_(error),
         placement_(nest.pool) {}
 
-  // --- blocks: of the code, with what is known in them ---
+  // --- Blocks of the code, and what is known in them. ---
 
   void EnterFunction(const std::string& name);
   // Begins a loop of the variable from `begin` to `end` - 1.
@@ -134,12 +136,12 @@ class ExpressionEmitter {
   loops::Placement placement_;
   std::vector<Scope> scopes_;
   std::optional<Lanes> lanes_;
-  // Loaded values of the current statement, and those of a loop over lanes in
-  // it.
+  // Values of nodes with loads: those of the current statement, and those of a
+  // loop over lanes in that statement.
   std::unordered_map<NodeId, std::string> loaded_;
   std::unordered_map<NodeId, std::string> loaded_in_lane_;
-  // Depth of the block around the loop over lanes; not set outside of such a
-  // loop.
+  // Depth of the block that contains the loop over lanes; not set outside of
+  // such a loop.
   std::optional<int> lane_loop_;
 };
 

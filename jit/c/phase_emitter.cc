@@ -1,10 +1,10 @@
 #include "jit/c/phase_emitter.h"
 
 #include "base/concat.h"
+#include "jit/backend/decline_reasons.h"
 #include "jit/c/expression_emitter.h"
 #include "jit/c/source_builder.h"
 #include "jit/c/store_emitter.h"
-#include "jit/decline_reasons.h"
 #include "jit/loops/walk.h"
 
 namespace ember::jit::c {

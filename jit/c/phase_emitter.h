@@ -11,7 +11,7 @@ namespace ember::jit::c {
 
 // Returns the definition of the function `name`, a PhaseFunction of
 // vm/format/kernel_abi.h. Errors: kUnimplemented with a reason of
-// jit/decline_reasons.h.
+// jit/backend/decline_reasons.h.
 StatusOr<std::string> EmitPhase(const loops::LoopNest& nest,
                                 const loops::Phase& phase,
                                 const std::string& name);

@@ -9,12 +9,13 @@
 #include "jit/c/phase_emitter.h"
 #include "jit/c/target_operations.h"
 #include "jit/legalise/legalise.h"
-#include "jit/loops/text.h"
+#include "jit/loops/text/text.h"
 
 namespace ember::jit::c {
 namespace {
 
-// Number of characters by which C compilers distinguish names at least.
+// Number of characters at the begin of a name that every C compiler
+// distinguishes.
 constexpr size_t kMaxCharacters = 31;
 
 std::string PrefixOf(const loops::LoopNest& nest) {

@@ -29,8 +29,9 @@ struct Source {
   std::vector<std::string> phases;
 };
 
-// Returns the nest as C. It must be verified. Errors: kUnimplemented with a
-// reason of jit/decline_reasons.h if this back end does not support the nest.
+// Returns the nest as C. The nest must be verified. Errors: kUnimplemented with
+// a reason of jit/backend/decline_reasons.h if this back end does not support
+// the nest.
 StatusOr<Source> EmitSource(const loops::LoopNest& nest);
 
 }  // namespace ember::jit::c

@@ -37,7 +37,8 @@ class SourceBuilder {
   // around it.
   void Line(std::string_view text) { LineAt(depth(), Part::kEnd, text); }
   void LineAt(int depth, Part part, std::string_view text);
-  // Declares a constant variable at that place and returns its name.
+  // Declares a constant variable in that part of the block at depth `depth`,
+  // and returns its name.
   std::string Declare(int depth, Part part, std::string_view type,
                       std::string_view value);
   // Returns a name that no other variable has.

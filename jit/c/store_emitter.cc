@@ -8,7 +8,7 @@
 #include "jit/c/target_operations.h"
 #include "jit/c/types.h"
 #include "jit/legalise/formula.h"
-#include "jit/loops/may_share_memory.h"
+#include "jit/loops/analysis/may_share_memory.h"
 #include "jit/loops/walk.h"
 #include "tensor/update.h"
 
@@ -37,8 +37,9 @@ void StoreEmitter::EmitLanes(const std::vector<Store>& stores) {
       for (const Store& store : stores) Write(Prepare(store));
     });
   }
-  // The arrays between several loops hold loaded values only: the last loop
-  // computes values without loads itself.
+  // If there are several loops over the lanes, arrays keep the loaded values
+  // between them. Values without loads are computed in the last loop, where
+  // they are stored.
   std::vector<Pending> all(stores.size());
   const std::string count = Concat({"[", expressions_.lanes()->extent, "]"});
   const auto declare = [&](std::string_view type) {

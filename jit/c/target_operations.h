@@ -1,5 +1,5 @@
-// Lists the operations of C11 for legalisation (jit/legalise): those that every
-// compiler makes an instruction of, or a few. Except for rounding, none may
+// Lists the operations of C11 for legalisation (jit/legalise): those for which
+// every compiler emits one instruction, or a few. Except for rounding, none may
 // call a library, which processors without such an instruction would have to
 // ship.
 #ifndef EMBER_JIT_C_TARGET_OPERATIONS_H_

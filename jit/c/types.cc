@@ -20,8 +20,8 @@ std::string IntegerLiteral(int64_t value) {
                    : Concat({"INT64_C(", value, ")"});
 }
 
-// Returns the shortest text of the number that is exact and that C11 reads: a
-// hexadecimal one.
+// Returns a text of the number that is exact and that C11 reads: a hexadecimal
+// float, the shortest such text.
 std::string HexadecimalFloat(double value) {
   char text[40];
   std::snprintf(text, sizeof(text), "%a", value);

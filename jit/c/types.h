@@ -21,13 +21,13 @@ namespace ember::jit::c {
 
 std::string_view TypeOf(DType type);
 
-// Returns the unsigned type in which C is to compute integers of this type, so
-// that they wrap. It has at least 32 bits, as C computes shorter types in
-// `int`.
+// Returns the unsigned type in which C computes integers of this type, so that
+// they wrap. The unsigned type has at least 32 bits, because C computes shorter
+// types in `int`.
 std::string_view WrappingTypeOf(DType type);
 
-// Returns a constant of the type, given by its bits, as a literal. It may begin
-// with a minus.
+// Returns a constant of the type, given by its bits, as a literal. The literal
+// may begin with a minus.
 std::string LiteralOf(DType type, uint64_t bits);
 
 // Returns a number of elements or an index as a literal, for arithmetic in

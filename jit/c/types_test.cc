@@ -8,9 +8,9 @@
 
 #include "base/concat.h"
 #include "gtest/gtest.h"
-#include "jit/c/testing.h"
-#include "jit/loops/arithmetic_cases.h"
-#include "jit/loops/text.h"
+#include "jit/c/testing/compile_here.h"
+#include "jit/loops/testing/arithmetic_cases.h"
+#include "jit/loops/text/text.h"
 #include "tensor/scalar.h"
 
 namespace ember::jit::c {

@@ -13,12 +13,12 @@
 namespace ember::jit {
 namespace {
 
-// A nest's code that several owners share. Each owner has one of these.
+// One owner's reference to a nest's code, which several owners share.
 struct SharedNest : CompiledNest {
   std::shared_ptr<const CompiledNest> code;
 };
 
-// Returns the shared code for its first owner, who made or loaded it. The
+// Returns the shared code for its first owner, who made or loaded the code. The
 // figures are those of making it.
 std::unique_ptr<CompiledNest> OwnerOf(
     const std::shared_ptr<const CompiledNest>& code) {
@@ -56,7 +56,8 @@ Sha256Digest CachingCompiler::KeyOf(const loops::LoopNest& nest,
 
 StatusOr<std::unique_ptr<CompiledNest>> CachingCompiler::Compile(
     const loops::LoopNest& nest, const CompileOptions& options) {
-  // Code for the emulated grid is valid in this process only.
+  // Code for the emulated grid is valid in this process only, so it is not
+  // cached.
   if (options.keep_llvm || options.keep_assembly ||
       TargetText(options.target).Has("emulated"))
     return compiler_->Compile(nest, options);
@@ -89,8 +90,8 @@ std::shared_ptr<const CompiledNest> CachingCompiler::FindOrClaim(
   return nullptr;
 }
 
-// Gives the code to all threads that wait for the key. code: null if it could
-// not be made.
+// Gives the code to all threads that wait for the key. code: null if the code
+// could not be made.
 void CachingCompiler::Publish(const Sha256Digest& key,
                               const std::shared_ptr<const CompiledNest>& code) {
   {
@@ -111,8 +112,8 @@ StatusOr<std::unique_ptr<CompiledNest>> CachingCompiler::LoadOrCompile(
   CompiledNest figures;
   EMBER_ASSIGN_OR_RETURN(const vm::KernelCode made,
                          compiler_->CompileToCode(nest, options, &figures));
-  // The process gets the code before it is stored on disk, since it waits for
-  // the code.
+  // Threads of the process get the code before it is stored on disk, because
+  // they wait for it.
   EMBER_ASSIGN_OR_RETURN(std::unique_ptr<CompiledNest> code,
                          LoadCode(made, nest.prologue.size()));
   code->optimize_ms = figures.optimize_ms;
@@ -135,7 +136,7 @@ std::unique_ptr<CompiledNest> CachingCompiler::Load(
   vm::ByteReader reader(std::span(
       reinterpret_cast<const uint8_t*>(entry->data()), entry->size()));
   const auto code_bytes = reader.Number<int64_t>();
-  // Loading a CPU's code copies it to executable memory.
+  // If the code is for a CPU, LoadCode copies it to executable memory.
   const auto made = vm::ReadKernelCode(
       reader, entry, nest.prologue.size() + nest.phases.size());
   if (!made.ok()) return nullptr;

@@ -31,8 +31,8 @@ namespace ember::jit {
 
 class CachingCompiler final : public Compiler {
  public:
-  // Makes a caching compiler. disk: the cache on disk; null for none. It must
-  // be null for a compiler without identity.
+  // Makes a caching compiler. disk: the cache on disk; null for none. `disk`
+  // must be null if the compiler has no identity.
   CachingCompiler(std::unique_ptr<ObjectCompiler> compiler,
                   std::unique_ptr<DiskCache> disk);
 
@@ -65,7 +65,7 @@ class CachingCompiler final : public Compiler {
 
   const std::unique_ptr<ObjectCompiler> compiler_;
   const std::unique_ptr<DiskCache> disk_;
-  std::mutex mutex_;  // guards the members below
+  std::mutex mutex_;  // This mutex guards the members below it.
   std::condition_variable changed_;
   std::map<Sha256Digest, Entry> entries_;
 };

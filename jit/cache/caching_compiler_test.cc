@@ -1,4 +1,4 @@
-// Tests the origin of code, and that it is the code of its nest.
+// Tests where compiled code comes from, and that a nest gets its own code.
 #include "jit/cache/caching_compiler.h"
 
 #include <atomic>
@@ -11,7 +11,7 @@
 #include "base/file.h"
 #include "gtest/gtest.h"
 #include "jit/llvm/library/full_compiler.h"
-#include "jit/llvm/testing.h"
+#include "jit/llvm/testing/run_nest.h"
 
 namespace ember::jit {
 namespace {
@@ -49,7 +49,7 @@ class CachingCompilerTest : public ::testing::Test {
 
   std::unique_ptr<CachingCompiler> NewCompiler(bool has_disk,
                                                const std::string& cpu = "") {
-    auto compiler = NewLlvmCompiler(cpu);
+    auto compiler = llvm_ir::NewLlvmCompiler(cpu);
     EXPECT_TRUE(compiler.ok()) << compiler.status().ToString();
     std::unique_ptr<DiskCache> disk;
     if (has_disk) disk = *DiskCache::Open(options_);
@@ -59,7 +59,7 @@ class CachingCompilerTest : public ::testing::Test {
   static std::unique_ptr<CompiledNest> Compile(
       CachingCompiler& compiler, const std::string& text,
       const CompileOptions& options = {}) {
-    auto code = compiler.Compile(ParseOrDie(text), options);
+    auto code = compiler.Compile(llvm_ir::ParseOrDie(text), options);
     EXPECT_TRUE(code.ok()) << code.status().ToString();
     return *std::move(code);
   }
@@ -100,12 +100,13 @@ TEST_F(CachingCompilerTest, EqualNestsShareCode) {
   EXPECT_EQ(Compile(*compiler, Scale("2.0"))->origin, CodeOrigin::kCompiled);
 }
 
-// Code for a device is not loaded; its target is part of the key.
+// Code for a device is not loaded into the process. The device's target is part
+// of the key.
 TEST_F(CachingCompilerTest, CodeOfDevices) {
   const CompileOptions options = {
       .target = "sm_80+subgroup32+shared166912+invocations1024"};
   const auto new_compiler = [&] {
-    return std::make_unique<CachingCompiler>(*NewFullCompiler(),
+    return std::make_unique<CachingCompiler>(*llvm_ir::NewFullCompiler(),
                                              *DiskCache::Open(options_));
   };
   std::unique_ptr<CompiledNest> first;
@@ -179,13 +180,13 @@ TEST_F(CachingCompilerTest, CodeOfAnotherTargetIsNotUsed) {
   EXPECT_EQ(Compile(*other, Scale("2.0"))->origin, CodeOrigin::kCompiled);
   EXPECT_EQ(Entries().size(), 2u);
   EXPECT_EQ(Compile(*other, Scale("2.0"))->origin, CodeOrigin::kLoaded);
-  EXPECT_NE(host->KeyOf(ParseOrDie(Scale("2.0")), {}),
-            other->KeyOf(ParseOrDie(Scale("2.0")), {}));
+  EXPECT_NE(host->KeyOf(llvm_ir::ParseOrDie(Scale("2.0")), {}),
+            other->KeyOf(llvm_ir::ParseOrDie(Scale("2.0")), {}));
 #endif
 }
 
 TEST_F(CachingCompilerTest, IdentityNamesCompilerAndTarget) {
-  auto compiler = NewLlvmCompiler();
+  auto compiler = llvm_ir::NewLlvmCompiler();
   ASSERT_TRUE(compiler.ok());
   const std::string& identity = (*compiler)->identity();
   EXPECT_NE(identity.find("compiler "), std::string::npos) << identity;
@@ -203,8 +204,9 @@ TEST_F(CachingCompilerTest, TextsAreOfCodeThatIsCompiled) {
 
 TEST_F(CachingCompilerTest, ErrorsAreOfEachRequest) {
   const auto compiler = NewCompiler(true);
-  // The code generator declines this nest, and is asked for it again.
-  const loops::LoopNest nest = ParseOrDie(
+  // The code generator declines this nest. The cache does not keep that, so the
+  // code generator is asked again.
+  const loops::LoopNest nest = llvm_ir::ParseOrDie(
       "loops @f(%x: input f32[4], %y: output f32[4]) { phase i < 4 { "
       "%y[i] = rem(%x[i], 3.0) } }");
   const auto first = compiler->Compile(nest, {});
@@ -227,7 +229,7 @@ TEST_F(CachingCompilerTest, ConcurrentRequestsCompileOnce) {
     threads.emplace_back([&, t] {
       for (int n = 0; n < kNests; ++n) {
         auto code = compiler->Compile(
-            ParseOrDie(Scale(std::to_string(n + 1) + ".0")), {});
+            llvm_ir::ParseOrDie(Scale(std::to_string(n + 1) + ".0")), {});
         if (!code.ok() || ValueOf(**code, 2) != float(2 * n + 2)) {
           ++wrong;
           continue;

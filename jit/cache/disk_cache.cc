@@ -91,8 +91,8 @@ void DiskCache::Evict() {
   int64_t total = 0;
   for (const PrivateFolder::File& file : files) total += file.bytes;
   if (total <= max_bytes_) return;
-  // More entries are removed than needed, so that the next check finds nothing
-  // to do.
+  // More entries are removed than the limit requires, so that the next checks
+  // find nothing to remove.
   const int64_t wanted = max_bytes_ - max_bytes_ / 8;
   std::ranges::sort(files, {}, &PrivateFolder::File::used_ns);
   for (const PrivateFolder::File& file : files) {

@@ -23,7 +23,7 @@
 #include "base/private_folder.h"
 #include "base/sha256.h"
 #include "base/status.h"
-#include "jit/cache/cache_options.h"
+#include "jit/cache/options.h"
 
 namespace ember::jit {
 
@@ -59,7 +59,7 @@ class DiskCache {
   const PrivateFolder folder_;
   const std::string secret_;
   const int64_t max_bytes_;
-  mutable std::mutex mutex_;  // guards the members below
+  mutable std::mutex mutex_;  // This mutex guards the members below it.
   // number of bytes to write until the next check of the folder
   int64_t until_look_ = 0;
   int64_t rejected_ = 0;

@@ -143,11 +143,12 @@ TEST_F(DiskCacheTest, EveryDamageIsAMissAndMended) {
 TEST_F(DiskCacheTest, EntriesOfOthersAreMisses) {
   auto cache = OpenOrDie();
   cache->Store(Key(1), "one");
-  // The entry has the name of another key, as after a renaming.
+  // The file of the entry has the name of another key, as after a renaming, so
+  // the entry is ignored.
   fs::copy_file(PathOf(Key(1)), PathOf(Key(2)));
   EXPECT_EQ(cache->Load(Key(2)), std::nullopt);
   EXPECT_EQ(cache->rejected(), 1);
-  // The entry was written by a user with another secret.
+  // The entry was written by a user with another secret, so it is ignored.
   options_.secret_file = base_ / "state" / "another";
   const auto stranger = OpenOrDie();
   EXPECT_EQ(stranger->Load(Key(1)), std::nullopt);
@@ -262,7 +263,8 @@ TEST_F(DiskCacheTest, RemovesWhatWasUsedLastLongestAgo) {
   for (int i = 1; i < 60; ++i) {
     pause();
     cache->Store(Key(i), contents);
-    // key 0 is always used again
+    // Key 0 is loaded in each iteration, so it is never the least recently used
+    // one.
     EXPECT_EQ(cache->Load(Key(0)), contents) << i;
     EXPECT_LE(BytesInFolder(),
               options_.max_bytes + options_.max_bytes / 32 + 2 * 5'100)
@@ -318,7 +320,8 @@ TEST_F(DiskCacheTest, ProcessesShareIt) {
       children.push_back(child);
       continue;
     }
-    // The processes also make the secret at the same time.
+    // The processes start without a secret, so they also make the secret at the
+    // same time.
     auto cache = DiskCache::Open(options_);
     if (!cache.ok()) ::_exit(2);
     int hits = 0;

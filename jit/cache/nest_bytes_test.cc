@@ -6,14 +6,14 @@
 #include <vector>
 
 #include "gtest/gtest.h"
-#include "jit/llvm/testing.h"
-#include "jit/loops/text_template.h"
+#include "jit/llvm/testing/run_nest.h"
+#include "jit/loops/testing/text_template.h"
 
 namespace ember::jit {
 namespace {
 
 std::string BytesOfText(const std::string& text) {
-  return NestBytes(ParseOrDie(text));
+  return NestBytes(llvm_ir::ParseOrDie(text));
 }
 
 // Returns the text with the first `from` replaced.
@@ -105,9 +105,9 @@ TEST(NestBytesTest, EveryOtherDifferenceShows) {
   }
 }
 
-// The code generator uses the ranges of values.
+// The code generator uses the ranges of values, so ranges change the bytes.
 TEST(NestBytesTest, FactsShow) {
-  loops::LoopNest nest = ParseOrDie(kNest);
+  loops::LoopNest nest = llvm_ir::ParseOrDie(kNest);
   const std::string before = NestBytes(nest);
   const loops::NodeId rows = nest.buffers[0].extents[0];
   nest.pool.Refine(rows, {1, 100});

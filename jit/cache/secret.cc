@@ -30,11 +30,12 @@ StatusOr<std::string> ReadOrMakeSecret(const std::string& path) {
                          PrivateFolder::Open(path.substr(0, slash)));
   const std::string name = path.substr(slash + 1);
   if (auto secret = ReadSecret(folder, name)) return *std::move(secret);
-  // If several processes need the secret, the first of them makes it.
+  // If several processes need the secret at once, the first process to write
+  // the file decides on it.
   EMBER_ASSIGN_OR_RETURN(const std::string made, RandomBytes(kSecretBytes));
   EMBER_RETURN_IF_ERROR(folder.Create(name, made));
   if (auto secret = ReadSecret(folder, name)) return *std::move(secret);
-  // If the file has contents that cannot be used, it is replaced.
+  // If the file has contents that cannot be used, the file is replaced.
   EMBER_RETURN_IF_ERROR(
       folder.Replace(name, made, Durability::kSurvivesPowerLoss));
   if (auto secret = ReadSecret(folder, name)) return *std::move(secret);

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "jit/gpu/rings.h"
-#include "jit/loops/combining.h"
-#include "jit/loops/may_share_memory.h"
+#include "jit/loops/analysis/combining.h"
+#include "jit/loops/analysis/may_share_memory.h"
 #include "jit/loops/walk.h"
 
 namespace ember::jit::gpu {
@@ -47,7 +47,7 @@ struct Touched {
 };
 
 struct Accesses {
-  Touched by_all;  // accesses of all invocations
+  Touched by_all;  // accesses that all invocations perform
   // accesses of the first invocation only, which sees its own stores without a
   // barrier
   Touched by_first;
@@ -63,10 +63,10 @@ struct Accesses {
 // The asynchronous stores to one ring in the loop that owns the ring.
 struct Flight {
   bool is_stored = false;
-  // The slot to which these stores go, as bit `ahead` of Slots in the iteration
-  // whose await ends the stores' group. That is the stores' own iteration if
-  // they precede its await, else the next one. Empty if the slot is not the
-  // same for all of the stores.
+  // The slot to which the stores of this flight go, as bit `ahead` of Slots in
+  // the iteration whose await ends the group of these stores. That is the
+  // iteration of the stores if they precede its await, otherwise the next
+  // iteration. Empty if the slot is not the same for all of the stores.
   std::optional<int64_t> ahead;
 };
 
@@ -104,7 +104,7 @@ class Planner {
     return std::ranges::find(around_, variable) != around_.end();
   }
 
-  // --- asynchronous stores ---
+  // --- Asynchronous stores. ---
 
   // Fills `flights_` for the rings of the serial loops in the block.
   void FindFlights(const Block& block) {
@@ -121,7 +121,8 @@ class Planner {
   void FindFlightsIn(NodeId variable, const Block& block, bool is_direct) {
     for (const Statement& statement : block) {
       if (statement.kind == Statement::Kind::kAwait)
-        // Adds 2 for an await that does not run exactly once per iteration.
+        // An await that does not run exactly once per iteration counts as two,
+        // so that the loop does not count as one with a single await.
         awaits_[variable] += is_direct ? 1 : 2;
       for (const loops::Store& store : statement.stores) {
         if (!store.is_async || rings_.LoopOf(store.buffer) != variable)
@@ -265,7 +266,7 @@ class Planner {
     return false;
   }
 
-  // --- placing barriers ---
+  // --- Placing the barriers. ---
 
   // Plans one step, which is a part of the phase without a barrier inside: an
   // invocation loop, a store, or the evaluation of a condition. Puts a barrier
@@ -291,8 +292,8 @@ class Planner {
         continue;
       }
       if (statement.kind == Statement::Kind::kAwait) {
-        // An await needs no conflict check: all conflicts of the asynchronous
-        // stores were found where they began.
+        // An await is not checked for conflicts: the conflicts of asynchronous
+        // stores were found at the statements that began them.
         pending.Add(Awaited(statement));
         continue;
       }
@@ -334,8 +335,9 @@ class Planner {
 
   // Returns a value if a barrier before the loop leaves fewer barriers in the
   // loop: one of them would only be needed because of accesses before the loop.
-  // This plans the loop twice, with and without those accesses. It does not do
-  // so again for loops within, since deep nests would take exponential time.
+  // This plans the loop twice, with and without those accesses. Inner loops are
+  // then not planned twice again, because deep nests would take exponential
+  // time.
   std::optional<Accesses> AccessesOfLoopToMeetBefore(const Statement& loop,
                                                      const Accesses& pending) {
     const Accesses none(nest_.buffers.size());
@@ -376,8 +378,8 @@ class Planner {
       pending = std::move(next);
     }
     around_.pop_back();
-    // The number of the last iteration is not known, so an access may be to any
-    // slot.
+    // The loop's last iteration is not known, so after the loop an access may
+    // have been to any slot of the ring.
     ForEachTurning(loop.variable, pending, [](Slots slots, int count) -> Slots {
       return slots == 0 ? 0 : AllSlots(count);
     });
@@ -387,9 +389,9 @@ class Planner {
   }
 
   // Adds to `pending` what an iteration of the ring's loop leaves for the next
-  // one. It plans the loop once to find that out and drops the barriers of that
-  // plan. This puts barriers where every iteration needs them, and none that
-  // only the first iteration would need.
+  // one. For that it plans the loop once and drops the barriers of that plan.
+  // The real plan then puts barriers where every iteration needs them, and none
+  // that only the first iteration would need.
   void LookAhead(const Statement& loop, Accesses& pending) {
     const Barriers known = result_;
     Accesses left = pending;
@@ -399,7 +401,8 @@ class Planner {
     result_ = known;
   }
 
-  // Changes the slots of the buffers that are rings of the loop.
+  // Applies `change` to the slots that `accesses` has of each buffer that is a
+  // ring of the loop with this variable.
   template <typename Change>
   void ForEachTurning(NodeId variable, Accesses& accesses,
                       Change&& change) const {
@@ -425,9 +428,10 @@ class Planner {
     }
   }
 
-  // --- across barriers ---
+  // --- Finding the buffers whose accesses barriers order. ---
 
-  // Counts the statements that touch a buffer; one in a loop counts as two.
+  // Counts the statements that touch a buffer; a statement in a loop counts as
+  // two.
   struct Uses {
     int touches = 0;
     bool reads = false, writes = false, by_all = false;
@@ -489,7 +493,8 @@ class Planner {
   std::vector<Flight> flights_;  // for each buffer: its asynchronous stores
   // for each buffer: true if it has asynchronous stores
   std::vector<bool> is_async_;
-  // For each buffer: the slots that were stored to asynchronously so far.
+  // For each buffer: the slots to which statements up to this place have stored
+  // asynchronously.
   std::vector<Slots> begun_;
   // for each loop: number of awaits per iteration
   std::unordered_map<NodeId, int> awaits_;

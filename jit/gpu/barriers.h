@@ -52,10 +52,11 @@ struct SharedMemory {
   // For each buffer: true if several invocations may touch the same element.
   std::vector<bool> is_of_many;
   // For each buffer: true if products of warpgroups read it
-  // (jit/gpu/shared_panels.h). Barriers do not depend on this list; other parts
-  // of the plan do.
+  // (jit/target/shared_panels.h). Barriers do not depend on this list; other
+  // parts of the plan do.
   std::vector<bool> has_panels;
-  // True if combining loops (jit/loops/combining.h) need memory as well.
+  // True if combining loops (jit/loops/analysis/combining.h) need some of the
+  // workgroup's memory as well.
   bool has_parts = false;
   // For each buffer: its range in the workgroup's memory, which is empty for a
   // buffer that is elsewhere. Buffers whose ranges overlap count as one. The
@@ -65,21 +66,21 @@ struct SharedMemory {
   // of the next iteration have begun (jit/gpu/products_in_flight.h). Reads by
   // these products count as reads of the next iteration, too.
   std::unordered_set<const loops::Statement*> in_flight;
-  // Statements of other warps, which take no part in these barriers
-  // (jit/gpu/warp_roles.h).
+  // Statements that only other warps execute. They take no part in the barriers
+  // of this plan (jit/gpu/warp_roles.h).
   std::unordered_set<const loops::Statement*> of_others;
 };
 
 struct Barriers {
-  // The statements with a barrier before them. All are outside invocation
-  // loops.
+  // The statements that have a barrier before them. All of them are outside
+  // invocation loops.
   std::unordered_set<const loops::Statement*> before;
   // For each buffer: true if an invocation has to see what another one stored
   // before the last barrier or any earlier one.
   std::vector<bool> is_coherent;
-  // For each buffer: true if it is touched before and after a barrier and is
-  // stored to, or if it may share memory with such a buffer. Every coherent
-  // buffer is ordered.
+  // For each buffer: true if invocations touch the buffer both before and after
+  // a barrier, and it is stored to, or if the buffer may share memory with such
+  // a buffer. Every coherent buffer is ordered.
   std::vector<bool> is_ordered;
 };
 

@@ -4,8 +4,8 @@
 #include <span>
 #include <utility>
 
-#include "tensor/coefficient.h"
-#include "tensor/linear.h"
+#include "tensor/builder/coefficient.h"
+#include "tensor/builder/linear.h"
 #include "vm/format/device_abi.h"
 
 namespace ember::jit::gpu {
@@ -81,7 +81,8 @@ class Finder {
     });
   }
 
-  // True if the two indices differ by the same distance for all elements.
+  // True if the difference of the two indices is the same for all elements that
+  // the loop copies.
   bool MoveTogether(NodeId a, NodeId b) const {
     auto sum = tensor::Linearize(pool_, a, /*by_ranges=*/false);
     const auto other = tensor::Linearize(pool_, b, /*by_ranges=*/false);

@@ -24,8 +24,8 @@
 #include <optional>
 #include <vector>
 
-#include "jit/gpu/shared_panels.h"
 #include "jit/loops/loop_nest.h"
+#include "jit/target/shared_panels.h"
 
 namespace ember::jit::gpu {
 
@@ -37,8 +37,8 @@ struct BoxCopy {
   // that is copied where all of them are 0 gives the begin of the box: the
   // element's indices in `from`, less its indices in the slot.
   std::vector<loops::NodeId> variables;
-  // For each dim of `from`: the dim of `to` that moves with it; empty where the
-  // box has one element.
+  // For each dim of `from`: the dim of `to` that moves with it; empty if the
+  // box has one element along the dim of `from`.
   std::vector<std::optional<size_t>> dims;
   // Dims of `from` in the order in which the slot has them, outermost first: 0,
   // 1, … if the order is the same. Dims that match none of the slot keep their
@@ -46,7 +46,8 @@ struct BoxCopy {
   std::vector<uint32_t> order;
   // Elements of each piece, by dim of `from`.
   std::vector<uint32_t> box;
-  // One piece of the slot. The slot is copied piece by piece, a panel each.
+  // One piece of the slot. A slot is copied piece by piece, and each piece is a
+  // panel.
   struct Piece {
     // the piece's begin relative to the first piece, in elements along each dim
     // of `from`

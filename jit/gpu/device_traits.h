@@ -13,7 +13,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "jit/loops/matrix_operation.h"
+#include "jit/loops/analysis/matrix_operation.h"
 
 namespace ember::jit::gpu {
 
@@ -34,8 +34,8 @@ struct DeviceTraits {
   bool has_whole_subgroups = false;
   // True if elements in the workgroup's memory have the same form as in the
   // device's memory, where each buffer begins at a multiple of
-  // shared_alignment. Else they have the form of registers, or several share a
-  // word.
+  // shared_alignment. If false, each element takes a whole word, as in a
+  // register, or several elements are packed into a word.
   bool keeps_elements = false;
   int64_t shared_alignment = 1;
   // True if one invocation can copy boxes of tensors to the workgroup's memory

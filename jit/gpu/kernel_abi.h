@@ -17,8 +17,8 @@
 
 namespace ember::jit::gpu {
 
-// Limits on extents and elements that the code relies on, and the way in which
-// it reports that a check failed.
+// Limits on extents and elements that the code relies on, and the layout of the
+// record in which the code reports a failed check.
 inline constexpr int64_t kMaxExtent = vm::kMaxDeviceExtent;
 inline constexpr int64_t kMaxElements = vm::kMaxDeviceElements;
 using vm::CheckRecord;
@@ -40,9 +40,9 @@ struct PhaseCode {
   bool has_slices = false;
   int64_t tasks_per_workgroup = 1;
   // If not 0, the largest number of iterations that an invocation's loops may
-  // take. The recorder of a call refuses the call if they might take more
-  // (jit/backend/iteration_formulas.h), because the driver would end such a
-  // run.
+  // take. The recorder of a call refuses the call if its loops might take more
+  // iterations (jit/backend/iteration_formulas.h), because the driver would end
+  // such a run.
   int64_t iterations = 0;
   // Bytes of a workgroup's memory that a launch must provide. If 0, the code
   // declares all the memory that it uses.
@@ -60,7 +60,8 @@ struct PhaseCode {
   int64_t register_bytes = 0;
   int64_t barriers = 0;
   int64_t loads = 0;  // number of loads from memory, including the workgroup's
-  // number of updates by a product, or by four at once
+  // number of multiply-add operations: of updates by a product, or by a sum of
+  // four products
   int64_t multiply_adds = 0;
   // Returns the figures as text: "phase0: 128 invocations, 8192 B shared, 256 B
   // of registers, …"

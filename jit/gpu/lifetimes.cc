@@ -23,7 +23,7 @@ bool IsLoadOf(const tensor::Node& node, uint32_t buffer) {
 // Says if statements store to a buffer and if they load from it.
 struct Touch {
   bool stores = false;
-  bool loads = false;  // true for loads and for updates
+  bool loads = false;  // true if they load from it, or update it
   void Add(const Touch& other) {
     stores |= other.stores;
     loads |= other.loads;

@@ -47,7 +47,7 @@ class Lifetimes {
       const std::unordered_set<const loops::Statement*>& barriers) const;
 
  private:
-  // Statements of a body, from `begin` to the one before `end`.
+  // A range of statements of a body, from `begin` to the one before `end`.
   struct Interval {
     size_t begin = SIZE_MAX;
     size_t end = 0;
@@ -57,9 +57,9 @@ class Lifetimes {
   void Find(const loops::LoopNest& nest, const loops::Block& body,
             const std::vector<uint32_t>& buffers, size_t level);
 
-  // Returns the number of levels that two buffers have in one body. Sets
-  // `are_apart` to true if they are never in use together in the last of these
-  // levels.
+  // Returns the number of levels, from the outermost, at which the intervals of
+  // both buffers are in the same body. Sets `are_apart` to true if the two
+  // intervals at the last of these levels do not overlap.
   size_t CommonLevels(size_t a, size_t b, bool& are_apart) const;
 
   // For each buffer, from the outermost level: its interval in the phase's

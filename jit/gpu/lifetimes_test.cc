@@ -6,7 +6,7 @@
 #include <unordered_set>
 
 #include "gtest/gtest.h"
-#include "jit/loops/text.h"
+#include "jit/loops/text/text.h"
 
 namespace ember::jit::gpu {
 namespace {
@@ -48,7 +48,8 @@ TEST(LifetimesTest, NeverUsed) {
   EXPECT_FALSE(MayMeet("    invocation i < 64 { %a[i] = %x[i] }\n"));
 }
 
-// The values that an iteration stores and reads are of no use to the next.
+// No iteration reads what an earlier one has stored, so %a and %b are not in
+// use at the same time.
 TEST(LifetimesTest, InTheTurnsOfALoop) {
   EXPECT_FALSE(MayMeet(R"(
     for k < 4 {
@@ -58,8 +59,9 @@ TEST(LifetimesTest, InTheTurnsOfALoop) {
       invocation i < 64 { %y[i] += %b[63 - i] }
     }
 )"));
-  // An iteration leaves nothing for the next one if a selection by the
-  // iteration reads %a after its only store.
+  // A select on the iteration's number reads %a after %a's only store. It reads
+  // nothing of an earlier iteration, so the two buffers are not in use at the
+  // same time.
   EXPECT_FALSE(MayMeet(R"(
     for k < 4 {
       invocation i < 64 { %a[i] = %x[i] }
@@ -68,7 +70,7 @@ TEST(LifetimesTest, InTheTurnsOfALoop) {
       invocation i < 64 { %y[i] += %b[63 - i] }
     }
 )"));
-  // The buffers are in the inner one of two loops.
+  // The same holds if the buffers are used in the inner one of two loops.
   EXPECT_FALSE(MayMeet(R"(
     for j < 2 {
       for k < 4 {
@@ -82,7 +84,7 @@ TEST(LifetimesTest, InTheTurnsOfALoop) {
 }
 
 TEST(LifetimesTest, WhatIsLeftForTheNextTurn) {
-  // %a is summed up over the iterations.
+  // %a is summed up over the iterations, so it is in use throughout the loop.
   EXPECT_TRUE(MayMeet(R"(
     for k < 4 {
       invocation i < 64 { %a[i] += %x[i] }
@@ -90,7 +92,8 @@ TEST(LifetimesTest, WhatIsLeftForTheNextTurn) {
       invocation i < 64 { %y[i] += select(k == 3, %a[i], 0.0) + %b[63 - i] }
     }
 )"));
-  // Each iteration but the first reads what the one before has stored.
+  // Each iteration but the first reads what the previous one has stored to %a,
+  // so %a is in use throughout the loop.
   EXPECT_TRUE(MayMeet(R"(
     for k < 4 {
       invocation i < 64 { %y[i] += select(0 < k, %a[63 - i], 0.0) }
@@ -107,8 +110,8 @@ TEST(LifetimesTest, WhatIsLeftForTheNextTurn) {
       invocation i < 64 { %y[i] += %b[63 - i] }
     }
 )"));
-  // Each iteration stores one element of %a; the last iteration reads all of
-  // them.
+  // Each iteration stores some elements of %a, and the last iteration reads all
+  // of them, so %a is in use throughout the loop.
   EXPECT_TRUE(MayMeet(R"(
     for k < 4 {
       invocation i < 16 { %a[k * 16 + i] = %x[i] }
@@ -117,7 +120,8 @@ TEST(LifetimesTest, WhatIsLeftForTheNextTurn) {
       if k == 3 { invocation i < 64 { %y[i] += %a[63 - i] } }
     }
 )"));
-  // %a is stored in the first iteration only, and read in all.
+  // %a is stored in the first iteration only and read in all, so it is in use
+  // throughout the loop.
   EXPECT_TRUE(MayMeet(R"(
     for k < 4 {
       if k == 0 { invocation i < 64 { %a[i] = %x[i] } }
@@ -126,7 +130,7 @@ TEST(LifetimesTest, WhatIsLeftForTheNextTurn) {
       invocation i < 64 { %y[i] += %b[63 - i] }
     }
 )"));
-  // %a is read after the loop.
+  // %a is read after the loop, so it is in use until then.
   EXPECT_TRUE(MayMeet(R"(
     for k < 4 {
       invocation i < 64 { %a[i] = %x[i] }
@@ -135,8 +139,8 @@ TEST(LifetimesTest, WhatIsLeftForTheNextTurn) {
     }
     invocation i < 64 { %y[i] += %a[63 - i] }
 )"));
-  // An iteration stores only a part of %a again; the rest may have been stored
-  // by an earlier iteration.
+  // An iteration stores only a part of %a again. The rest may come from an
+  // earlier iteration, so %a is in use throughout the loop.
   EXPECT_TRUE(MayMeet(R"(
     for k < 4 {
       invocation i < 32 { %a[i] = %x[i] }
@@ -207,12 +211,13 @@ loops @t(%x: input f32[64], %y: output f32[64]) {
       };
   EXPECT_TRUE(have({&loop[2], &loop[0]}));
   EXPECT_TRUE(have({&loop[3], &loop[0]}));
-  // There is no barrier between the last use and the next iteration.
+  // No statement with a barrier is between the last use of the one buffer and
+  // the first use of the other in the next iteration.
   EXPECT_FALSE(have({&loop[2], &loop[3]}));
-  // There is no barrier between the uses in an iteration: the one before the
-  // statement that reads %a comes too early.
+  // There is no barrier between the use of %a and that of %b in an iteration:
+  // the one before the statement that reads %a comes too early.
   EXPECT_FALSE(have({&loop[1], &loop[4], &loop[0]}));
-  // Barriers matter only if both buffers are in a loop.
+  // If the two buffers are not in a common loop, no barriers are needed.
   EXPECT_TRUE(lifetimes.HaveBarriersBetween(a, c, {}));
 }
 

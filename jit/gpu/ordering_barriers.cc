@@ -27,7 +27,7 @@ class Finder {
  private:
   // The state of memory after the statements of a path.
   struct Path {
-    // True after stores to panels without a fence since.
+    // True if panels were stored to, and no fence has followed yet.
     bool is_dirty = false;
     // True after asynchronous stores that an await may still end.
     bool is_copying = false;
@@ -42,8 +42,8 @@ class Finder {
   void Stores(const Statement& statement, Path& path) const {
     for (const loops::Store& store : statement.stores) {
       if (!has_panels_[store.buffer]) continue;
-      // An asynchronous store may also be done as an ordinary one. Its readers
-      // come after an await.
+      // An asynchronous store may also be executed as an ordinary one.
+      // Statements that read its element come after an await.
       (store.is_async ? path.is_copying : path.is_dirty) = true;
     }
     for (const Statement& inner : statement.body) Stores(inner, path);

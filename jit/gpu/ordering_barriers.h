@@ -1,16 +1,16 @@
 // Finds the barriers that must order stores for products of warpgroups. These
-// instructions read panels (jit/gpu/shared_panels.h) through another proxy than
-// loads do. They see a store only if the thread that stored has since made a
-// fence for that proxy, before a barrier (PTX: fence.proxy.async). A fence
+// instructions read panels (jit/target/shared_panels.h) through another proxy
+// than loads do. They see a store only if the thread that stored has since made
+// a fence for that proxy, before a barrier (PTX: fence.proxy.async). A fence
 // takes time, so only barriers that follow such stores have one.
 //
 //   invocation i < 128 { %weights[i] = … }        // panels
 //   invocation i < 128 { %totals[i] = … }         // barrier with a fence
-//   subgroup s < 4 { … %weights … }               // barrier without
+//   subgroup s < 4 { … %weights … }               // barrier without a fence
 //
 // A path through the phase is dirty from a store to panels on, until a barrier
-// with a fence. An asynchronous store may be an ordinary one, and it may be
-// complete only at its await.
+// with a fence. An asynchronous store may be executed as an ordinary
+// store, and it may be complete only at its await.
 //
 // Decides, and emits nothing. Thread-safe.
 #ifndef EMBER_JIT_GPU_ORDERING_BARRIERS_H_

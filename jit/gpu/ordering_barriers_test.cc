@@ -8,8 +8,8 @@
 
 #include "gtest/gtest.h"
 #include "jit/gpu/phase_plan.h"
-#include "jit/loops/text.h"
-#include "jit/loops/verifier.h"
+#include "jit/loops/text/text.h"
+#include "jit/loops/verifier/verifier.h"
 #include "jit/target/matrix_instructions.h"
 
 namespace ember::jit::gpu {
@@ -26,8 +26,8 @@ constexpr char kProducts[] = R"(
         %sum[s, m, n] += f32(%as[s * 16 + m, d]) * f32(%bs[d, n])
       } } } }
 )";
-// Statements that need two barriers: one because %t is read, one because it is
-// stored to again.
+// Statements that need two barriers: one before %t is read, and one before it
+// is stored to again.
 constexpr char kOthers[] = R"(
       invocation i < 128 { %t[i] = f32(%a[i, 0]) }
       invocation i < 128 { %x[i] = %t[127 - i] }
@@ -38,7 +38,8 @@ struct Outcome {
   size_t ordering = 0;
 };
 
-// Plans a phase that has this body after statements that store to panels.
+// Plans a phase whose body is `body`, and counts its barriers and the barriers
+// with a fence.
 Outcome PlanOf(std::string_view body) {
   const auto nest = loops::Parse(
       "loops @t(%a: input f16[128, 64], %y: output f32[64, 64],\n"
@@ -95,14 +96,15 @@ TEST(OrderingBarriersTest, OncePerTurnOfALoop) {
   const Outcome outcome = PlanOf(Loop(panels + products + others + others));
   EXPECT_GE(outcome.barriers, 4u);
   EXPECT_EQ(outcome.ordering, 1u);
-  // The stores at the end of an iteration are ordered by a barrier of the next
-  // one.
+  // Stores to panels at the end of an iteration are ordered by a barrier of the
+  // next iteration.
   const Outcome ahead = PlanOf(panels + Loop(products + others + panels));
   EXPECT_GE(ahead.barriers, 2u);
   EXPECT_EQ(ahead.ordering, 1u);
 }
 
-// An await ends copies that began before a barrier.
+// Tests copies to panels. A copy is complete only at an await, so the barrier
+// that orders it comes after the await.
 TEST(OrderingBarriersTest, BehindAwaits) {
   const std::string copies(kCopies), products(kProducts), others(kOthers);
   // A barrier before the await orders the stores to the other factor; one after

@@ -13,7 +13,7 @@
 #include "jit/gpu/task_shares.h"
 #include "jit/gpu/warp_roles.h"
 #include "jit/loops/walk.h"
-#include "tensor/coefficient.h"
+#include "tensor/builder/coefficient.h"
 
 namespace ember::jit::gpu {
 

@@ -1,8 +1,8 @@
 // Plans the order of a phase, the last part of its plan, once buffers have
-// their places. It decides where invocations of a workgroup need barriers
-// (jit/gpu/barriers.h), which products stay in flight across them
-// (jit/gpu/products_in_flight.h), and whether a warp of its own copies for the
-// others (jit/gpu/warp_roles.h).
+// their places. The order consists of the decisions where invocations of a
+// workgroup need barriers (jit/gpu/barriers.h), which products stay in flight
+// across them (jit/gpu/products_in_flight.h), and whether a warp of its own
+// copies for the others (jit/gpu/warp_roles.h).
 //
 //   PlanOrder(nest, phase, device, plan);   // of Mode::kInvocations
 //

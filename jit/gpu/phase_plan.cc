@@ -11,18 +11,18 @@
 
 #include "base/concat.h"
 #include "base/rounding.h"
-#include "jit/decline_reasons.h"
+#include "jit/backend/decline_reasons.h"
 #include "jit/gpu/kernel_abi.h"
 #include "jit/gpu/lifetimes.h"
 #include "jit/gpu/phase_order.h"
 #include "jit/gpu/vector_access.h"
-#include "jit/loops/combining.h"
-#include "jit/loops/iterations.h"
-#include "jit/loops/matrix_operation.h"
+#include "jit/loops/analysis/combining.h"
+#include "jit/loops/analysis/iterations.h"
+#include "jit/loops/analysis/matrix_operation.h"
 #include "jit/loops/walk.h"
 #include "jit/target/matrix_instructions.h"
-#include "tensor/coefficient.h"
-#include "tensor/linear.h"
+#include "tensor/builder/coefficient.h"
+#include "tensor/builder/linear.h"
 
 namespace ember::jit::gpu {
 
@@ -40,16 +40,16 @@ namespace {
 // Largest number of bytes of the arrays of one invocation that runs a task by
 // itself.
 constexpr int64_t kPrivateBytes = 1024;
-// Number of invocations of a workgroup in which each runs a task: one or two
-// subgroups of today's devices.
+// Number of invocations per workgroup if each invocation runs a task by itself:
+// one or two subgroups of today's devices.
 constexpr int64_t kTasksTogether = 64;
 // Largest number of elements of an array; a larger one counts as one whose size
 // is not known.
 constexpr int64_t kLargestArray = int64_t{1} << 20;
 constexpr uint32_t kBytesOfWord = 4;
 
-// A type of the variables in which invocations combine values. They are as wide
-// as registers.
+// A type of the variables in which invocations combine values. The variables
+// are as wide as registers.
 struct RegisterClass {
   bool is_float = false;
   bool is_bool = false;
@@ -59,7 +59,8 @@ struct RegisterClass {
 
 int64_t BytesInRegister(DType type) { return DTypeByteSize(type) > 4 ? 8 : 4; }
 
-// Registers hold floats of 8 bits as u8 (jit/spirv/conversions.h).
+// True if registers hold elements of the type as floats. Floats of 8 bits are
+// held as u8 (jit/spirv/conversions.h).
 bool IsHeldAsFloat(DType type) {
   return IsFloat(type) && DTypeByteSize(type) > 1;
 }
@@ -109,7 +110,7 @@ class Planner {
   }
 
  private:
-  // --- what there is ---
+  // --- Surveying the phase: iterations, and accesses to buffers. ---
 
   // Returns an error if an invocation's loops take more iterations than the
   // device allows. If their number depends on the call, the recorder of the
@@ -157,7 +158,7 @@ class Planner {
     }
   }
 
-  // --- subgroups and matrices ---
+  // --- Subgroup loops, matrices and panels. ---
 
   static bool HasSubgroupLoop(const Block& block) {
     return std::ranges::any_of(block, [](const Statement& statement) {
@@ -225,8 +226,9 @@ class Planner {
   }
 
   // Gives buffers their panels. No access to a buffer that wide instructions
-  // read may require row-major order. If a buffer of matrices a has such an
-  // access, it gets no panels, and warps load it to registers.
+  // read may require row-major order. If a buffer of matrices a has an access
+  // that requires it, the buffer gets no panels, and warps load the matrices to
+  // registers.
   Status CheckPanels() {
     for (const auto& [buffer, panels] : row_panels_) {
       if (!unplaced_.contains(buffer)) plan_.places[buffer].panels = panels;
@@ -324,8 +326,8 @@ class Planner {
   void NoteIndices(std::span<const NodeId> indices, const Statement* around,
                    PhasePlan::Place& place) {
     if (indices.empty()) return;
-    // If one access has the invocation as first index, all have it: the
-    // verifier made sure of that.
+    // If one access to the buffer has the invocation as its first index, all
+    // accesses have it: the verifier made sure of that.
     if (around != nullptr && indices[0] == around->variable)
       place.of_invocation = true;
     if (!lanes_) return;
@@ -334,8 +336,8 @@ class Planner {
     place.is_vectors |= std::ranges::find(last, *lanes_) != last.end();
   }
 
-  // True if vectors of 4 elements fill the buffer's rows. Accessing one element
-  // of a vector costs more arithmetic.
+  // True if vectors of 4 elements fill the buffer's rows. Otherwise vectors are
+  // not used, because accessing one element of a vector costs more arithmetic.
   bool FillsVectors(size_t i) const {
     const Buffer& buffer = nest_.buffers[i];
     return buffer.type != DType::kBool && DTypeByteSize(buffer.type) <= 4 &&
@@ -343,7 +345,7 @@ class Planner {
                0;
   }
 
-  // --- where it is ---
+  // --- Choosing the kind of place of each buffer. ---
 
   int64_t RegisterBytes(size_t number) const {
     const Buffer& buffer = nest_.buffers[number];
@@ -434,7 +436,7 @@ class Planner {
   // one is stored to while others may still read the other. In loops they get
   // separate places if a processor still has room for as many workgroups. With
   // matrices two workgroups suffice: schedules plan for two
-  // (gpu_matrix_tiles.cc), and registers allow no more.
+  // (jit/schedule/gpu/matrix_tiles.cc), and registers allow no more.
   void PlaceBuffers() {
     const PhasePlan unplaced = plan_;
     const auto place = [&] {
@@ -510,7 +512,7 @@ class Planner {
     return fits ? PhasePlan::Kind::kShared : PhasePlan::Kind::kSlices;
   }
 
-  // --- buffers in one place ---
+  // --- Giving buffers that are not in use together the same memory. ---
 
   int64_t EndOf(size_t i) const {
     return plan_.places[i].shared_offset + SharedBytes(i);
@@ -549,13 +551,15 @@ class Planner {
   const DeviceTraits& device_;
   PhasePlan plan_;
   std::optional<NodeId> lanes_;  // variable of the surrounding vector loop
-  bool may_mask_ = false;        // true inside a condition within that loop
+  // True inside a condition that is within this vector loop.
+  bool may_mask_ = false;
   // Buffers with stores of less than whole words, or to which only the first
   // invocation stores.
   std::set<uint32_t> has_bytes_;
-  // Buffers with an access that panels do not allow.
+  // Buffers with an access that is not possible if the buffer has panels.
   std::set<uint32_t> unplaced_;
-  // For each buffer of matrices a: panels that it may have, but does not need.
+  // For each buffer of matrices a: panels that the buffer may have, although no
+  // instruction requires them.
   std::map<uint32_t, SharedPanels> row_panels_;
   bool has_invocations_ = false;
   // True if any phase has subgroup loops. Vulkan requires of all entry points
@@ -563,12 +567,13 @@ class Planner {
   const bool has_subgroups_;
   bool in_matrix_ = false;
   Status matrices_;
-  // For each buffer of accumulators: true if these are sums of products of
-  // unsigned numbers.
+  // For each buffer of accumulators: true if the accumulators are sums of
+  // products of unsigned numbers.
   std::map<uint32_t, bool> are_unsigned_;
   int64_t largest_ = 0;
   const Lifetimes lifetimes_;
-  std::vector<size_t> shared_;  // buffers that have a place
+  // Buffers that already have memory of the workgroup.
+  std::vector<size_t> shared_;
   int64_t parts_bytes_ = 0;
   // The statements that have a barrier before them if no two buffers share a
   // place. Sharing places must not add barriers to these.

@@ -19,9 +19,9 @@
 #include "base/status.h"
 #include "jit/gpu/device_traits.h"
 #include "jit/gpu/products_in_flight.h"
-#include "jit/gpu/shared_panels.h"
 #include "jit/gpu/warp_roles.h"
 #include "jit/loops/loop_nest.h"
+#include "jit/target/shared_panels.h"
 
 namespace ember::jit::gpu {
 
@@ -41,11 +41,12 @@ struct PhasePlan {
   };
   enum class Kind : uint8_t {
     kUnused,
-    kMemory,     // a binding of the entry point
-    kSlices,     // a binding of which each workgroup has a part
+    kMemory,  // in the device's memory: a binding of the entry point
+    // In the device's memory, in a binding of which each workgroup has a part.
+    kSlices,
     kShared,     // in memory of the workgroup
-    kPrivate,    // an array of each invocation
-    kRegisters,  // variables of each invocation, one for each element
+    kPrivate,    // an array that each invocation has for itself
+    kRegisters,  // variables of each invocation, one variable for each element
     kMatrices    // accumulators of matrix loops: each subgroup has a variable
                  // for each matrix
   };
@@ -54,16 +55,20 @@ struct PhasePlan {
     // True if the first index is the invocation's number, which does not count
     // as a dim.
     bool of_invocation = false;
-    // True if invocations of a workgroup must see what others stored to memory.
+    // True if an invocation of a workgroup must see what another invocation
+    // stored to this memory (Barriers::is_coherent). Never set for kShared.
     bool is_coherent = false;
-    // True if barriers order the accesses to the buffer, coherent or not.
+    // True if barriers must order the accesses to the buffer, which may be
+    // coherent or not (Barriers::is_ordered). Never set for kShared: barriers
+    // order all accesses to the workgroup's memory.
     bool is_ordered = false;
     bool is_read = false;
     bool is_written = false;
-    // True for memory of the workgroup that is held as vectors of 4 elements.
+    // True for a buffer in the workgroup's memory that is held as vectors of 4
+    // elements.
     bool is_vectors = false;
     // True for bytes in memory of the workgroup that are packed four to a word,
-    // because every store is of whole words. Else each byte takes a word.
+    // because every store is of whole words. Otherwise each byte takes a word.
     bool is_words = false;
     // True for memory of the workgroup that holds elements in the form of
     // device memory, also those of 8 or 16 bits: matrix loops load and store
@@ -78,7 +83,7 @@ struct PhasePlan {
     // begins. Set only if DeviceTraits::keeps_elements. Buffers that are never
     // in use at the same time may overlap; barriers are planned for that.
     int64_t shared_offset = 0;
-    // number of bytes of a kShared buffer; also only if keeps_elements
+    // number of bytes of a kShared buffer; set only if keeps_elements
     int64_t shared_size = 0;
   };
 
@@ -86,7 +91,7 @@ struct PhasePlan {
   // number of invocations per workgroup, without a producer's; whole subgroups
   // if the nest has subgroup loops
   int64_t invocations = 1;
-  std::vector<Place> places;  // the place of each buffer
+  std::vector<Place> places;  // the place of each buffer of the nest
   // Statements with a barrier of the workgroup before them.
   std::unordered_set<const loops::Statement*> barriers;
   // The barriers that also order earlier stores for products of warpgroups
@@ -136,8 +141,8 @@ StatusOr<PhasePlan> PlanPhase(const loops::LoopNest& nest,
                               const loops::Phase& phase,
                               const DeviceTraits& device);
 
-// True if subgroups combine values of the type; else halves of the workgroup
-// do.
+// True if subgroups combine values of the type. Otherwise halves of the
+// workgroup are combined repeatedly.
 bool CombinesBySubgroups(DType type, tensor::Update update,
                          const DeviceTraits& device);
 

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "jit/gpu/rings.h"
-#include "jit/loops/matrix_operation.h"
+#include "jit/loops/analysis/matrix_operation.h"
 #include "jit/loops/walk.h"
 #include "jit/target/matrix_instructions.h"
 
@@ -83,8 +83,8 @@ class Finder {
                loops::ExtentOf(nest_.pool, statement.variable)) == subgroups_;
   }
 
-  // True if the block is a sequence of products of panels. Adds the factors of
-  // these products.
+  // True if the block is a sequence of products that read panels. Adds the
+  // factors of these products to `factors`.
   bool AreProducts(const Block& block, NodeId subgroup,
                    Factors& factors) const {
     return std::ranges::all_of(block, [&](const Statement& statement) {
@@ -140,8 +140,8 @@ class Finder {
         continue;
       }
       if (rings_.LoopOf(buffer) != variable) return false;
-      // The slots that the products of this iteration and of the one before
-      // read.
+      // The slots that are read by the products of this iteration and by those
+      // of the previous iteration.
       const Slots in_use = read | Turned(read, rings_.CountOf(buffer));
       if ((rings_.SlotsOf(buffer, indices, around_) & in_use) != 0)
         return false;

@@ -52,9 +52,11 @@ std::vector<ProductsInFlight> FindProductsInFlight(const loops::LoopNest& nest,
                                                    const SharedMemory& memory,
                                                    int64_t subgroups);
 
-// Returns the loops for which the first condition holds. The second is not
-// checked: the caller must ensure that nothing is stored to what products still
-// read (jit/gpu/warp_roles.h).
+// Returns the loops of which FindProductsInFlight's first condition holds: all
+// matrix operations of an iteration are products of panels in one subgroup
+// loop. The second condition is not checked: the caller must ensure that
+// nothing is stored to memory that products in flight still read
+// (jit/gpu/warp_roles.h).
 std::vector<ProductsInFlight> FindProductLoops(const loops::LoopNest& nest,
                                                const loops::Block& body,
                                                const SharedMemory& memory,

@@ -7,8 +7,8 @@
 
 #include "gtest/gtest.h"
 #include "jit/gpu/phase_plan.h"
-#include "jit/loops/text.h"
-#include "jit/loops/verifier.h"
+#include "jit/loops/text/text.h"
+#include "jit/loops/verifier/verifier.h"
 #include "jit/target/matrix_instructions.h"
 
 namespace ember::jit::gpu {
@@ -51,7 +51,8 @@ struct Outcome {
   size_t barriers = 0;
 };
 
-// Plans a phase with a loop that has this body.
+// Plans a phase with a loop whose body is `body`, and counts the loops with
+// products in flight and the barriers.
 Outcome PlanOf(std::string_view body) {
   const auto nest = loops::Parse(
       "loops @t(%a: input f16[64, 512], %b: input f16[512, 64],\n"
@@ -97,8 +98,8 @@ TEST(ProductsInFlightTest, OneSlotToSpare) {
   }
 }
 
-// The slot to which an iteration copies was read in the previous one, whose
-// products may still read it.
+// The slot to which an iteration copies was read in the previous iteration,
+// whose products may still read it. So products do not stay in flight.
 TEST(ProductsInFlightTest, NoSlotToSpare) {
   const Outcome outcome =
       PlanOf("      await 2\n" + std::string(kProducts) + Copies(3));
@@ -106,20 +107,21 @@ TEST(ProductsInFlightTest, NoSlotToSpare) {
   EXPECT_EQ(outcome.barriers, 1u);
 }
 
-// If the loop also stores to the factors in another way, its products do not
-// stay in flight.
+// If another statement of the loop also stores to the factors, the loop's
+// products do not stay in flight.
 TEST(ProductsInFlightTest, OtherStoresToTheirFactors) {
   const std::string stores = R"(
       invocation i < 64 { %as[mod(k, 4), i, 0] = %a[i, k] }
 )";
   EXPECT_EQ(
       PlanOf("      await 1\n" + stores + kProducts + Copies(2)).in_flight, 0u);
-  // If the rows of successive warps do not follow each other, the rows' factor
-  // is in registers.
+  // If the rows of successive warps do not follow each other in the buffer, the
+  // factor of the rows is read to registers, so products do not stay in flight.
   std::string apart(kProducts);
   apart.replace(apart.find("s * 16 + m"), 10, "mod(s, 2) * 32 + m");
   EXPECT_EQ(PlanOf("      await 1\n" + apart + Copies(2)).in_flight, 0u);
-  // Each iteration reads the sums, so the products must be complete.
+  // Each iteration reads the sums, so its products must be complete and do not
+  // stay in flight.
   const std::string uses = R"(
       subgroup s < 4 { matrix m < 16 { matrix n < 64 {
         %y[s * 16 + m, n] = %sum[s, m, n]

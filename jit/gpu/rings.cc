@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "tensor/linear.h"
+#include "tensor/builder/linear.h"
 
 namespace ember::jit::gpu {
 
@@ -64,7 +64,8 @@ void Rings::FindBuffersOf(NodeId variable, const Block& block) {
   }
 }
 
-// The index may lack the modulo: an index in 0..count-1 is its own remainder.
+// The index may lack the modulo: an index whose values are in 0..count-1 is
+// equal to its remainder.
 std::optional<Turn> Rings::TurnOf(uint32_t buffer, NodeId index) const {
   const int64_t count = counts_[buffer];
   const tensor::Node& node = nest_.pool[index];

@@ -42,9 +42,11 @@ constexpr Slots Turned(Slots slots, int count) {
   return static_cast<Slots>((slots >> 1) | ((slots & 1) << (count - 1)));
 }
 
-// The slot of a first index, relative to the iteration of a loop.
+// The slot that the first index of an access selects, relative to the iteration
+// of a loop.
 struct Turn {
-  std::optional<loops::NodeId> variable;  // none: the slot is constant
+  // Variable of that loop; empty: the slot is constant.
+  std::optional<loops::NodeId> variable;
   // number of the slot, or its distance from the iteration, in 0..count-1
   int64_t offset = 0;
 };
@@ -52,14 +54,14 @@ struct Turn {
 class Rings {
  public:
   // is_of_many: for each buffer, true if several invocations may touch the same
-  // element. SlotsOf returns no slots for other buffers.
+  // element. For buffers where this is false, SlotsOf returns no slots.
   Rings(const loops::LoopNest& nest, const loops::Block& body,
         std::vector<bool> is_of_many);
 
   // Number of slots; 1 for a buffer that is not a ring.
   int CountOf(uint32_t buffer) const { return counts_[buffer]; }
-  // Returns the variable of the loop that the buffer's slots follow: the first
-  // such serial loop outside invocation loops.
+  // Returns the variable of the loop whose iterations the buffer's slots
+  // follow: the first such serial loop outside invocation loops.
   const std::optional<loops::NodeId>& LoopOf(uint32_t buffer) const {
     return loops_[buffer];
   }
@@ -86,7 +88,7 @@ class Rings {
   std::vector<std::optional<loops::NodeId>> loops_;
 };
 
-// True if the statement, or one in it, stores asynchronously.
+// True if the statement, or a statement in its body, stores asynchronously.
 bool HasAsyncStore(const loops::Statement& statement);
 
 // Calls visit(buffer, stores, indices) for each access of the statement itself,

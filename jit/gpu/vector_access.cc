@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <bit>
 
-#include "jit/loops/divisibility.h"
+#include "jit/loops/analysis/divisibility.h"
 #include "jit/loops/walk.h"
 
 namespace ember::jit::gpu {

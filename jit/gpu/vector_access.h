@@ -15,26 +15,28 @@
 #include <optional>
 
 #include "jit/loops/loop_nest.h"
-#include "tensor/linear.h"
+#include "tensor/builder/linear.h"
 
 namespace ember::jit::gpu {
 
 // Smallest and largest number of elements of a vector; both are powers of two.
 struct VectorLimits {
   uint32_t least = 1;
-  uint32_t most = 1;  // less than 2: there are no vectors
+  // The largest number; less than 2: the buffer has no vectors.
+  uint32_t most = 1;
 };
 
 struct VectorAccess {
-  uint32_t width = 1;  // number of elements of the vector
-  uint32_t lane = 0;   // position of this element in the vector
+  // Number of elements of the vector that contains the element.
+  uint32_t width = 1;
+  uint32_t lane = 0;  // position of the element in the vector
   // The vector's number in the buffer is the value of `number`, shifted right
   // by `shift` bits.
   tensor::LinearSum number;
   uint32_t shift = 0;
   // variable of the loop whose values share the vector
   loops::NodeId variable = 0;
-  // True if as many values of the loop share the vector as it has lanes.
+  // True if the vector has as many lanes as values of the loop share it.
   bool is_whole = false;
 };
 

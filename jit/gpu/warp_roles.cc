@@ -7,7 +7,7 @@
 
 #include "jit/gpu/rings.h"
 #include "jit/loops/walk.h"
-#include "tensor/linear.h"
+#include "tensor/builder/linear.h"
 
 namespace ember::jit::gpu {
 
@@ -99,7 +99,7 @@ class Finder {
   bool FindReaders() {
     bool are_own = true;
     for (const Statement& statement : roles_.loop->body) {
-      // LookAt checks asynchronous stores
+      // LookAt has checked the statements with asynchronous stores.
       if (HasAsyncStore(statement)) continue;
       ForEachAccessWithin(statement, [&](uint32_t buffer, bool stores,
                                          std::span<const NodeId> indices) {
@@ -190,7 +190,8 @@ class Finder {
       return !Touches(statement, /*or_their_memory=*/true);
     if (statement.kind != Statement::Kind::kIf)
       return LookAtCopy(statement, std::nullopt);
-    // A branch must contain whole fills, so none may be incomplete before it.
+    // A branch must contain whole fills, so no fill may be incomplete before
+    // the branch.
     if (!AreWhole()) return false;
     for (const Statement& inner : statement.body) {
       if (!HasAsyncStore(inner) || !LookAtCopy(inner, statement.condition))
@@ -206,7 +207,7 @@ class Finder {
   }
 
   // Checks one copy to a ring. condition: the condition of the surrounding
-  // branch, if any.
+  // branch, if there is one.
   bool LookAtCopy(const Statement& statement, std::optional<NodeId> condition) {
     const uint32_t buffer = StoredBy(statement);
     const auto known = ring_of_.find(buffer);
@@ -304,7 +305,7 @@ class Finder {
     return touches;
   }
 
-  // --- products in flight
+  // --- Products that stay in flight in the next iteration. ---
 
   void FindThoseThatGoOn() {
     const auto products =
@@ -349,7 +350,7 @@ class Finder {
   std::set<uint32_t> filled_;  // the buffers of all rings
   // For each buffer of a ring: the statements that read it.
   std::map<uint32_t, std::set<const Statement*>> readers_;
-  // for each buffer: the index that its readers have
+  // for each buffer: the slot index with which its readers access it
   std::map<uint32_t, NodeId> slots_;
   // for each buffer: the position of its ring in roles_.rings
   std::map<uint32_t, size_t> ring_of_;

@@ -51,8 +51,8 @@
 #include "jit/gpu/barriers.h"
 #include "jit/gpu/box_copies.h"
 #include "jit/gpu/products_in_flight.h"
-#include "jit/gpu/shared_panels.h"
 #include "jit/loops/loop_nest.h"
+#include "jit/target/shared_panels.h"
 
 namespace ember::jit::gpu {
 
@@ -60,7 +60,8 @@ struct WarpRoles {
   struct Ring {
     std::vector<uint32_t> buffers;
     int slots = 0;
-    int64_t fill_bytes = 0;  // bytes of one slot of all buffers together
+    // Bytes of one fill: a slot of each of the ring's buffers.
+    int64_t fill_bytes = 0;
     // The subgroup loops of the loop's body, in order, that read a slot of the
     // ring in each iteration. Each has `subgroups` subgroups.
     std::vector<const loops::Statement*> readers;
@@ -80,8 +81,8 @@ struct WarpRoles {
     bool begins_fill = false;
   };
 
-  // True if the producer is a warp of its own. Else it is a thread of the
-  // consumers' last warp.
+  // True if the producer is a warp of its own. Otherwise the producer is a
+  // thread of the consumers' last warp.
   bool has_warp = true;
   // the serial loop that reads the rings
   const loops::Statement* loop = nullptr;

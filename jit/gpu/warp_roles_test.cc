@@ -12,8 +12,8 @@
 #include "gtest/gtest.h"
 #include "jit/gpu/box_copies.h"
 #include "jit/gpu/phase_plan.h"
-#include "jit/loops/text.h"
-#include "jit/loops/verifier.h"
+#include "jit/loops/text/text.h"
+#include "jit/loops/verifier/verifier.h"
 #include "jit/target/matrix_instructions.h"
 
 namespace ember::jit::gpu {
@@ -50,8 +50,8 @@ struct Parts {
   std::string behind;
   std::string turns = "8";
   std::string tasks = "1";
-  // False if the nest has loads that cannot be proved to be in bounds; the
-  // tests ignore that then.
+  // False if the nest has loads that cannot be proved to be in bounds. Then the
+  // test does not verify the nest.
   bool verifies = true;
 };
 
@@ -138,7 +138,8 @@ TEST(WarpRolesTest, DeviceMustHaveThem) {
   device = Device();
   device.invocations = 128;
   EXPECT_FALSE(HasRoles({}, device));
-  // The slots fill the memory, so there is no room for their barriers.
+  // The slots fill the workgroup's memory, so there is no room for the barriers
+  // of the slots, and warps get no roles.
   device = Device();
   device.shared_bytes = 4 * (64 * 64 + 64 * 128) * 2;
   EXPECT_FALSE(HasRoles({}, device));
@@ -154,26 +155,27 @@ TEST(WarpRolesTest, AllStoresAreCopiesOfBoxes) {
     EXPECT_NE(at, std::string::npos) << what;
     return text.replace(at, what.size(), by);
   };
-  // A copy is no box if rows of the source move twice as fast as those of the
-  // slot.
+  // Warps get no roles if rows of the source move twice as fast as those of the
+  // slot, because the copy is then no box.
   parts.in_loop = replaced(parts.in_loop, "%a[floordiv(i, 8) + r * 16",
                            "%a[mod(floordiv(i, 8) * 2, 16) + r * 16");
   EXPECT_FALSE(HasRoles(parts));
-  // A copy is no box if rows and columns are exchanged.
+  // A copy that exchanges rows and columns is no box.
   parts = {};
   parts.in_loop =
       replaced(parts.in_loop,
                "%a[floordiv(i, 8) + r * 16, k * 64 + 128 + mod(i, 8) * 8 + v]",
                "%a[mod(i, 8) * 8 + v, k * 64 + 128 + floordiv(i, 8) + r * 16]");
   EXPECT_FALSE(HasRoles(parts));
-  // Rows of 120 bytes are not whole pieces of 16 bytes.
+  // Rows of %c have 120 bytes, which are not whole pieces of 16 bytes, so the
+  // copy cannot be a box.
   parts = {};
   parts.in_loop =
       replaced(parts.in_loop,
                "%a[floordiv(i, 8) + r * 16, k * 64 + 128 + mod(i, 8) * 8 + v]",
                "pad(%c[floordiv(i, 8) + r * 16, mod(i, 8) * 8 + v], 0.0)");
   EXPECT_FALSE(HasRoles(parts));
-  // Elements outside of the tensor do not read as zero.
+  // Elements outside of the tensor must read as 1.0, not as 0 as in a box.
   parts = {};
   const std::string from =
       "%a[floordiv(i, 8) + r * 16, k * 64 + 128 + mod(i, 8) * 8 + v]";
@@ -188,21 +190,24 @@ TEST(WarpRolesTest, AllStoresAreCopiesOfBoxes) {
 
 TEST(WarpRolesTest, FillsAreOfTurnsInOrder) {
   Parts parts;
-  // The first iterations are copied in the wrong order.
+  // The copies before the loop fill slot 1 for iteration 0 and slot 0 for
+  // iteration 1, which is the wrong order, so warps get no roles.
   parts.before = CopyA("1", "0") + CopyB("1", "0") + "await 1\n" +
                  CopyA("0", "64") + CopyB("0", "64");
   EXPECT_FALSE(HasRoles(parts));
-  // Only one of the rings is filled.
+  // Before the loop, the second fill brings only a slot of %a, not one of %b,
+  // so warps get no roles.
   parts = {};
   parts.before =
       CopyA("0", "0") + CopyB("0", "0") + "await 1\n" + CopyA("1", "64");
   EXPECT_FALSE(HasRoles(parts));
-  // One iteration less is copied before the loop than the loop's copies are
-  // ahead.
+  // The copies in the loop are two iterations ahead, but only one iteration is
+  // copied before the loop, so warps get no roles.
   parts = {};
   parts.before = CopyA("0", "0") + CopyB("0", "0");
   EXPECT_FALSE(HasRoles(parts));
-  // The condition is not that the filled iteration exists.
+  // The condition of the copies is not that the iteration that they fill
+  // exists, so warps get no roles.
   parts = {};
   parts.in_loop.replace(0, std::string("if k + 2 < 8").size(), "if k + 2 < 7");
   EXPECT_FALSE(HasRoles(parts));
@@ -222,8 +227,8 @@ TEST(WarpRolesTest, TurnsMayBeAsManyAsTheCallBrings) {
   EXPECT_TRUE(HasRoles(parts));
 }
 
-// After the loop other buffers may use the rings' memory, but then the producer
-// must not begin another task.
+// After the loop, other buffers may use the rings' memory. The kernel is then
+// not persistent, because the producer must not begin another task.
 TEST(WarpRolesTest, MemoryOfTheRings) {
   Parts parts;
   const std::string store = "invocation i < 64 { %z[i, 0] = 1.0 }\n";
@@ -236,14 +241,16 @@ TEST(WarpRolesTest, MemoryOfTheRings) {
   parts = {};
   parts.before = store + load + parts.before;
   EXPECT_FALSE(HasRoles(parts));
-  // A buffer in use from the first statement to the last has memory of its own.
+  // A buffer in use from the first statement to the last has memory of its own,
+  // apart from the rings, so the kernel may be persistent.
   parts = {};
   parts.before = store + parts.before;
   parts.behind = load;
   plan = PlanOf(NestOf(parts), Device());
   ASSERT_TRUE(plan.roles);
   EXPECT_NE(plan.most_workgroups, 0);
-  // A reader of a slot after the loop does not wait until the slot is full.
+  // A statement after the loop that reads a slot would not wait until the slot
+  // is full, so warps get no roles.
   parts = {};
   parts.behind = "invocation i < 64 { %y[i, 0] = f32(%as[0, i, 0]) }\n";
   EXPECT_FALSE(HasRoles(parts));
@@ -259,7 +266,8 @@ TEST(WarpRolesTest, WhatTheProducerReadsIsThere) {
   };
   from("k * 64 + 128 + %i[0] * 64");
   EXPECT_TRUE(HasRoles(parts));
-  // The value may be stored by another task of the phase, or by this one.
+  // The copies' source index is loaded from %o or %n, which another task of the
+  // phase, or this task, stores. Warps then get no roles.
   parts.before = "%o[0] = 1\n" + parts.before;
   EXPECT_TRUE(HasRoles(parts));
   from("k * 64 + 128 + %o[0] * 64");
@@ -269,7 +277,8 @@ TEST(WarpRolesTest, WhatTheProducerReadsIsThere) {
   EXPECT_FALSE(HasRoles(parts));
 }
 
-// A workgroup has slices of memory for one task only.
+// Slices are memory for one task of a workgroup, so a phase with slices gets no
+// roles.
 TEST(WarpRolesTest, NoneWithSlices) {
   Parts parts;
   const std::string store = "invocation i < 64 { %large[i, 0] = 1.0 }\n";
@@ -280,9 +289,9 @@ TEST(WarpRolesTest, NoneWithSlices) {
 
 // --- several rings
 
-// Two products with a computation between them. In iteration k the first
-// product reads keys, and the second reads values, both from slot k mod 2. Each
-// product runs in four of the eight subgroups.
+// A nest with two products and a computation between them. In iteration k the
+// first product reads keys, and the second reads values, both from slot k mod
+// 2. Each product runs in four of the eight subgroups.
 struct TwoProducts {
   // number of slots of keys and of values
   std::string keys = "2", values = "2";
@@ -480,8 +489,8 @@ TEST(WarpRolesTest, TasksThatAreLongAndShortInTurnsHaveAFixedOrder) {
   EXPECT_EQ(most_workgroups(pieces, "264 * N"), 0);
 }
 
-// Other memory than rings must not change while products that read it are in
-// flight.
+// Products stay in flight only if the loop stores to no memory, other than
+// rings, that they read.
 TEST(WarpRolesTest, ProductsOfWhatTheLoopStoresDoNotGoOn) {
   Parts parts;
   parts.before = "invocation i < 64 { %cs[i, 0] = %a[i, 0] }\n" +
@@ -561,7 +570,7 @@ TEST(BoxCopiesTest, DimsMayHaveAnotherOrder) {
   const auto other = copy_of("floordiv(i, 16)", "r");
   ASSERT_TRUE(other);
   EXPECT_EQ(other->order, (std::vector<uint32_t>{0, 1, 2, 3}));
-  // Two dims of the tensor must not move with one of the slot.
+  // A copy is no box if two dims of the tensor move with one dim of the slot.
   EXPECT_FALSE(copy_of("r", "r"));
   EXPECT_FALSE(copy_of("floordiv(i, 16)", "floordiv(i, 16)"));
 }
@@ -575,7 +584,8 @@ TEST(BoxCopiesTest, TheLastDimIsTheLast) {
                      {.rows = 16, .row_bytes = 256}));
 }
 
-// Rows of one panel continue from line to line; a condition leaves rows out.
+// Rows that are one panel long continue from line to line, so they are one box.
+// A condition leaves rows out.
 TEST(BoxCopiesTest, RowsOfOnePanelAreOneBox) {
   const auto nest = loops::Parse(
       "loops @t(%x: input f16[20, 20, 64], %y: output f32[1]) {\n"

@@ -5,17 +5,17 @@
 #include "jit/backend/describe_nest.h"
 #include "jit/backend/host_kernel.h"
 #include "jit/backend/kernel_report.h"
-#include "jit/backends.h"
 #include "jit/kernel/build_nest.h"
+#include "jit/registry/backends.h"
 #include "vm/format/kernel_image_verifier.h"
 #include "vm/format/native_kernels.h"
-#include "vm/runtime/cpu_kernel.h"
+#include "vm/runtime/kernels/cpu_kernel.h"
 
 namespace ember::jit {
 namespace {
 
-// Compiles and runs the nest's prologue on this machine to pack the constants.
-// The prologue for any target computes the same.
+// Compiles the nest's prologue for this machine and runs it to pack the
+// constants. A prologue computes the same for every target.
 StatusOr<PackedConstants> Pack(const vm::KernelRequest& request,
                                loops::LoopNest nest, Compiler& packer) {
   nest.phases.clear();
@@ -32,8 +32,8 @@ StatusOr<PackedConstants> Pack(const vm::KernelRequest& request,
   return packed;
 }
 
-// A compiler that returns code in the form of an image and does not load it: it
-// may be for another machine.
+// A compiler that returns code in the form of an image and does not load the
+// code, because it may be for another machine.
 class Unloaded final : public Compiler {
  public:
   explicit Unloaded(ObjectCompiler& compiler) : compiler_(compiler) {}
@@ -73,7 +73,8 @@ StatusOr<vm::KernelImage> BuildImage(const vm::KernelRequest& request,
     return image;
   StatusOr<PackedConstants> made =
       Pack(request, std::move(nest), *options.packer);
-  // If packing the constants fails, they are packed when the kernel is loaded.
+  // If packing the constants fails here, the kernel packs them when it is
+  // loaded.
   if (made.ok()) *packed = *std::move(made);
   return image;
 }

@@ -1,6 +1,6 @@
 // Builds the image of a kernel for any target from a dispatch: schedule, loop
-// nest, code. This is for programs that keep images (tools/lib/prejit.h);
-// build_kernel.h makes a kernel of this process.
+// nest, code. This is for programs that keep images
+// (tools/lib/prejit/prejit.h); build_kernel.h makes a kernel of this process.
 //
 //   EMBER_ASSIGN_OR_RETURN(const CompileTarget target,
 //                          FindCompileTarget("aarch64+dotprod"));
@@ -27,10 +27,10 @@ namespace ember::jit {
 struct ImageOptions {
   // The value of NestOptions::is_exact for the kernel.
   bool is_exact = false;
-  // A compiler for this machine, whatever the target is. It packs the constants
-  // for which the kernel has its own layout, by compiling and running here the
-  // part of its loop nest that does so. Null: they are packed when the kernel
-  // is loaded. Used during the call.
+  // A compiler for this machine, whatever the target is. The compiler packs the
+  // constants for which the kernel has its own layout, by compiling and running
+  // here the part of its loop nest that does so. Null: the constants are packed
+  // when the kernel is loaded. Used during the call.
   Compiler* packer = nullptr;
 };
 

@@ -4,14 +4,14 @@
 #include <utility>
 
 #include "base/concat.h"
+#include "jit/backend/decline_reasons.h"
 #include "jit/backend/describe_nest.h"
 #include "jit/backend/host_kernel.h"
 #include "jit/backend/stopwatch.h"
-#include "jit/backends.h"
-#include "jit/decline_reasons.h"
 #include "jit/kernel/build_nest.h"
-#include "vm/runtime/cpu_kernel.h"
-#include "vm/runtime/device_kernel.h"
+#include "jit/registry/backends.h"
+#include "vm/runtime/kernels/cpu_kernel.h"
+#include "vm/runtime/kernels/device_kernel.h"
 
 namespace ember::jit {
 namespace {
@@ -39,8 +39,8 @@ StatusOr<std::unique_ptr<vm::Kernel>> LaunchOnHost(
   return std::unique_ptr<vm::Kernel>(std::move(kernel));
 }
 
-// Loads the image on the request's device. loading, packing: get the
-// milliseconds that these took.
+// Loads the image on the request's device. loading: gets the milliseconds that
+// loading took; packing: those that packing the constants took.
 StatusOr<std::unique_ptr<vm::Kernel>> LaunchOnDevice(
     const vm::KernelRequest& request, vm::KernelImage image,
     std::string description, double& loading, double& packing) {

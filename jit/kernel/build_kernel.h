@@ -15,9 +15,9 @@
 
 namespace ember::jit {
 
-// Returns the kernel of the request. It uses request.constant_data only while
-// it is built, and nothing else of the request later either. report may be
-// null. Thread-safe.
+// Returns the kernel of the request. The kernel keeps no reference to the
+// request: request.constant_data, too, is only used while the kernel is built.
+// report may be null. Thread-safe.
 StatusOr<std::unique_ptr<vm::Kernel>> BuildKernel(
     const vm::KernelRequest& request, Compiler& compiler, KernelReport* report);
 

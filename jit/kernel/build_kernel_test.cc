@@ -11,20 +11,20 @@
 #include <string>
 #include <vector>
 
-#include "base/test_seeds.h"
-#include "hal/cpu/cpu_target.h"
+#include "base/testing/seeds.h"
+#include "hal/cpu/target.h"
 #include "jit/llvm/compiler.h"
 #include "jit/schedule/testing/random_pair.h"
-#include "tensor/evaluator.h"
-#include "tensor/random_dispatch.h"
-#include "tensor/text.h"
+#include "tensor/evaluator/evaluator.h"
+#include "tensor/testing/random_dispatch.h"
+#include "tensor/text/text.h"
 
 namespace ember::jit {
 namespace {
 
 Compiler& SharedCompiler() {
   static Compiler* const compiler = [] {
-    auto created = NewLlvmCompiler();
+    auto created = llvm_ir::NewLlvmCompiler();
     EXPECT_TRUE(created.ok()) << created.status().ToString();
     return created->release();
   }();
@@ -91,7 +91,8 @@ TEST(BuildKernel, RandomDispatches) {
       auto kernel = BuildKernel(request, SharedCompiler(), &report);
       if (given) std::fputs((report.schedule + report.nest).c_str(), stderr);
       if (!kernel.ok()) {
-        // A kernel may only be declined for a reason of jit/decline_reasons.h.
+        // A kernel may only be declined for a reason of
+        // jit/backend/decline_reasons.h.
         ASSERT_EQ(kernel.status().code(), StatusCode::kUnimplemented)
             << kernel.status().ToString() << tensor::Print(random.dispatch);
         ++declined[kernel.status().ToString().substr(0, 300)];

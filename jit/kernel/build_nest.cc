@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "base/concat.h"
-#include "jit/backends.h"
-#include "jit/decline_reasons.h"
-#include "jit/loops/text.h"
-#include "jit/loops/verifier.h"
+#include "jit/backend/decline_reasons.h"
+#include "jit/loops/text/text.h"
+#include "jit/loops/verifier/verifier.h"
+#include "jit/registry/backends.h"
 #include "jit/schedule/core/computation.h"
 #include "jit/schedule/core/normalise.h"
 #include "jit/schedule/core/schedule.h"
@@ -95,7 +95,8 @@ Status CheckIndexTerms(const schedule::Computation& computation) {
 }
 
 // Returns the factor by which errors may exceed those of direct sums. It is
-// more than 1 for Winograd's convolutions, in two dims.
+// more than 1 if the schedule has Winograd's convolutions, whose errors grow in
+// two dims.
 double ErrorGrowthOf(const std::string& schedule) {
   return schedule.find("winograd ") == std::string::npos
              ? 1
@@ -132,8 +133,8 @@ StatusOr<loops::LoopNest> BuildNest(const vm::KernelRequest& request,
   if (error_growth != nullptr) *error_growth = ErrorGrowthOf(schedule.ToText());
   if (text != nullptr)
     *text = {.schedule = schedule.ToText(), .nest = loops::ToText(nest)};
-  // Modules come from strangers: code may run only if it is proved to stay in
-  // bounds.
+  // Modules come from strangers: code may run only if the verifier proves that
+  // it stays in bounds.
   if (Status status = loops::Verify(nest); !status.ok())
     return Decline(DeclineReason::kNoProof, status.message());
   return nest;

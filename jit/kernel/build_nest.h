@@ -32,9 +32,9 @@ struct NestText {
 // Returns the verified nest of the request. text: if it is not null, gets the
 // schedule and the nest, even if no proof of bounds was found. error_growth: if
 // it is not null, gets vm::Kernel::error_growth. Errors, with a reason of
-// jit/decline_reasons.h: the dispatch is too large or deep for recursion, index
-// terms are too large for 64-bit arithmetic on them, or the schedule, lowering
-// or the verifier declines. Thread-safe.
+// jit/backend/decline_reasons.h: the dispatch is too large or deep for
+// recursion, index terms are too large for 64-bit arithmetic on them, or the
+// schedule, lowering or the verifier declines. Thread-safe.
 StatusOr<loops::LoopNest> BuildNest(const vm::KernelRequest& request,
                                     const NestOptions& options, NestText* text,
                                     double* error_growth = nullptr);

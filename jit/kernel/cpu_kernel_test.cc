@@ -1,18 +1,18 @@
 // Tests kernels as the VM calls them: shapes, constants, threads, errors.
-#include "vm/runtime/cpu_kernel.h"
+#include "vm/runtime/kernels/cpu_kernel.h"
 
 #include <cstring>
 #include <vector>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "hal/cpu/cpu_target.h"
+#include "hal/cpu/target.h"
 #include "hal/cpu/thread_pool.h"
 #include "jit/kernel/build_kernel.h"
 #include "jit/llvm/compiler.h"
-#include "tensor/evaluator.h"
-#include "tensor/random_dispatch.h"
-#include "tensor/text.h"
+#include "tensor/evaluator/evaluator.h"
+#include "tensor/testing/random_dispatch.h"
+#include "tensor/text/text.h"
 
 namespace ember::jit {
 namespace {
@@ -21,7 +21,9 @@ using ::testing::HasSubstr;
 
 class CpuKernelTest : public ::testing::Test {
  protected:
-  static void SetUpTestSuite() { compiler_ = NewLlvmCompiler()->release(); }
+  static void SetUpTestSuite() {
+    compiler_ = llvm_ir::NewLlvmCompiler()->release();
+  }
   static void TearDownTestSuite() { delete compiler_; }
 
   void Parse(std::string_view text, std::vector<int64_t> parameters) {
@@ -97,7 +99,8 @@ TEST_F(CpuKernelTest, PacksConstantsOnce) {
   const auto kernel = Build();
   ASSERT_NE(kernel, nullptr);
   EXPECT_EQ(Difference(*kernel, serial_), "");
-  // The kernel has its own copy of packed constants.
+  // The kernel has its own copy of packed constants, so changing the original
+  // constant does not change the results.
   std::memset(buffers[1].data(), 0, buffers[1].size());
   EXPECT_EQ(Difference(*kernel, serial_), "");
   request_.constant_data[1] = request_.constant_data[1].first(8);

@@ -1,9 +1,9 @@
 // Compares kernels of devices with the definition of the dispatch: random
 // dispatches under random schedules, and through BuildKernel. The devices are
-// Vulkan's, and the emulated grid of CUDA or a GPU (jit/ptx/device_testing.h).
+// Vulkan's, and the emulated grid of CUDA or a GPU (jit/ptx/testing/device.h).
 //
 //   EMBER_SEEDS=1000 bazel run -c opt //jit/kernel:device_kernel_test
-#include "vm/runtime/device_kernel.h"
+#include "vm/runtime/kernels/device_kernel.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -15,28 +15,28 @@
 #include <vector>
 
 #include "base/concat.h"
-#include "base/test_seeds.h"
+#include "base/testing/seeds.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "jit/backend/describe_nest.h"
 #include "jit/backend/iteration_formulas.h"
-#include "jit/gpu/testing.h"
+#include "jit/gpu/testing/run_nest.h"
 #include "jit/kernel/build_kernel.h"
 #include "jit/llvm/library/full_compiler.h"
-#include "jit/loops/iterations.h"
-#include "jit/loops/text.h"
-#include "jit/loops/verifier.h"
+#include "jit/loops/analysis/iterations.h"
+#include "jit/loops/text/text.h"
+#include "jit/loops/verifier/verifier.h"
 #include "jit/ptx/compiler.h"
-#include "jit/ptx/device_testing.h"
 #include "jit/ptx/target.h"
+#include "jit/ptx/testing/device.h"
 #include "jit/schedule/lowering/lowering.h"
 #include "jit/schedule/testing/random_pair.h"
-#include "jit/spirv/testing.h"
-#include "tensor/evaluator.h"
-#include "tensor/random_dispatch.h"
-#include "tensor/text.h"
+#include "jit/spirv/testing/run_nest.h"
+#include "tensor/evaluator/evaluator.h"
+#include "tensor/testing/random_dispatch.h"
+#include "tensor/text/text.h"
 #include "vm/format/kernel_image.h"
-#include "vm/runtime/kernel_layout.h"
+#include "vm/runtime/kernels/layout.h"
 
 namespace ember::jit {
 namespace {
@@ -139,8 +139,9 @@ std::string RunPair(const Machine& machine, const RandomPair& pair,
   return wrong;
 }
 
-// The formulas of an image give at least the counts of the nest, and nearly
-// always the same.
+// For each phase, the formulas of an image give at least the number of
+// iterations that is counted for the nest, and nearly always exactly that
+// number.
 TEST(DeviceKernelTest, IterationsAreThoseOfTheNest) {
   const SeedRange seeds = TestSeeds(150);
   int64_t phases = 0, equal = 0;
@@ -206,7 +207,8 @@ TEST(DeviceKernelTest, IterationsOfACall) {
   constexpr char kOne[] = "for i < N { %y[t] += %x[0] }";
   EXPECT_EQ(run(kOne, 65534, 0), "65534");
   EXPECT_THAT(run(kOne, 65535, 0), refusal(65536));
-  // Each iteration of the outer loop counts three, and its end two.
+  // For m = 1, each iteration of the outer loop counts as three iterations, and
+  // the end of the outer loop as two.
   constexpr char kTwo[] = "for i < N { for j < M { %y[t] += %x[0] } }";
   EXPECT_EQ(run(kTwo, 21844, 1), "21844");
   EXPECT_THAT(run(kTwo, 21845, 1), refusal(65537));
@@ -244,14 +246,14 @@ TEST_P(DeviceKernelRandomTest, Schedules) {
   totals.Print();
   if (seeds.is_replay) return;
   // Lower refuses 1 in 10 of 1500 pairs, and the device refuses some. With few
-  // pairs the share varies, so the test only expects that half of the pairs are
-  // compared.
+  // pairs this share varies, so the test only expects that more than half of
+  // the pairs are compared.
   EXPECT_GT(totals.equal * 2, static_cast<int64_t>(seeds.end - seeds.begin));
 }
 
 Compiler& SharedCompiler() {
   static Compiler* const compiler = [] {
-    auto created = NewFullCompiler();
+    auto created = llvm_ir::NewFullCompiler();
     EXPECT_TRUE(created.ok()) << created.status().ToString();
     return created->release();
   }();
@@ -280,7 +282,8 @@ TEST_P(DeviceKernelRandomTest, DispatchesThroughBuildKernel) {
       report.keep_text = report.keep_code_text = true;
       auto kernel = BuildKernel(request, SharedCompiler(), &report);
       if (!kernel.ok()) {
-        // A kernel may only be declined for a reason of jit/decline_reasons.h.
+        // A kernel may only be declined for a reason of
+        // jit/backend/decline_reasons.h.
         ASSERT_EQ(kernel.status().code(), StatusCode::kUnimplemented)
             << kernel.status().ToString() << tensor::Print(random.dispatch);
         ++totals.declined[schedule::ReasonClass(kernel.status().message())];

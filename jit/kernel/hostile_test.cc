@@ -11,21 +11,21 @@
 #include <string_view>
 #include <vector>
 
-#include "base/test_seeds.h"
-#include "hal/cpu/cpu_target.h"
+#include "base/testing/seeds.h"
+#include "hal/cpu/target.h"
 #include "jit/kernel/build_kernel.h"
 #include "jit/llvm/compiler.h"
 #include "tensor/concrete_header.h"
-#include "tensor/evaluator.h"
-#include "tensor/hostile_dispatch.h"
-#include "tensor/text.h"
+#include "tensor/evaluator/evaluator.h"
+#include "tensor/testing/hostile_dispatch.h"
+#include "tensor/text/text.h"
 
 namespace ember::jit {
 namespace {
 
 Compiler& SharedCompiler() {
   static Compiler* const compiler = [] {
-    auto created = NewLlvmCompiler();
+    auto created = llvm_ir::NewLlvmCompiler();
     EXPECT_TRUE(created.ok()) << created.status().ToString();
     return created->release();
   }();
@@ -70,8 +70,8 @@ std::string CompareText(std::string_view text, int tier) {
   return Compare(random, tier, std::string(text));
 }
 
-// An index that wraps must not reach another element. A pad compares the index,
-// not its address.
+// If the terms of an index wrap, the load must not reach another element: a pad
+// compares the index, not the address.
 TEST(HostileKernels, IndexTermsThatWrap) {
   for (int tier : {1, 2}) {
     EXPECT_EQ(CompareText(R"(dispatch @d(%x: f32[4, 4]) -> (%y: f32[8, 16]) {
@@ -152,7 +152,8 @@ TEST(HostileKernels, RandomDispatches) {
     const std::string where = "replay: EMBER_SEED=" + std::to_string(seed) +
                               " bazel run //jit/kernel:hostile_test\n" +
                               tensor::Print(hostile.random.dispatch);
-    // Sessions evaluate the header before they ask for a kernel.
+    // Sessions evaluate the dispatch's header before they ask for a kernel, so
+    // dispatches whose header fails are left out.
     if (!hostile.is_evaluable || TurnsTooOften(hostile.random)) continue;
     for (int tier : {1, 2}) {
       const std::string reason = Compare(hostile.random, tier, where);

@@ -14,12 +14,12 @@
 #include <utility>
 #include <vector>
 
-#include "base/test_seeds.h"
+#include "base/testing/seeds.h"
 #include "jit/backend/describe_nest.h"
 #include "jit/backend/host_kernel.h"
 #include "jit/llvm/compiler.h"
-#include "jit/loops/text.h"
-#include "jit/loops/verifier.h"
+#include "jit/loops/text/text.h"
+#include "jit/loops/verifier/verifier.h"
 #include "jit/schedule/lowering/lowering.h"
 #include "jit/schedule/testing/random_pair.h"
 
@@ -30,7 +30,7 @@ using schedule::RandomPair;
 
 Compiler& SharedCompiler() {
   static Compiler* const compiler = [] {
-    auto created = NewLlvmCompiler();
+    auto created = llvm_ir::NewLlvmCompiler();
     EXPECT_TRUE(created.ok()) << created.status().ToString();
     return created->release();
   }();

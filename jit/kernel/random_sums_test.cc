@@ -13,13 +13,13 @@
 #include <utility>
 #include <vector>
 
-#include "base/test_seeds.h"
-#include "jit/kernel/executors.h"
-#include "tensor/evaluator.h"
-#include "tensor/random_values.h"
+#include "base/testing/seeds.h"
+#include "jit/kernel/testing/executors.h"
+#include "tensor/evaluator/evaluator.h"
 #include "tensor/sum_error.h"
-#include "tensor/text.h"
-#include "tensor/verifier.h"
+#include "tensor/testing/random_values.h"
+#include "tensor/text/text.h"
+#include "tensor/verifier/verifier.h"
 
 namespace ember::jit {
 namespace {
@@ -48,7 +48,7 @@ class Maker {
       case 0:
         term += " * " + term;
         break;
-      // the term is multiplied by an input that moves along some of the axes
+      // The term is multiplied by an input that is indexed by some of the axes.
       case 1: {
         std::vector<size_t> some;
         for (size_t a : All()) {
@@ -129,8 +129,8 @@ class Maker {
     return all;
   }
 
-  // Adds an input whose dims are the axes in a random order, and puts it in
-  // order_.
+  // Adds an input whose dims are the axes in a random order, and stores that
+  // order in order_.
   void AddInput(const char* name, std::vector<size_t> axes) {
     for (size_t i = axes.size(); i > 1; --i) {
       std::swap(axes[i - 1],
@@ -208,7 +208,8 @@ TEST(RandomSumsTest, WithinTheBound) {
       ++compared;
       for (size_t i = 0; i < found.size(); ++i) {
         const double exact = expected[i];
-        // The reference is rounded to f32 as well.
+        // The reference is rounded to f32 as well, so the bound is that of a
+        // sum with one more term.
         const double bound =
             tensor::SumErrorBound(sum.terms + 1, DType::kF32, exact);
         const double error = std::fabs(static_cast<double>(found[i]) - exact);

@@ -1,11 +1,11 @@
 // Compares float sums of every length, layout, tier and back end with sums in
-// f64: all errors are within the bound of tensor/sum_error.h. This prints a
-// table of them:
+// f64: all errors are within the bound of tensor/sum_error.h. The following
+// commands print a table of the errors:
 //
 //   ./dev sums                   lengths up to 10^7; minutes
 //   ./dev sums --length=100000
 //
-// The test itself checks a part of it.
+// The test itself checks a part of the table.
 //
 // Errors are printed in units of u * (sum of magnitudes), so that the bound of
 // a sum of n terms is about min(n, 2304).
@@ -28,9 +28,9 @@
 #include <string_view>
 #include <vector>
 
-#include "jit/kernel/executors.h"
-#include "tensor/text.h"
-#include "tensor/verifier.h"
+#include "jit/kernel/testing/executors.h"
+#include "tensor/text/text.h"
+#include "tensor/verifier/verifier.h"
 
 namespace ember::jit {
 namespace {
@@ -122,8 +122,8 @@ struct Case {
   }
 };
 
-// Returns a random number of the kind `values`. Its sign is fixed, and the
-// element's type has it exactly.
+// Returns a random number of the kind `values`. All numbers of a kind have the
+// same sign, and the element type represents them exactly.
 double Draw(std::mt19937_64& random, Values values) {
   // a number from 0 to just below 1
   const double unit = static_cast<double>(random() >> 11) * 0x1p-53;
@@ -169,15 +169,16 @@ class Data {
           static_cast<long double>(result_[r]) - exact_[r]));
       const double relative = error / static_cast<double>(exact_[r]) /
                               tensor::UnitRoundoff(case_.type);
-      // The negated comparison is also true for a NaN.
+      // This negated comparison is also true for a NaN, which then becomes the
+      // largest error.
       if (!(relative <= most)) most = relative;
     }
     return most;
   }
 
  private:
-  // Returns the exact sum of a result: it also adds up the rounding errors of
-  // the additions (Neumaier).
+  // Returns the exact sum for a result. This also adds up the rounding errors
+  // of the additions (Neumaier).
   long double Exact(size_t result) const {
     const auto r = static_cast<int64_t>(result);
     const int64_t left = case_.layout->is_matrix ? r / case_.columns : r;
@@ -244,7 +245,7 @@ int64_t LongestSum() {
   return given == nullptr ? 1000000 : std::strtoll(given, nullptr, 0);
 }
 
-// True if there is enough time and memory to run the case.
+// True if there is enough time and memory to run the case `c`.
 bool IsTried(const Case& c) {
   const int64_t elements = c.columns * c.length * c.inputs();
   // True for cases that are tried at larger sizes, because errors show in them:
@@ -297,8 +298,8 @@ void CheckLengths(const Layout& layout, DType type, int64_t columns,
       char text[32] = " |        -";
       if (error) {
         std::snprintf(text, sizeof(text), " | %8.2f", *error);
-        // The root of the norm, and the square of its result, add some
-        // roundings.
+        // The root of a norm, and the square of its result, add some rounding
+        // errors to the sum's.
         const double more =
             std::string_view(layout.name) == "norm along" ? 4 : 0;
         EXPECT_LE(*error, bound + more);
@@ -341,8 +342,8 @@ TEST(SumErrorTest, OfF64) {
     CheckLengths<double>(layout, DType::kF64, 16, Values::kNear125);
 }
 
-// Sums with infinite or NaN terms are those of plain addition, on every
-// executor.
+// A sum with infinite or NaN terms has the same result as plain addition of its
+// terms, on every executor.
 TEST(SumErrorTest, WhatIsNotFinite) {
   constexpr float kInfinity = HUGE_VALF;
   struct Special {
@@ -358,7 +359,8 @@ TEST(SumErrorTest, WhatIsNotFinite) {
       const tensor::Dispatch dispatch = DispatchOf(c);
       std::vector<float> x(static_cast<size_t>(c.columns * c.length), 1.0f);
       std::vector<float> y(16);
-      // The two values are far from each other, in one lane or in two.
+      // The special values are terms 5 and 50013 of each sum. Depending on the
+      // layout, they are in the same lane or in two lanes.
       for (int64_t column = 0; column < 16; ++column) {
         for (const auto& [k, value] :
              {std::pair(int64_t{5}, special.a), {int64_t{50013}, special.b}}) {

@@ -20,7 +20,8 @@ struct Operands {
   Term b;
   Interval range_a;
   Interval range_b;
-  bool is_unsigned = false;  // true also if neither operand can be negative
+  // Also true if the type is signed, but neither operand can be negative.
+  bool is_unsigned = false;
 
   bool MayDivideByZero() const { return range_b.Contains(0); }
   bool MayDivideByMinusOne() const {

@@ -28,8 +28,8 @@ Formula MakeFormula(Opcode opcode, DType type,
   for (NodeId id : loops::NodesUnder(pool, {&formula.result, 1})) {
     if (id != formula.a && id != formula.b) formula.order.push_back(id);
   }
-  // The nodes are computed in the order in which rules made them, which gives
-  // the best code.
+  // The nodes are sorted in the order in which rules made them, because
+  // computing them in this order gives the best code.
   std::ranges::sort(formula.order);
   return formula;
 }

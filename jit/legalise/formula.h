@@ -19,8 +19,9 @@ struct Formula {
   tensor::ExpressionPool pool;
   NodeId a = 0;
   NodeId b = 0;
-  // All other nodes, including constants, with operands before their users. The
-  // last one is the result. Empty if the result is an operand.
+  // All nodes of the expression but the operands, including constants, with
+  // operands before their users. The last node is the result. Empty if the
+  // result is an operand.
   std::vector<NodeId> order;
   NodeId result = 0;
 };

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "jit/legalise/rules.h"
-#include "jit/loops/facts.h"
+#include "jit/loops/analysis/facts.h"
 #include "jit/loops/raw.h"
 #include "jit/loops/walk.h"
 #include "jit/math/expand.h"
@@ -91,7 +91,8 @@ class NestLegaliser {
     }
   }
 
-  // Rewrites the value of a matrix loop: products and casts stay as they are.
+  // Rewrites the value of a statement in a matrix loop: only its loads are
+  // legalised; products and casts stay as they are.
   NodeId RewriteLoads(NodeId id) {
     const Node& node = nest_.pool[id];
     if (node.opcode != Opcode::kMultiply && node.opcode != Opcode::kCast)
@@ -149,7 +150,7 @@ class NestLegaliser {
     return ExpandMath(nest_.pool, node.opcode, type, operands);
   }
 
-  // Returns the node that replaces this one. All operands are already
+  // Returns the node that replaces node `id`. All operands are already
   // rewritten, except for the extent of a variable.
   NodeId RewriteNode(NodeId id) {
     if (const std::optional<NodeId> expanded = Expand(id))

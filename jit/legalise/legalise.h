@@ -23,7 +23,7 @@ namespace ember::jit::legalise {
 // Legalises the nest, which must be verified. range_of: returns the range of
 // i64 nodes of the nest, including those that are added to its pool. Without
 // it, ranges are those in the pool and those that follow from extents of inputs
-// and outputs (jit/loops/facts.h).
+// and outputs (jit/loops/analysis/facts.h).
 void Legalise(const TargetOperations& operations, loops::LoopNest& nest);
 void Legalise(const TargetOperations& operations, loops::LoopNest& nest,
               const RangeOf& range_of);

@@ -48,7 +48,8 @@ std::optional<NodeId> Legaliser::Fold(const Instruction& instruction) {
   if (type == DType::kBool && operands.size() == 2 &&
       (instruction.opcode == Opcode::kAnd ||
        instruction.opcode == Opcode::kOr)) {
-    // One constant operand may decide the result, or leave the other operand.
+    // If one operand is a constant, the result may be that constant or the
+    // other operand.
     for (size_t i = 0; i < 2; ++i) {
       const std::optional<int64_t> known = IntegerConstant(operands[i]);
       if (!known) continue;

@@ -1,5 +1,5 @@
-// Makes nodes that the target has for the rules of legalisation. It asks the
-// rules about each operation that the target lacks.
+// Makes nodes that the target has for the rules of legalisation. The legaliser
+// asks the rules about each operation that the target lacks.
 //
 //   Legaliser legaliser(AllRules(), operations, ranges, nest.pool);
 //   NodeId sum = legaliser.Make({Opcode::kAdd, DType::kBF16, {a, b}});
@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "jit/legalise/target_operations.h"
-#include "tensor/expression_pool.h"
+#include "tensor/builder/expression_pool.h"
 #include "tensor/interval.h"
 
 namespace ember::jit::legalise {
@@ -25,7 +25,7 @@ using tensor::NodeId;
 using tensor::Opcode;
 
 // An instruction with operands and a result. Constants, variables and loads are
-// none.
+// no instructions in this sense.
 struct Instruction {
   Opcode opcode = Opcode::kAdd;
   DType type = DType::kI64;  // type of the result
@@ -47,8 +47,8 @@ using Rule = std::optional<NodeId> (*)(Legaliser& legaliser,
 
 class Legaliser {
  public:
-  // rules: the first one in this order that returns a node wins. The rules must
-  // outlive the legaliser.
+  // rules: the rules are tried in this order, and the first rule that returns a
+  // node is used. The rules must outlive the legaliser.
   Legaliser(std::span<const Rule> rules, const TargetOperations& target,
             RangeOf range_of, tensor::ExpressionPool& pool)
       : rules_(rules),

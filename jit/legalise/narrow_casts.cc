@@ -8,7 +8,8 @@
 namespace ember::jit::legalise {
 namespace {
 
-// Rounds an f64 to an f32 whose last bit is set if anything was lost.
+// Rounds an f64 to an f32 toward zero, and sets the last bit of the f32 if that
+// lost anything ("odd").
 Term OddFloat(Term value) {
   const Term nearest = Cast(value, DType::kF32);
   const Term back = Cast(nearest, DType::kF64);
@@ -39,8 +40,8 @@ Term WithSign(Term value, const Magnitude& magnitude) {
   return Select(*magnitude.negative, -value, value);
 }
 
-// Converts a 64-bit integer to an f64, exactly except for bits that are
-// gathered in its last one.
+// Converts a 64-bit integer to an f64. Bits that the f64 cannot hold are lost,
+// and its last bit is then set.
 Term OddDouble(Term value) {
   if (DTypeByteSize(value.type()) < 8) return Cast(value, DType::kF64);
   const Magnitude magnitude = MagnitudeOf(value);
@@ -52,8 +53,9 @@ Term OddDouble(Term value) {
   return WithSign(Cast(exact, DType::kF64), magnitude);
 }
 
-// Converts an integer to an odd f32 without f64. If the float nearest to the
-// magnitude is inexact, it is moved below the magnitude and made odd.
+// Converts an integer to an f32 that is odd (truncated, with its last bit set
+// if that lost anything), without f64. If the float nearest to the magnitude is
+// larger than the magnitude, the next lower float is taken first.
 Term OddFloatOfInteger(Term value) {
   const Magnitude magnitude = MagnitudeOf(value);
   Term size = magnitude.size;
@@ -92,7 +94,8 @@ Term OfBits(Term bits, DType type, const TargetOperations& target) {
   return Bitcast(RawCast(bits, BitsOf(type)), type);
 }
 
-// True if the target has casts to the type from its values in f32, and to f32.
+// True if the target has casts from f32 to the type for values that the type
+// can represent, and casts from the type to f32.
 bool IsConverted(DType type, const TargetOperations& target) {
   if (IsByte(type)) return false;
   return type == DType::kBF16 || target.half_conversions || target.wide_halves;

@@ -5,7 +5,7 @@
 //   f16(i)    ->  f16(a float that rounds as i does), for i of 32 bits and more
 //   bf16(x)   ->  raw(bf16(x, with 16 bits rounded off as an integer))
 //   f16(x)    ->  the bits of f16 in integers    unless half_conversions
-//   f8e5m2(x) ->  its bits in integers           and so f8e4m3fn
+//   f8e5m2(x) ->  its bits in integers           f8e4m3fn: the same
 //
 // An integer or f64 is converted to a narrow float through f32. To round only
 // once, the f32 is truncated, and its last bit is set if that lost anything

@@ -42,7 +42,8 @@ std::optional<NodeId> NarrowFloats(Legaliser& legaliser,
   switch (instruction.opcode) {
     case Opcode::kCast:
     case Opcode::kBitcast:
-    case Opcode::kModulo:  // no target has these instructions for narrow floats
+    // No target has these instructions for narrow floats.
+    case Opcode::kModulo:
     case Opcode::kRemainder:
       return std::nullopt;
     case Opcode::kNegate:

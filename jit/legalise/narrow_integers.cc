@@ -26,7 +26,8 @@ bool KeepsType(Opcode opcode, DType type) {
       return IsSigned(type);
     case Opcode::kDivide:
     case Opcode::kFloorDivide:
-      return !IsSigned(type);  // dividing -128 by -1 gives 128
+      // signed: -128 / -1 is 128, which is no value of the type.
+      return !IsSigned(type);
     default:
       return false;
   }

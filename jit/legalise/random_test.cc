@@ -8,16 +8,16 @@
 #include <vector>
 
 #include "base/concat.h"
-#include "base/test_seeds.h"
+#include "base/testing/seeds.h"
 #include "gtest/gtest.h"
 #include "jit/legalise/legalise.h"
 #include "jit/legalise/target_operations.h"
-#include "jit/loops/arithmetic_cases.h"
-#include "jit/loops/evaluator.h"
-#include "jit/loops/random_nest.h"
-#include "jit/loops/text.h"
-#include "tensor/random_values.h"
+#include "jit/loops/evaluator/evaluator.h"
+#include "jit/loops/testing/arithmetic_cases.h"
+#include "jit/loops/testing/random_nest.h"
+#include "jit/loops/text/text.h"
 #include "tensor/scalar.h"
+#include "tensor/testing/random_values.h"
 
 namespace ember::jit::legalise {
 namespace {
@@ -178,9 +178,10 @@ TEST_P(LegaliseCasesTest, ComputeTheSame) {
 INSTANTIATE_TEST_SUITE_P(
     Targets, LegaliseCasesTest,
     ::testing::Values(0u, (1u << kFlags) - 1,
-                      // a target that has only halves in words (wide_halves)
+                      // a target that has only wide_halves
                       1u << 2,
-                      // a target that also has cheap doubles
+                      // a target that also has cheap_doubles, and one with
+                      // three operations
                       1u << 2 | 1u << 10, 1u << 3 | 1u << 4 | 1u << 10));
 
 }  // namespace

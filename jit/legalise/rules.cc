@@ -16,9 +16,9 @@ namespace {
 
 constexpr Rule kRules[] = {
     Bools,
-    // Rules for instructions that choose one of their operands. They come
-    // before narrow types are computed in wider ones, since a choice needs no
-    // rounding.
+    // Rules for instructions that choose one of their operands. These rules
+    // come before those that compute narrow types in wider ones, because
+    // choosing an operand needs no rounding.
     Signs,
     Extremes,
     // The rule for narrow integers comes before the other rules for integers,

@@ -6,8 +6,8 @@
 #include "jit/legalise/formula.h"
 #include "jit/legalise/legalise.h"
 #include "jit/legalise/target_operations.h"
-#include "jit/loops/text.h"
-#include "jit/loops/verifier.h"
+#include "jit/loops/text/text.h"
+#include "jit/loops/verifier/verifier.h"
 
 namespace ember::jit::legalise {
 namespace {
@@ -22,8 +22,8 @@ constexpr TargetOperations kPlain = {.half_conversions = true,
                                      .rounding_f32 = true,
                                      .rounding_f64 = true};
 
-// Returns the legalised value of the type that is stored to %y, after the lets
-// that it uses.
+// Returns the legalised form of a value of the type that is stored to %y, after
+// the lets that the value uses.
 std::string Legal(const std::string& type, const std::string& value,
                   const TargetOperations& target = kPlain) {
   StatusOr<loops::LoopNest> nest = loops::Parse(
@@ -39,7 +39,7 @@ std::string Legal(const std::string& type, const std::string& value,
   const std::string begin = "  phase t < 9 {\n    ";
   text = text.substr(text.find(begin) + begin.size());
   std::string result;
-  // The result keeps only the lines inside the phase.
+  // Only the lines of the nest's text that are inside the phase are kept.
   for (size_t at = 0; at < text.size();) {
     const size_t end = text.find('\n', at);
     std::string line = text.substr(at, end - at);
@@ -234,8 +234,9 @@ TEST(RulesTest, FormulasOfUpdates) {
   EXPECT_EQ(half.order.size(), 4u);
 }
 
-// The min and max that such targets have are used for updates only: the
-// semantics of the instructions say which zero they return.
+// On targets with nan_extremes, min and max of values still are comparisons,
+// because the semantics of the instructions say which zero they return. Only
+// updates use the target's min and max.
 TEST(RulesTest, ExtremesThatNansWin) {
   TargetOperations target = kPlain;
   const auto instructions = [&](Opcode opcode, DType type) {
@@ -251,7 +252,7 @@ TEST(RulesTest, ExtremesThatNansWin) {
   EXPECT_EQ(Legal("f32", value, target), Legal("f32", value));
 }
 
-// The expansion of a function by jit/math is legal, too.
+// Functions that jit/math expands are legal after that, too.
 TEST(RulesTest, Functions) {
   TargetOperations target = kPlain;
   const std::string without = Legal("f32", "exp(%f[t])", target);

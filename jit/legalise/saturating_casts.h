@@ -3,8 +3,8 @@
 //   u8(x)   ->  raw(u8(raw(i32(limited to 0.0..255.0))))
 //   i32(x)  ->  raw(i32(x)), and selects over that    unless saturating_casts
 //
-// f32 and f64 hold the limits of small integers exactly, and machines convert
-// to 32 bits and signed integers.
+// Floats hold the limits of integers of 8 and 16 bits exactly. Machines only
+// have casts to signed integers and to integers of 32 bits.
 #ifndef EMBER_JIT_LEGALISE_SATURATING_CASTS_H_
 #define EMBER_JIT_LEGALISE_SATURATING_CASTS_H_
 

@@ -7,7 +7,8 @@
 namespace ember::jit::legalise {
 namespace {
 
-// The position of a float's bits relative to those of an f32.
+// Gives the positions of the bits of a small float relative to the bits of an
+// f32.
 struct Place {
   explicit Place(DType type) : format(FloatFormatOf(type)) {}
 
@@ -37,19 +38,20 @@ Term EncodeSmallFloat(Term single, DType type) {
   const Term bits = Bitcast(single, DType::kU32);
   const Term sign = (bits >> place.sign_shift()) & place.sign_bit();
   const Term size = bits & 0x7fffffff;
-  // For normal values the exponent is reduced, and bits of the mantissa are
-  // rounded off.
+  // If the result is a normal number, the exponent's bias is reduced, and the
+  // bits of the mantissa that do not fit are rounded off.
   const Term odd = (size >> place.shift()) & 1;
   const int64_t almost_half = (int64_t{1} << (place.shift() - 1)) - 1;
   const Term normal = ((size - (rebias - almost_half)) + odd) >> place.shift();
-  // For subnormal values a number is added whose ulp is the smallest value: the
-  // sum is rounded to units of that value.
+  // If the result is subnormal, a number is added whose ulp is the type's
+  // smallest value. The addition rounds to a multiple of that value.
   const Term number = single.Number(std::ldexp(place.least(), 23));
   const Term sum = Bitcast(size, DType::kF32) + number;
   const Term units = Bitcast(sum, DType::kU32) - Bitcast(number, DType::kU32);
   Term result = Select(size < ((place.rebias() + 1) << 23), units, normal);
-  // Larger values become past_finite; values that round up to it are equal to
-  // it already.
+  // Results above the type's range become past_finite, the smallest bit pattern
+  // that is not finite. Results that round up to past_finite are equal to it
+  // already.
   const int64_t too_large = (place.past_finite() << place.shift()) + rebias;
   result = Select(size < too_large, result, size.Integer(place.past_finite()));
   const Term nan =
@@ -65,7 +67,7 @@ Term DecodeSmallFloat(Term bits, DType type) {
   const Term size = bits & (place.sign_bit() - 1);
   const Term shifted = size << place.shift();
   const Term normal = shifted + rebias;
-  // the bits if the value is infinite or a NaN
+  // bits of the f32 if the value is infinite or a NaN
   const Term large = shifted + 2 * rebias;
   // The units are converted as a signed integer, because machines have that
   // conversion.

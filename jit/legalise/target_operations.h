@@ -18,7 +18,7 @@
 namespace ember::jit::legalise {
 
 struct TargetOperations {
-  // --- floats of 16 bits; those of 8 are held as u8 is ---
+  // --- Floats of 16 bits. Floats of 8 bits are held as u8 is. ---
 
   // The target has casts between f16 and f32, which round to nearest even, and
   // neg and abs of f16.
@@ -31,12 +31,12 @@ struct TargetOperations {
 
   // --- integers and bools ---
 
-  // The target has arithmetic and bitcasts of 8 and 16 bits. Without it, it has
-  // only casts of them.
+  // The target has arithmetic and bitcasts of integers of 8 and 16 bits. If
+  // false, it has only casts of these integers.
   bool narrow_integers = false;
   // The target has casts of bools to numbers.
   bool bool_casts = false;
-  // The target has rem where one operand may be negative.
+  // The target has rem of integers of which one may be negative.
   bool signed_remainders = false;
 
   // --- floats ---
@@ -47,9 +47,10 @@ struct TargetOperations {
   // The target has raw min and max, which ignore NaNs.
   bool number_extremes = false;
   // The target has min and max of f32 that return a NaN if an operand is a NaN,
-  // and either of +0 and -0. They are for updates (`max=`), whose order is
-  // unspecified. The instructions min and max of values are expressed by
-  // comparisons, since tensor/semantics.h says which zero they return.
+  // and that may return either of +0 and -0. They are for updates (`max=`),
+  // whose order is unspecified. The instructions min and max of values are
+  // expressed by comparisons, since tensor/semantics.h says which zero they
+  // return.
   bool nan_extremes = false;
   // The target has floor, ceil, round and trunc.
   bool rounding_f32 = false;
@@ -64,7 +65,8 @@ struct TargetOperations {
 
   // --- loops ---
 
-  // True if matrix loops are instructions: their bodies are left as they are.
+  // True if matrix loops are instructions of the target. The bodies of these
+  // loops are then left as they are.
   bool matrix_loops = false;
 };
 

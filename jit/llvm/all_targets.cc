@@ -2,7 +2,7 @@
 
 #include "llvm/Support/TargetSelect.h"
 
-namespace ember::jit {
+namespace ember::jit::llvm_ir {
 
 void UseAllTargets() {
   static const bool initialized = [] {
@@ -15,4 +15,4 @@ void UseAllTargets() {
   static_cast<void>(initialized);
 }
 
-}  // namespace ember::jit
+}  // namespace ember::jit::llvm_ir

@@ -6,11 +6,11 @@
 #ifndef EMBER_JIT_LLVM_ALL_TARGETS_H_
 #define EMBER_JIT_LLVM_ALL_TARGETS_H_
 
-namespace ember::jit {
+namespace ember::jit::llvm_ir {
 
 // Registers LLVM's other back ends for the rest of the process. Thread-safe.
 void UseAllTargets();
 
-}  // namespace ember::jit
+}  // namespace ember::jit::llvm_ir
 
 #endif  // EMBER_JIT_LLVM_ALL_TARGETS_H_

@@ -7,7 +7,7 @@
 #include "jit/schedule/cpu/default_schedule.h"
 #include "jit/target/cpu_model.h"
 
-namespace ember::jit {
+namespace ember::jit::llvm_ir {
 namespace {
 
 bool Serves(std::string_view) { return true; }
@@ -36,4 +36,4 @@ StatusOr<std::unique_ptr<CompiledNest>> Compile(
 
 const Backend kCpuBackend = {"cpu", Serves, Schedule, Compile};
 
-}  // namespace ember::jit
+}  // namespace ember::jit::llvm_ir

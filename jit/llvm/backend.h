@@ -4,11 +4,12 @@
 
 #include "jit/backend/backend.h"
 
-namespace ember::jit {
+namespace ember::jit::llvm_ir {
 
-// The back end for CPUs. It serves all targets, so the table has it last.
+// The back end for CPUs. It serves all targets, so it is the last row of the
+// table of back ends.
 extern const Backend kCpuBackend;
 
-}  // namespace ember::jit
+}  // namespace ember::jit::llvm_ir
 
 #endif  // EMBER_JIT_LLVM_BACKEND_H_

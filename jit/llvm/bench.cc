@@ -11,9 +11,9 @@
 #include <string>
 #include <vector>
 
-#include "jit/llvm/testing.h"
+#include "jit/llvm/testing/run_nest.h"
 
-namespace ember::jit {
+namespace ember::jit::llvm_ir {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -150,9 +150,9 @@ void RunBytes() {
 }
 
 }  // namespace
-}  // namespace ember::jit
+}  // namespace ember::jit::llvm_ir
 
 int main() {
-  ember::jit::Run();
-  ember::jit::RunBytes();
+  ember::jit::llvm_ir::Run();
+  ember::jit::llvm_ir::RunBytes();
 }

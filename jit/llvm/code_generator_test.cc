@@ -1,11 +1,12 @@
-// Tests the form of nests' code. tests/cases/nests tests its results.
+// Tests the form of the code that is generated for nests. tests/cases/nests
+// tests the results of that code.
 #include <string>
 
 #include "gtest/gtest.h"
-#include "jit/llvm/testing.h"
-#include "jit/loops/text_template.h"
+#include "jit/llvm/testing/run_nest.h"
+#include "jit/loops/testing/text_template.h"
 
-namespace ember::jit {
+namespace ember::jit::llvm_ir {
 namespace {
 
 using loops::Replaced;
@@ -71,4 +72,4 @@ TEST(CodeGeneratorTest, FunctionsAreExpanded) {
 }
 
 }  // namespace
-}  // namespace ember::jit
+}  // namespace ember::jit::llvm_ir

@@ -5,16 +5,16 @@
 
 #include "base/build_id.h"
 #include "base/concat.h"
-#include "jit/decline_reasons.h"
-#include "jit/llvm/code_generator.h"
-#include "jit/llvm/flat_code.h"
-#include "jit/llvm/host.h"
-#include "jit/llvm/pipeline.h"
+#include "jit/backend/decline_reasons.h"
+#include "jit/llvm/emit/code_generator.h"
+#include "jit/llvm/objects/flat_code.h"
+#include "jit/llvm/passes/host.h"
+#include "jit/llvm/passes/pipeline.h"
 #include "llvm/Config/llvm-config.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
 
-namespace ember::jit {
+namespace ember::jit::llvm_ir {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -36,8 +36,8 @@ std::vector<std::string> PhaseNames(const loops::LoopNest& nest) {
   return names;
 }
 
-// LLVM's target machines that no thread uses, kept for reuse: making one takes
-// longer than compiling a small kernel.
+// Target machines of LLVM that no thread uses at the moment. They are kept for
+// reuse: making one takes longer than compiling a small kernel.
 class MachinePool {
  public:
   StatusOr<std::unique_ptr<llvm::TargetMachine>> Take(const Host& host,
@@ -185,4 +185,4 @@ StatusOr<std::string> MissingHere(const std::string& cpu) {
   return MissingHere(host);
 }
 
-}  // namespace ember::jit
+}  // namespace ember::jit::llvm_ir

@@ -20,10 +20,10 @@
 #include "base/status.h"
 #include "jit/backend/object_compiler.h"
 
-namespace ember::jit {
+namespace ember::jit::llvm_ir {
 
 // Returns a compiler for the CPU that this runs on, with all its features, or
-// for `cpu`, in the form of jit/llvm/host.h ("x86-64-v3",
+// for `cpu`, in the form of jit/llvm/passes/host.h ("x86-64-v3",
 // "x86-64-v4+avx512vnni"). If its code is to be loaded, this machine's CPU must
 // have all features of `cpu`. Returns kUnimplemented with the reason if LLVM
 // cannot make code for `cpu`.
@@ -34,6 +34,6 @@ StatusOr<std::unique_ptr<ObjectCompiler>> NewLlvmCompiler(
 // empty if code for `cpu` runs here.
 StatusOr<std::string> MissingHere(const std::string& cpu);
 
-}  // namespace ember::jit
+}  // namespace ember::jit::llvm_ir
 
 #endif  // EMBER_JIT_LLVM_COMPILER_H_

@@ -11,10 +11,10 @@
 #include <vector>
 
 #include "gtest/gtest.h"
-#include "jit/llvm/testing.h"
-#include "jit/loops/dot_product.h"
+#include "jit/llvm/testing/run_nest.h"
+#include "jit/loops/analysis/dot_product.h"
 
-namespace ember::jit {
+namespace ember::jit::llvm_ir {
 namespace {
 
 constexpr const char* kScale = R"(loops @scale<N>(%x: input f32[N],
@@ -339,7 +339,8 @@ TEST(CompilerTest, DotProductsAreExact) {
 }
 
 TEST(CompilerTest, SmallDotProductsAreExact) {
-  // Most bytes are extreme values, with factors of one sign and of both.
+  // Most of the bytes are the extreme values of their type. The factors have
+  // the same sign or different signs.
   const auto extremes = [](const loops::Buffer&, size_t number,
                            int64_t element) -> uint64_t {
     constexpr uint64_t kSmall[] = {0x7f, 0x7f, 0x80, 0x80, 0x01};
@@ -367,11 +368,11 @@ TEST(CompilerTest, DotProductsAreInstructions) {
   };
   EXPECT_EQ(count("u8", "i8", 4, "vpdpbusd.*%zmm"), 6);
   EXPECT_EQ(count("i8", "u8", 4, "vpdpbusd.*%zmm"), 6);
-  // Multiplying i8 by i8 takes one more instruction, which computes the
-  // correction for the changed sign.
+  // vpdpbusd multiplies u8 by i8. For i8 by i8 the code adds 128 to one factor,
+  // which makes it unsigned, and one more vpdpbusd computes the correction.
   EXPECT_EQ(count("i8", "i8", 4, "vpdpbusd.*%zmm"), 7);
   EXPECT_EQ(count("i8", "i8", 2, "(vpmaddwd|vpdpwssd).*%zmm"), 6);
 }
 
 }  // namespace
-}  // namespace ember::jit
+}  // namespace ember::jit::llvm_ir

@@ -5,13 +5,13 @@
 #include <vector>
 
 #include "gtest/gtest.h"
-#include "jit/llvm/testing.h"
-#include "jit/loops/arithmetic_cases.h"
+#include "jit/llvm/testing/run_nest.h"
+#include "jit/loops/testing/arithmetic_cases.h"
 #include "jit/math/expand.h"
 #include "tensor/instructions.h"
 #include "tensor/scalar.h"
 
-namespace ember::jit {
+namespace ember::jit::llvm_ir {
 namespace {
 
 using loops::BitPatterns;
@@ -72,4 +72,4 @@ TEST(ExpandedFunctionsTest, AllTypes) {
 }
 
 }  // namespace
-}  // namespace ember::jit
+}  // namespace ember::jit::llvm_ir

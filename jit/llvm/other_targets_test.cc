@@ -7,9 +7,9 @@
 
 #include "jit/llvm/all_targets.h"
 #include "jit/llvm/compiler.h"
-#include "jit/llvm/testing.h"
+#include "jit/llvm/testing/run_nest.h"
 
-namespace ember::jit {
+namespace ember::jit::llvm_ir {
 namespace {
 
 // Returns a nest that computes a tile of 2 rows by one vector of `lanes`; each
@@ -71,12 +71,14 @@ TEST(OtherTargets, Vnni) {
   const std::string narrow =
       AssemblyFor("alderlake", DotText("u8", "i8", "i32", 8, 4));
   EXPECT_EQ(Count(narrow, "vpdpbusd[^\n]*%ymm"), 2) << narrow;
-  // Multiplying i8 by i8 takes one more instruction, which computes the
-  // correction for the other sign.
+  // vpdpbusd multiplies u8 by i8. For i8 by i8 the code adds 128 to one factor,
+  // which makes it unsigned, and a third vpdpbusd computes the correction: 128
+  // times the sums of the other factor.
   const std::string both =
       AssemblyFor("sapphirerapids", DotText("i8", "i8", "i32", 16, 4));
   EXPECT_EQ(Count(both, "vpdpbusd[^\n]*%zmm"), 3) << both;
-  // For 16-bit integers one instruction also multiplies and adds to the sum.
+  // For 16-bit integers, one instruction multiplies the pairs, adds their
+  // products, and adds these to the sum.
   const std::string pairs =
       AssemblyFor("sapphirerapids", DotText("i16", "i16", "i32", 16, 2));
   EXPECT_EQ(Count(pairs, "vpdpwssd[^\n]*%zmm"), 2) << pairs;
@@ -116,8 +118,8 @@ TEST(OtherTargets, Neon) {
   };
   EXPECT_EQ(Count(code("neoverse-n1", "i8", "i8"), "\tsdot\t"), 2);
   EXPECT_EQ(Count(code("neoverse-n1", "u8", "u8"), "\tudot\t"), 2);
-  // Different signs need i8mm, or one more instruction for the correction by
-  // 128.
+  // usdot multiplies u8 by i8, but needs i8mm. Without i8mm the code subtracts
+  // 128 from the unsigned factor, and a third sdot computes the correction.
   EXPECT_EQ(Count(code("neoverse-v1", "u8", "i8"), "\tusdot\t"), 2);
   EXPECT_EQ(Count(code("neoverse-n1", "u8", "i8"), "\tsdot\t"), 3);
   // Without dotprod the dot loop becomes ordinary code.
@@ -134,7 +136,8 @@ TEST(OtherTargets, Sve) {
   EXPECT_EQ(Count(code("u8", "u8", 8), "\tudot\tz"), 2);
   EXPECT_EQ(Count(code("u8", "i8", 8), "\tusdot\tz"), 2);
   EXPECT_EQ(Count(code("i8", "i8", 4), "\tsdot\tv"), 2);
-  // Without SVE, two registers of NEON are not a dot product.
+  // Without SVE, lanes that need two registers of NEON get no instruction for
+  // dot products.
   EXPECT_EQ(Count(AssemblyFor("aarch64-linux-gnu:neoverse-v1",
                               DotText("i8", "i8", "i32", 8, 4)),
                   "\t[su]dot\t[vz]"),
@@ -201,7 +204,7 @@ TEST(OtherTargets, PartsOfVectors) {
   EXPECT_EQ(Count(masked, "kortest|ktest"), 0) << masked;
   EXPECT_EQ(Count(masked, "vmov[^\n]*%zmm[0-9]+, [^\n]*\\(.*\\) \\{%k"), 2)
       << masked;
-  // An element that all lanes share is read only if one of them is active.
+  // An element that all lanes share is read only if some lane is active.
   const std::string shared = AssemblyFor(
       "skylake-avx512",
       std::regex_replace(nest, std::regex("\\* 2.0"), "* %x[t * 32 + i * 16]"));
@@ -209,4 +212,4 @@ TEST(OtherTargets, PartsOfVectors) {
 }
 
 }  // namespace
-}  // namespace ember::jit
+}  // namespace ember::jit::llvm_ir

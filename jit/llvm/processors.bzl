@@ -1,4 +1,4 @@
-"""Tests of kernels, once for each row of jit/target/processors.cc."""
+"""Tests of kernels, once for each row of jit/target/testing/processors.cc."""
 
 load("//bazel:ember.bzl", "ember_cc_test")
 
@@ -19,7 +19,7 @@ PROCESSORS = {
 }
 
 def processor_tests(name, processors, env = {}, data = [], **kwargs):
-    """NAME_PROCESSOR for each processor: a test with EMBER_TEST_PROCESSOR=PROCESSOR (jit/llvm/testing.h).
+    """NAME_PROCESSOR for each processor: a test with EMBER_TEST_PROCESSOR=PROCESSOR (jit/llvm/testing/run_nest.h).
 
     Args:
       name: the beginning of the tests' names.

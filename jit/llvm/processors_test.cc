@@ -1,6 +1,6 @@
-// Tests the rows of jit/target/processors.cc: schedules and LLVM know the same
-// features of each processor, and each has tests.
-#include "jit/target/processors.h"
+// Tests the rows of jit/target/testing/processors.cc: that schedules and LLVM
+// know the same features of each processor, and that each processor has tests.
+#include "jit/target/testing/processors.h"
 
 #include <gtest/gtest.h>
 
@@ -12,11 +12,11 @@
 #include <vector>
 
 #include "jit/llvm/all_targets.h"
-#include "jit/llvm/host.h"
+#include "jit/llvm/passes/host.h"
 #include "jit/target/compile_target.h"
 #include "jit/target/cpu_model.h"
 
-namespace ember::jit {
+namespace ember::jit::llvm_ir {
 namespace {
 
 StatusOr<Host> HostOf(const Processor& processor) {
@@ -89,4 +89,4 @@ TEST(ProcessorsTest, WhatThisMachineLacks) {
 }
 
 }  // namespace
-}  // namespace ember::jit
+}  // namespace ember::jit::llvm_ir

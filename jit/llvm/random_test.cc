@@ -14,14 +14,14 @@
 #include <vector>
 
 #include "base/concat.h"
-#include "base/say_if_killed.h"
-#include "base/test_seeds.h"
+#include "base/testing/say_if_killed.h"
+#include "base/testing/seeds.h"
 #include "gtest/gtest.h"
-#include "jit/decline_reasons.h"
-#include "jit/llvm/run_counts.h"
-#include "jit/llvm/testing.h"
-#include "jit/loops/text.h"
-#include "jit/loops/verifier.h"
+#include "jit/backend/decline_reasons.h"
+#include "jit/llvm/testing/run_counts.h"
+#include "jit/llvm/testing/run_nest.h"
+#include "jit/loops/text/text.h"
+#include "jit/loops/verifier/verifier.h"
 #include "jit/schedule/core/computation.h"
 #include "jit/schedule/core/normalise.h"
 #include "jit/schedule/core/schedule.h"
@@ -29,19 +29,19 @@
 #include "jit/schedule/lowering/lowering.h"
 #include "jit/schedule/testing/random_model_dispatch.h"
 #include "jit/schedule/testing/random_pair.h"
-#include "tensor/evaluator.h"
-#include "tensor/random_dispatch.h"
-#include "tensor/random_values.h"
+#include "tensor/evaluator/evaluator.h"
 #include "tensor/scalar.h"
-#include "tensor/text.h"
+#include "tensor/testing/random_dispatch.h"
+#include "tensor/testing/random_values.h"
+#include "tensor/text/text.h"
 
-namespace ember::jit {
+namespace ember::jit::llvm_ir {
 namespace {
 
 using Bytes = std::vector<std::vector<uint8_t>>;
 
-// Returns the command that runs the seed again. It is also shown if the
-// compiled code or LLVM ends the process.
+// Returns the command that runs the seed again. The command is also shown if
+// the compiled code or LLVM ends the process.
 std::string ReplayOf(const char* test, uint64_t seed) {
   std::string suffix;
   if (TestProcessor() != nullptr) suffix += "_";
@@ -240,8 +240,8 @@ TEST(RandomTest, ModelsUnderDefaultSchedules) {
   test.Run([&](uint64_t seed) {
     const tensor::RandomCase random = schedule::MakeRandomModelDispatch(seed);
     Expected expected = Define(random);
-    // Functions that are polynomials differ from the definition by their
-    // errors.
+    // The polynomials for functions such as exp differ from the dispatch's
+    // definition by their errors, so results may differ a little.
     expected.difference = [&](const Bytes& found) {
       return tensor::FirstDifference(random, expected.final, found, 1e-4, 1e-4);
     };
@@ -278,4 +278,4 @@ TEST(RandomTest, RandomSchedules) {
 }
 
 }  // namespace
-}  // namespace ember::jit
+}  // namespace ember::jit::llvm_ir

@@ -15,16 +15,16 @@
 // A nest has the dispatch's scalar parameters (i64), buffers, and phases that
 // run one after another. A phase is a number of tasks that may run in any order
 // and on any workers at once; its body is a block of statements over one task
-// number. Expressions are nodes of one pool (tensor/expression_pool.h): loop
-// variables are its Axis nodes, whose operand is the extent; loads read the
-// nest's buffers. The same Load node at two places may read different values:
-// only a node without loads has the same value everywhere.
+// number. Expressions are nodes of one pool (tensor/builder/expression_pool.h):
+// loop variables are its Axis nodes, whose operand is the extent; loads read
+// the nest's buffers. The same Load node at two places may read different
+// values: only a node without loads has the same value everywhere.
 //
 // Nothing here depends on how many registers or lanes a device has. That a loop
 // is a vector or unrolled is part of the program: the schedule decided it.
 //
 // Ownership: a plain value, movable. Thread-safety: immutable after lowering;
-// share freely. Invariants: those that jit/loops/verifier.h checks.
+// share freely. Invariants: those that jit/loops/verifier/verifier.h checks.
 #ifndef EMBER_JIT_LOOPS_LOOP_NEST_H_
 #define EMBER_JIT_LOOPS_LOOP_NEST_H_
 
@@ -33,8 +33,8 @@
 #include <vector>
 
 #include "base/dtype.h"
+#include "tensor/builder/expression_pool.h"
 #include "tensor/dispatch.h"
-#include "tensor/expression_pool.h"
 
 namespace ember::loops {
 
@@ -44,9 +44,10 @@ using tensor::NodeId;
 enum class MemoryScope : uint8_t {
   kInput,   // an input of the dispatch, in order; read only
   kOutput,  // an output of the dispatch, in order
-  kPacked,  // written by the prologue, once for many calls; then read only
-  kCall,    // from the first phase to the last of a call, seen by all tasks
-  kTask,    // belongs to one task; unspecified contents at its start
+  // Written by the prologue, once for many calls; read only after that.
+  kPacked,
+  kCall,  // from the first phase to the last of a call, seen by all tasks
+  kTask,  // belongs to one task; unspecified contents at its start
   // Like kTask, but small, of constant extents, meant for registers; see
   // LoopKind::kInvocation.
   kRegister
@@ -89,7 +90,7 @@ enum class LoopKind : uint8_t {
   //
   // Several values of the loop may update one element only if the loop does
   // nothing else. An update then counts all of them, in an unspecified order
-  // (jit/loops/combining.h).
+  // (jit/loops/analysis/combining.h).
   //
   //   invocation i < 64 { %sum[i] = 0.0 }
   //   for k0 < 8 {
@@ -107,18 +108,18 @@ enum class LoopKind : uint8_t {
   //     dot q < 4 { %sum[l] += i32(%a[i, k * 4 + q]) * i32(%b[k, l, q]) }
   //   }
   //
-  // The body is one such update; jit/loops/dot_product.h defines its form and
-  // the types. May be inside a vector loop. On integers it gives the result of
-  // a serial loop, with sums that wrap. On bf16, in f32: the order of the
-  // products is not specified, each may be added as a fused multiply-add, and
-  // subnormal factors and sums may be taken for zero.
+  // The body is one such update; jit/loops/analysis/dot_product.h defines its
+  // form and the types. May be inside a vector loop. On integers it gives the
+  // result of a serial loop, with sums that wrap. On bf16, in f32: the order of
+  // the products is not specified, each may be added as a fused multiply-add,
+  // and subnormal factors and sums may be taken for zero.
   kDot,
   // Like kInvocation, but a device with subgroups (a warp, a wave: invocations
   // that advance together) runs each value on a whole subgroup: value s on
-  // invocations s * N to s * N + N - 1 for subgroups of N. Other devices run it
-  // as a serial loop. It contains only matrix loops, and serial loops, unrolled
-  // loops and branches around those, so that all invocations of a subgroup take
-  // the same path.
+  // invocations s * N to s * N + N - 1 for subgroups of N. Other devices run a
+  // subgroup loop as a serial loop. A subgroup loop contains only matrix loops,
+  // and serial loops, unrolled loops and branches around those, so that all
+  // invocations of a subgroup take the same path.
   kSubgroup,
   // One step of a product of small matrices. The invocations of a subgroup
   // compute it together, and each holds some of the elements:
@@ -135,17 +136,18 @@ enum class LoopKind : uint8_t {
   //   }
   //
   // Two or three loops of constant extents directly in each other are together
-  // a fill, a product or a store (jit/loops/matrix_operation.h). Only in a
-  // subgroup loop. On integers it gives the result of serial loops, with sums
-  // that wrap. On floats, the order of the sum's terms is not specified, and
-  // terms need not be rounded one by one: a product may be exact, and a partial
-  // sum more exact than the accumulator. Subnormal values may be taken for
-  // zero. Where the target allows it, factors of f32 may be rounded to 10 bits
-  // of mantissa.
+  // a fill, a product or a store (jit/loops/analysis/matrix_operation.h). Only
+  // in a subgroup loop. On integers it gives the result of serial loops, with
+  // sums that wrap. On floats, the order of the sum's terms is not specified,
+  // and terms need not be rounded one by one: a product may be exact, and a
+  // partial sum more exact than the accumulator. Subnormal values may be taken
+  // for zero. Where the target allows it, factors of f32 may be rounded to 10
+  // bits of mantissa.
   kMatrix,
 };
 
-// One assignment: buffer[indices] = value, or += and so on.
+// One assignment or update of an element: buffer[indices] = value, or += and so
+// on.
 struct Store {
   uint32_t buffer = 0;
   std::vector<NodeId> indices;
@@ -180,7 +182,7 @@ struct Statement {
   // it holds.
   NodeId condition = 0;
 
-  Block body;  // only for kFor and kIf
+  Block body;  // the statements inside; only for kFor and kIf
 
   // kStore: all values and indices, in a vector loop those of all lanes, are
   // computed before the first store. An update of f32 or f64 by + whose value
@@ -192,8 +194,8 @@ struct Statement {
   // expected index `dim` in 0..extent-1, found index".
   //
   // kPrefetch: a hint that element number `index` of `buffer`, counted row by
-  // row, will be read soon. It has no effect on results; the element need not
-  // exist. Not in a vector loop.
+  // row, will be read soon. A prefetch has no effect on results, and the
+  // element need not exist. Neither statement is in a vector loop.
   uint32_t buffer = 0;
   uint32_t dim = 0;
   NodeId index = 0;
@@ -201,7 +203,7 @@ struct Statement {
 
   // kAwait: puts the asynchronous stores since the last await (or since the
   // task began) into a group, and waits until all groups but the last `groups`
-  // are stored. It is never in a loop over invocations or lanes.
+  // are stored. An await is never in a loop over invocations or lanes.
   //
   //   invocation i < 64 { async %tile[0, i] = %x[i] }
   //   await 1

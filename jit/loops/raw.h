@@ -35,7 +35,7 @@
 #include <cstdint>
 
 #include "base/status.h"
-#include "tensor/expression_pool.h"
+#include "tensor/builder/expression_pool.h"
 #include "tensor/scalar.h"
 
 namespace ember::loops {
@@ -43,8 +43,8 @@ namespace ember::loops {
 // The immediate that marks a node as raw.
 inline constexpr uint64_t kRaw = 1;
 
-// True if the table at the top of this file has the instruction for these
-// types.
+// True if the table at the top of this file has a row for the instruction with
+// these types.
 bool HasRawForm(tensor::Opcode opcode, DType operand, DType result);
 
 // True if nodes of the opcode may be raw. The immediate of other nodes has
@@ -52,11 +52,12 @@ bool HasRawForm(tensor::Opcode opcode, DType operand, DType result);
 constexpr bool MayBeRaw(tensor::Opcode opcode) {
   return tensor::RegisterOperandCount(opcode) > 0;
 }
-// True if the node is raw. Its opcode must satisfy MayBeRaw.
+// True if the node is raw. The node's opcode must satisfy MayBeRaw.
 inline bool IsRaw(const tensor::Node& node) { return node.immediate == kRaw; }
 
-// Returns the value in bits, as tensor::EvaluateScalar does. An unspecified
-// result is a value that is most likely wrong; an undefined one is kInternal.
+// Returns the bits of the value, as tensor::EvaluateScalar does. An unspecified
+// result is returned as a value that is most likely wrong; for an undefined
+// result this returns kInternal.
 StatusOr<uint64_t> EvaluateRaw(tensor::Opcode opcode, DType operand,
                                DType result, tensor::ScalarOperands operands);
 

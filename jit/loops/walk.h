@@ -36,8 +36,8 @@ std::vector<NodeId> RootsOf(const tensor::ExpressionPool& pool,
                             const Statement& statement);
 
 // IsInvocationLoop is true if the statement is a loop over invocations or over
-// their subgroups. HasInvocationLoop is true if the block contains such a loop
-// at any depth.
+// subgroups. HasInvocationLoop is true if the block contains such a loop at any
+// depth.
 bool IsInvocationLoop(const Statement& statement);
 bool HasInvocationLoop(const Block& block);
 

@@ -10,7 +10,8 @@ namespace {
 // polynomials have the same degree, so one evaluation is enough, with
 // coefficients chosen at run time.
 Term ErfF32(Term x) {
-  const Term a = AtMost(Absolute(x), 4);  // for larger x the result rounds to 1
+  // Larger x have the same result, which rounds to 1.
+  const Term a = AtMost(Absolute(x), 4);
   const Term is_near = a < 0.9;
   const Term position = Select(is_near, a * a, a);
   const auto coefficient = [&](size_t i) {

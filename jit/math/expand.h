@@ -17,7 +17,7 @@
 
 #include <span>
 
-#include "tensor/expression_pool.h"
+#include "tensor/builder/expression_pool.h"
 #include "tensor/instructions.h"
 
 namespace ember::jit {

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "jit/math/accuracy.h"
 #include "jit/math/expand.h"
+#include "jit/math/testing/accuracy.h"
 #include "tensor/scalar.h"
 
 namespace ember::jit {
@@ -60,7 +60,7 @@ TEST(Expand, PowersOfIntegersAreThoseOfTheSemantics) {
   }
 }
 
-// --- what expansions are made of ---
+// --- The instructions that expansions consist of. ---
 
 template <typename Function>
 void ForEachOpcode(Function&& function) {
@@ -79,7 +79,7 @@ TEST(Expand, UsesOnlyInstructionsThatRemain) {
           EXPECT_FALSE(expansion.Uses(other)) << Name(opcode) << Name(other);
         }
       });
-      // An expansion must not contain these, for which LLVM would call
+      // An expansion must not contain mod and rem, for which LLVM would call
       // functions of a library.
       EXPECT_FALSE(expansion.Uses(Opcode::kModulo)) << Name(opcode);
       EXPECT_FALSE(expansion.Uses(Opcode::kRemainder)) << Name(opcode);

@@ -20,8 +20,8 @@
 #include <string>
 #include <vector>
 
-#include "jit/math/accuracy.h"
-#include "jit/math/points.h"
+#include "jit/math/testing/accuracy.h"
+#include "jit/math/testing/points.h"
 #include "tensor/scalar.h"
 
 namespace ember::jit {
@@ -32,10 +32,11 @@ using tensor::Opcode;
 uint64_t seed = 1;
 // number of points in a binade of f32; f64 has eight times as many binades
 int points_per_binade = 12;
-// n: unary functions also get every n-th f32; 0: they do not
+// n: functions of one operand are also tested at every n-th f32; 0: they are
+// not
 uint64_t every = 0;
 
-// --- the functions and their bounds ---
+// --- The functions and the bounds of their errors. ---
 
 struct Bounds {
   double f32;
@@ -189,7 +190,7 @@ TEST(Expand, PowersOfConstantExponents) {
       1);
 }
 
-// --- sines of what is too large to reduce ---
+// --- Sines of arguments that are too large to be reduced exactly. ---
 
 template <typename T>
 void ExpectWithinOne(Opcode opcode) {
@@ -222,7 +223,7 @@ TEST(Expand, ResultsThatNeverExceedOne) {
   }
 }
 
-// --- 16-bit floats ---
+// --- Floats of 16 bits. ---
 
 // The bound is half an ULP for the rounding plus the error of the f32 function.
 TEST(Expand, NarrowFloatsRoundOnce) {
@@ -241,8 +242,8 @@ TEST(Expand, NarrowFloatsRoundOnce) {
             tensor::BitsToDouble(tensor::DoubleToBits(expected, type), type);
         if (found == rounded || (std::isnan(found) && std::isnan(rounded)))
           continue;
-        // The result may be the other neighbour of the true value if both are
-        // about equally near.
+        // If the two floats next to the exact value are about equally near, the
+        // result may be either of them.
         ASSERT_TRUE(std::isfinite(found) && std::isfinite(expected)) << x;
         const int exponent =
             std::max(std::ilogb(expected) - digits + 1, lowest);
@@ -253,7 +254,7 @@ TEST(Expand, NarrowFloatsRoundOnce) {
   }
 }
 
-// --- the README ---
+// --- The table in README.md. ---
 
 std::vector<std::string> TableRows() {
   std::vector<std::string> rows;

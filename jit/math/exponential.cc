@@ -13,9 +13,11 @@ namespace ember::jit {
 namespace {
 
 struct Reduced {
-  Term bits;  // n + bias in the lowest bits, zeros above up to the exponent
+  // Biased exponent n + bias in the low bits; the bits above are zeros up to
+  // the exponent's place.
+  Term bits;
   Term r;
-  Term rest;  // the part of r that was lost by rounding
+  Term rest;  // the part of r that was lost when r was rounded
 };
 
 Reduced ReduceByLog2(Term x, int bias) {

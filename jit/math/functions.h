@@ -27,15 +27,15 @@ Term ExpandLog1p(Term x);
 struct Mantissa {
   Term m;
   Term exponent;  // the exponent as a float
-  // The biased exponent, in the bits where a float has its exponent.
+  // The biased exponent of x, in the bits in which a float has its exponent.
   Term exponent_bits;
 };
 Mantissa SplitMantissa(Term x, double low, Term exponent_bias);
 // Returns the exponent_bias of SplitMantissa for an x that Normalize has not
 // scaled.
 double ExponentBias(Term x);
-// A normal number: x, or x * 2^mantissa_bits if x is subnormal; and the
-// exponent bias to use with it.
+// Gives a number as a normal number: x itself, or x * 2^mantissa_bits if x is
+// subnormal. Also gives the exponent bias to use with that number.
 struct Normalized {
   Term x;
   Term exponent_bias;
@@ -65,8 +65,8 @@ Term ExpandAtanh(Term x);
 Term ExpandErf(Term x);
 
 // Functions that power.cc defines:
-Term ExpandPower(Term x, Term y);         // for f32 and f64
-Term ExpandIntegerPower(Term x, Term y);  // for every integer type
+Term ExpandPower(Term x, Term y);         // powers of f32 and f64
+Term ExpandIntegerPower(Term x, Term y);  // powers of integers of every type
 
 }  // namespace ember::jit
 

@@ -8,10 +8,10 @@ namespace {
 
 constexpr double kPi = 0x1.921fb54442d18p1;
 
-// Returns the part of a multiple of pi that is lost when it is rounded to the
-// type.
+// Returns the part of `multiple` * pi that is lost when the product is rounded
+// to the type of x.
 double LostOf(Term x, double multiple) {
-  // the difference between pi and kPi
+  // the difference between the number pi and kPi
   constexpr double kLostF64 = 0x1.1a62633145c07p-53;
   const double exact = multiple * kPi;
   return x.is_f32() ? exact - static_cast<double>(static_cast<float>(exact))
@@ -94,14 +94,15 @@ Term ExpandAtan(Term x) {
   return WithSign(ArcTangent(dividend / divisor, base), x);
 }
 
-// Returns atan2: the angle within its half quadrant, from the smaller and the
-// larger of |x| and |y|, and then reflected.
+// Returns atan2(y, x). First computes the angle in a half quadrant from the
+// smaller and the larger of |x| and |y|, and then reflects it.
 Term ExpandAtan2(Term y, Term x) {
   const Term height = Absolute(y), width = Absolute(x);
   const Term is_steep = width < height;
   const Term smaller = Select(is_steep, width, height);
   const Term larger = Select(is_steep, height, width);
-  // 0 / 0 and infinity / infinity have defined angles.
+  // The quotients 0 / 0 and infinity / infinity are replaced, because atan2 of
+  // such operands is defined.
   const Term q =
       Select(smaller == larger, Select(larger == 0.0, 0.0, larger.Number(1)),
              smaller / larger);
@@ -109,7 +110,7 @@ Term ExpandAtan2(Term y, Term x) {
   const Term t = Select(is_medium, (q - 1.0) / (q + 1.0), q);
   const Term angle = ArcTangent(
       t, Choose(is_medium, MultipleOfPi(x, 0.25), MultipleOfPi(x, 0)));
-  // true for x = -0, too
+  // true if x is negative, also for x = -0
   const Term is_behind = SignOf(x) != AsBits(x).Bits(0);
   const Multiple flat =
       Choose(is_behind, MultipleOfPi(x, 1), MultipleOfPi(x, 0));

@@ -93,8 +93,8 @@ Term ExpandLog1p(Term x) {
   const Term lost = x - (u - 1.0);
   const Mantissa split =
       SplitMantissa(u, LowestMantissa(x), x.Number(ExponentBias(x)));
-  // The scale 2^(1-k). For the largest k it is 0, not infinite: in that case no
-  // part was lost.
+  // Computes the scale 2^(1-k). For the largest k the scale is 0, not infinite.
+  // This is right, because for such a large u no part was lost by rounding.
   const uint64_t two_bits = tensor::DoubleToBits(2, x.type());
   const uint64_t bias_bits = static_cast<uint64_t>(format.bias)
                              << format.mantissa_bits;

@@ -1,6 +1,7 @@
 // x^y = 2^(y log2 |x|). The logarithm and the product with y have one and a
-// half times the precision of the type. They are sums of two numbers, of which
-// the first has half of the bits, so that products of first parts are exact.
+// half times the precision of the type. Both are held as sums of two numbers,
+// of which the first has half of the type's bits, so that products of two first
+// parts are exact.
 #include <cmath>
 #include <limits>
 #include <optional>
@@ -16,7 +17,7 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 struct Sum {
-  Term high;  // has half of the type's bits
+  Term high;  // has only the upper half of the type's bits
   Term low;
 };
 
@@ -27,8 +28,8 @@ Sum Log2(Term x) {
   const auto [m, exponent, unused] =
       SplitMantissa(normalized.x, std::sqrt(0.5), normalized.exponent_bias);
   const Term f = m - 1.0;
-  // The divisor has two parts, because m + 1 needs one bit more than the type
-  // has.
+  // The divisor m + 1 is held in two parts, because it needs one bit more than
+  // the type has.
   const Term divisor = m + 1.0;
   const Term divisor_high = UpperHalf(divisor);
   const Term divisor_low = m - (divisor_high - 1.0);
@@ -43,7 +44,7 @@ Sum Log2(Term x) {
                     s_low * (s_high + s);
   const Term sum_high = UpperHalf((z_high + 3.0) + rest);
   const Term sum_low = rest - ((sum_high - 3.0) - z_high);
-  // Computes s * sum, then 2 / (3 ln 2) times that.
+  // Computes s * sum, and then 2 / (3 ln 2) times that product.
   const Term product = s_high * sum_high;
   const Term product_rest = s_low * sum_high + sum_low * s;
   const Term high = UpperHalf(product + product_rest);
@@ -64,8 +65,8 @@ Term Exp2(Term high, Term low) {
   const Term bounded = AtMost(AtLeast(high + low, -bound), bound);
   const Term sum = bounded + magic;
   const Term n = sum - magic;
-  // Any r serves where the exponent was limited to the bounds, except that it
-  // must not be too small.
+  // If the exponent was limited to the bounds, the result is 0 or infinite for
+  // any r that is not too small.
   const Term r = AtLeast((high - n) + low, -1);
   const Term power = 1.0 + r * Polynomial(r, Pick(r, kExp2F32, kExp2F64));
   const Term bits = AsBits(sum);
@@ -92,8 +93,8 @@ Term PowerOfMagnitude(Term magnitude, Term y) {
   return Select(is_zero | is_infinite, extreme, finite);
 }
 
-// Returns the power for a constant exponent if that has a better formula than
-// the general one; otherwise nothing.
+// Returns the power for a constant exponent that has a better formula than the
+// general one, such as 2 or 0.5; otherwise nothing.
 std::optional<Term> PowerOfConstant(Term x, Term y) {
   if (!y.pool().IsConstant(y.id())) return std::nullopt;
   const double exponent =

@@ -3,8 +3,8 @@
 #include <vector>
 
 #include "base/check.h"
+#include "tensor/builder/simplify.h"
 #include "tensor/scalar.h"
-#include "tensor/simplify.h"
 
 namespace ember::jit {
 

@@ -12,7 +12,7 @@
 #include <cstdint>
 #include <span>
 
-#include "tensor/expression_pool.h"
+#include "tensor/builder/expression_pool.h"
 #include "tensor/instructions.h"
 
 namespace ember::jit {
@@ -89,9 +89,10 @@ Term Select(Term condition, double if_true, Term if_false);
 Term Select(Term condition, Term if_true, double if_false);
 Term Cast(Term a, DType type);
 
-// Return x, but at most or at least the limit. NaN stays NaN. They are made of
-// Select, because Minimum and Maximum define results for NaN and zeros that one
-// machine instruction does not give.
+// Return x if it is at most (AtMost) or at least (AtLeast) the limit, otherwise
+// the limit. NaN stays NaN. Both are made of Select, because Minimum and
+// Maximum define results for NaN and zeros that one machine instruction does
+// not give.
 Term AtMost(Term a, double limit);
 Term AtLeast(Term a, double limit);
 

@@ -31,8 +31,8 @@ class Difference {
     value_ = next;
   }
 
-  // Returns the difference minus the last product. The parentheses keep -0 as
-  // it is.
+  // Returns the difference minus the last product. The order of the operations
+  // keeps the sign of -0.
   Term Finish(Term last_product) const {
     return value_ - (last_product - lost_);
   }
@@ -49,7 +49,7 @@ Term SubtractMultiple(Term x, Term n, std::span<const double> parts,
                       double bound) {
   Difference rest(x);
   if (x.is_f32()) {
-    // adding this number rounds to a multiple of 2^10
+    // adding this number rounds n to a multiple of 2^10
     constexpr double kMagic = 0x1.8p33;
     const Term high = (n + kMagic) - kMagic;
     const Term low = n - high;
@@ -81,7 +81,7 @@ Term OddSeries(Term r, std::span<const double> coefficients) {
   return r + r * (z * coefficients[0] + (z * z) * rest);
 }
 
-// the end of the range that the polynomial is fitted to
+// end of the range of r to which the polynomial is fitted
 constexpr double kSinBound = 1.68;
 
 Term SinOfReduced(Term r) { return OddSeries(r, Pick(r, kSinF32, kSinF64)); }
@@ -102,8 +102,8 @@ Term ExpandCos(Term x) {
   const double magic = FormatOf(x).integer_magic + 1;
   const Term sum = (x * (1 / kPi) - 0.5) + magic;
   const Term n = (sum - magic) + 0.5;
-  // The parts have one bit less, because half-integers need one bit more than
-  // integers.
+  // The parts of pi / 2 have one bit less, because half-integers need one bit
+  // more than integers.
   const Term r = SubtractMultiple(
       x, n * 2.0, Pick(x, kHalfPiPartsF32, kHalfPiPartsF64), kSinBound);
   return FlipSign(SinOfReduced(r), ParityAsSign(sum));

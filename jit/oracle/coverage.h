@@ -6,14 +6,14 @@
 
 #include <cstdint>
 
+#include "tensor/analysis/index_algebra.h"
 #include "tensor/dispatch.h"
-#include "tensor/index_algebra.h"
 
 namespace ember::jit {
 
-// True if it can be shown that the stores write every element of the buffer. It
-// is shown if the indices of the stores are axes with offsets, and the stores
-// together partition the buffer into a small number of boxes.
+// True if it can be shown that the stores write every element of the buffer.
+// This is the case if the indices of the stores are axes with offsets, and the
+// stores together partition the buffer into a small number of boxes.
 bool StoresEveryElement(const tensor::Dispatch& dispatch,
                         const tensor::ConcreteHeader& header, uint32_t buffer);
 

@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "base/concat.h"
-#include "jit/decline_reasons.h"
+#include "jit/backend/decline_reasons.h"
 #include "jit/oracle/coverage.h"
 #include "jit/oracle/suspects.h"
-#include "tensor/element_bounds.h"
+#include "tensor/analysis/element_bounds.h"
 #include "tensor/parameters_text.h"
 #include "tensor/scalar.h"
 #include "vm/runtime/kernel_provider.h"
@@ -25,8 +25,8 @@ namespace {
 // (|element| + kRareOfSize * |largest element|).
 constexpr double kRare = 64;
 constexpr double kRareOfSize = 0.25;
-// If few suspects cannot be judged, they may be right. Few are kSome, plus one
-// of every kOneOf elements.
+// If only few elements cannot be judged, they count as right. Few means at most
+// kSome plus one of every kOneOf elements.
 constexpr int64_t kOneOf = 8;
 constexpr int64_t kSome = 8;
 
@@ -179,8 +179,8 @@ class Comparison {
   Verdict WithoutTelling(DType type, uint64_t got, uint64_t want,
                          const Suspects& suspects, int64_t count) const {
     const bool are_few = (suspects.count - kSome) * kOneOf <= count;
-    // If intervals say that elements may have any value, they are right if they
-    // are few: that occurs now and then, but not everywhere.
+    // Elements whose intervals allow any value are right if they are few: this
+    // occurs now and then for single elements, but not for most of a buffer.
     if (bounds_.steps_left() > 0 && are_few) return Verdict::kRight;
     if (!IsFloat(type))
       return has_floats_ && are_few ? Verdict::kRight : Verdict::kWrong;

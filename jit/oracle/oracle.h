@@ -6,9 +6,9 @@
 //
 // It compares all elements with those of tier 0. Elements that differ by more
 // than rounding usually explains are suspects (suspects.h). Some suspects are
-// computed once more in interval arithmetic (tensor/element_bounds.h): the
-// intervals contain every result that an executor may round to, and sums widen
-// them by their error bound. So sums that cancel, and steps that rounding
+// computed once more in interval arithmetic (tensor/analysis/element_bounds.h):
+// the intervals contain every result that an executor may round to, and sums
+// widen them by their error bound. So sums that cancel, and steps that rounding
 // decides, do not cause a withdrawal, but differences that rounding cannot
 // explain do. Cost: about that of reading all results, plus most_steps if there
 // are suspects.
@@ -42,7 +42,8 @@ struct OracleTotals {
   int64_t wrong = 0;  // number of kernels that were withdrawn
   // Number of calls of right kernels in which elements were computed once more.
   int64_t suspects = 0;
-  // Number of those calls in which some elements could not be judged.
+  // Number of calls, among those in `suspects`, in which some elements could
+  // not be judged.
   int64_t untold = 0;
 };
 
@@ -61,8 +62,8 @@ class Oracle final : public vm::KernelJudge {
   OracleTotals totals_;
 };
 
-// The result of comparing one call, as in Oracle::Judge. `difference` is empty,
-// or one line about the first wrong result.
+// The result of comparing one call (Oracle::Judge). `difference` is empty if
+// the results are right; otherwise it is one line about the first wrong result.
 struct Finding {
   std::string difference;
   bool has_suspects = false;

@@ -6,11 +6,11 @@
 #include <vector>
 
 #include "base/parallel.h"
-#include "base/test_seeds.h"
+#include "base/testing/seeds.h"
 #include "gtest/gtest.h"
-#include "tensor/evaluator.h"
-#include "tensor/random_dispatch.h"
-#include "tensor/text.h"
+#include "tensor/evaluator/evaluator.h"
+#include "tensor/testing/random_dispatch.h"
+#include "tensor/text/text.h"
 #include "vm/interpreter/plan.h"
 #include "vm/runtime/kernel_provider.h"
 
@@ -123,7 +123,8 @@ TEST_F(OracleTest, QuantizedResultsMayBeAStepOffWhereRoundingDecides) {
   Use(R"(dispatch @quantize(%x: f32[4], %s: f32[4]) -> (%y: i8[4]) {
   %y[i] = i8(round(%x[i] * %s[i] + 0.5))
 })");
-  // The first two elements are ties, except for rounding errors.
+  // The first two products are ties for `round`: rounding errors decide the
+  // results.
   const std::vector<float> x = {30, 10, 7.2f, 3}, s(4, 0.1f);
   const std::vector<int8_t> want = {4, 2, 1, 1};
   EXPECT_EQ(Judge<int8_t>({x.data(), s.data()}, want, {3, 1, 1, 1}), "");
@@ -189,7 +190,8 @@ TEST_F(OracleTest, StoresOfEveryElementAreSeen) {
       stores_all("for (i < N, j < 4) %y[i, mod(j * 2, 4)] = %x[i]", 3));
 }
 
-// Tier 0 and the definition may round differently, but neither is judged wrong.
+// Tier 0 and the definition of the dispatch may round differently, but the
+// oracle judges neither to be wrong.
 TEST_F(OracleTest, ExecutorsThatAreRightAreNotWithdrawn) {
   const SeedRange seeds = TestSeeds(300, 0);
   SerialRunner runner;

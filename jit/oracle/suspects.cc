@@ -78,7 +78,8 @@ class Search {
     const double got = Number(got_[i]), want = Number(want_[i]);
     if (got == want || (std::isnan(got) && std::isnan(want))) {
       if constexpr (std::is_integral_v<T> && sizeof(T) == 8)
-        // 1 if they are equal as doubles only
+        // 64-bit integers that differ may be equal as doubles; their distance
+        // then counts as 1
         return got_[i] == want_[i] ? 0 : 1;
       return 0;
     }

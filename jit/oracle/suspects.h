@@ -17,9 +17,11 @@ namespace ember::jit {
 
 struct Suspects {
   int64_t count = 0;
-  // Largest distance of an element; infinite if one side is NaN or infinite.
+  // Largest distance between two results of an element; infinite if one of them
+  // is NaN or infinite.
   double largest = 0;
-  // Largest finite value that is wanted of an element that differs.
+  // Largest finite value that is expected of an element in which the results
+  // differ.
   double size = 0;
   // Some of the suspects, the most suspicious first: from each part of the
   // memory the one with the largest absolute and the one with the largest

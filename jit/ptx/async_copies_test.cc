@@ -7,13 +7,13 @@
 
 #include "gtest/gtest.h"
 #include "hal/cuda/emulated/grid.h"
-#include "jit/gpu/testing.h"
-#include "jit/loops/evaluator.h"
-#include "jit/ptx/assembler_testing.h"
+#include "jit/gpu/testing/run_nest.h"
+#include "jit/loops/evaluator/evaluator.h"
 #include "jit/ptx/compiler.h"
-#include "jit/ptx/device_testing.h"
 #include "jit/ptx/target.h"
-#include "tensor/random_values.h"
+#include "jit/ptx/testing/assembler.h"
+#include "jit/ptx/testing/device.h"
+#include "tensor/testing/random_values.h"
 
 namespace ember::jit::ptx {
 namespace {
@@ -93,7 +93,8 @@ TEST(AsyncCopiesTest, Rings) {
         AsyncCopiesOf(Ring("f32", slots, "%x[t, TURN * 32 + i * 4 + l]"));
     EXPECT_EQ(copies.value_or(5u * 7 * 8), 5u * 7 * 8);
   }
-  // Rows of 250 elements are not aligned to the size of a copy.
+  // If rows have 250 elements, vectors do not begin at multiples of a copy's
+  // size, so the number of asynchronous copies is not checked.
   AsyncCopiesOf(Ring("f16", 3, "%x[t, TURN * 32 + i * 4 + l]", 250));
   AsyncCopiesOf(Ring("i8", 3, "%x[t, TURN * 32 + i * 4 + l]", 250));
 }

@@ -11,24 +11,24 @@
 #include <vector>
 
 #include "base/concat.h"
-#include "base/test_seeds.h"
+#include "base/testing/seeds.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "hal/cuda/emulated/grid.h"
-#include "jit/gpu/testing.h"
-#include "jit/loops/evaluator.h"
-#include "jit/loops/text.h"
-#include "jit/ptx/assembler_testing.h"
-#include "jit/ptx/device_testing.h"
-#include "jit/ptx/products_testing.h"
+#include "jit/gpu/testing/run_nest.h"
+#include "jit/loops/evaluator/evaluator.h"
+#include "jit/loops/text/text.h"
+#include "jit/ptx/testing/assembler.h"
+#include "jit/ptx/testing/device.h"
+#include "jit/ptx/testing/products.h"
 #include "jit/schedule/core/computation.h"
 #include "jit/schedule/core/schedule.h"
-#include "jit/schedule/gpu/gpu_schedule.h"
+#include "jit/schedule/gpu/schedule.h"
 #include "jit/schedule/lowering/lowering.h"
 #include "jit/schedule/primitives/replay.h"
 #include "jit/target/gpu_model.h"
-#include "tensor/random_values.h"
-#include "tensor/text.h"
+#include "tensor/testing/random_values.h"
+#include "tensor/text/text.h"
 
 namespace ember::jit::ptx {
 namespace {
@@ -49,7 +49,8 @@ struct Shape {
   std::string keys = "1";
   int depth = 1;
   std::string type = "f16";
-  // true for [rows, heads, depth], as models project them
+  // true if dims are [rows, heads, depth], the order in which models project
+  // them
   bool is_rows_first = false;
   bool is_wide = false;  // true if the results are the sums, in f32
   // If not 0, keys and values are in a cache of 9 blocks of this many rows, and
@@ -136,7 +137,7 @@ const char kBehindOthers[] = "select(j < i + 40, %raw[h, i, j] * 0.25, -inf)";
 // A causal mask with which rows 0 to 69 see no key.
 const char kBeforeOthers[] = "select(j <= i - 70, %raw[h, i, j] * 0.25, -inf)";
 // A mask with a finite number instead of -inf. It hides no keys for certain:
-// they count where all scores are -inf.
+// the masked keys count if all other scores are -inf.
 const char kLowered[] = "select(j <= i, %raw[h, i, j] * 0.25, -1.0e30)";
 const char kMasked[] = "%raw[h, i, j] * 0.125 + f32(%mask[j])";
 
@@ -221,19 +222,21 @@ TEST(PtxAttention, SkipsHiddenBlocksOfParts) {
       products("select(j < i + 1500, %raw[h, i, j], -inf)");
   const std::optional<uint64_t> all =
       products("select(j < i + 1500, %raw[h, i, j], -1.0e30)");
-  if (!some || !all) return;  // a GPU, unlike the emulated grid, counts nothing
+  // The number of products is known on the emulated grid only, not on a GPU.
+  if (!some || !all) return;
   EXPECT_LE(*some * 4, *all * 3);
   EXPECT_GE(*some * 2, *all);
 }
 
-// There are 256 keys in blocks of 64 or 128, for tiles of 64 rows or fewer.
+// There are 256 keys in blocks of 64 or 128. Tiles have 64 rows or fewer, so
+// causal attention computes little more than half of the scores.
 TEST(PtxAttention, ComputesHalfOfCausalScores) {
   const Shape shape{1, 1, "256", "256", 16};
   const std::optional<uint64_t> causal =
       ExpectOnGrid(Attention(shape, kCausal), nullptr, {.within = 1e-2});
   const std::optional<uint64_t> lowered =
       ExpectOnGrid(Attention(shape, kLowered), nullptr, {.within = 1e-2});
-  // a GPU, unlike the emulated grid, counts nothing
+  // The number of products is known on the emulated grid only, not on a GPU.
   if (!causal || !lowered) return;
   EXPECT_LE(*causal * 4, *lowered * 3);
   EXPECT_GE(*causal * 2, *lowered);
@@ -273,8 +276,8 @@ TEST(PtxAttention, LooksUpBlocks) {
 }
 
 // A sum of 40 steps is padded with zeros, and a table looks up the blocks of
-// the cache. Such a load has no slices, so the schedule finds something else
-// than a product of matrices.
+// the cache. A load with both has no slices, so the schedule does not multiply
+// matrices.
 TEST(PtxAttention, FactorsWithoutSlices) {
   Shape shape{1, 1, "32", "64", 40};
   shape.block = 32;
@@ -416,9 +419,9 @@ TEST(PtxAttention, MultipliesByWarpgroups) {
 }
 
 // One thread copies keys and values for all, a block ahead, if the device
-// copies boxes, and nothing is copied in another way. The slot of keys is free
-// for the next block before that of values is. In causal attention each tile of
-// rows has only the blocks that it sees.
+// copies boxes, and nothing is copied in another way. The slot of keys becomes
+// free for the next block earlier than the slot of values. In causal attention
+// each tile of rows has only the blocks that it sees.
 TEST(PtxAttention, CopiesKeysAsBoxes) {
   const std::string target = Concat({kTarget, "+tensor_maps"});
   for (const char* const score : {kScaled, kCausal}) {
@@ -432,7 +435,8 @@ TEST(PtxAttention, CopiesKeysAsBoxes) {
     // barriers. Four warps read a slot.
     EXPECT_EQ(CountIn(ptx, "mbarrier.init"), 8u);
     EXPECT_EQ(CountIn(ptx, "mbarrier.arrive.expect_tx"), 4u);
-    // There are two waits before readers and four before fills.
+    // There are two waits before statements that read slots, and four before
+    // fills of slots.
     EXPECT_EQ(CountIn(ptx, "mbarrier.try_wait"), 2u + 4u);
     // The limit on registers is that for two workgroups of 256 threads.
     EXPECT_THAT(ptx, HasSubstr(".maxntid 256"));

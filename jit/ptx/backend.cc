@@ -4,7 +4,7 @@
 
 #include "jit/backend/kernel_report.h"
 #include "jit/backend/object_compiler.h"
-#include "jit/gpu/device_backend.h"
+#include "jit/schedule/gpu/device_schedule.h"
 
 namespace ember::jit {
 namespace {
@@ -26,6 +26,7 @@ StatusOr<std::unique_ptr<CompiledNest>> Compile(
 
 }  // namespace
 
-const Backend kCudaBackend = {"cuda", Serves, gpu::ScheduleForDevice, Compile};
+const Backend kCudaBackend = {"cuda", Serves, schedule::ScheduleForDevice,
+                              Compile};
 
 }  // namespace ember::jit

@@ -12,14 +12,16 @@
 
 namespace ember::jit::ptx {
 
+using llvm_ir::Builder;
+
 using llvm::Value;
 
 namespace {
 
 constexpr unsigned kSharedSpace = 3;
 
-// One function and the assembly that replaces it. The operands are a letter
-// each:
+// One function and the assembly that replaces it. Each operand is described by
+// a letter:
 //   s  a pointer to shared memory, as 32 bits
 //   g  a generic pointer
 //   r  an i32
@@ -45,9 +47,9 @@ constexpr Row kRows[] = {
      "mbarrier.arrive.expect_tx.shared::cta.b64 _, [$0], $1;"},
     // Each try of the instruction waits for a while. A phase that has not ended
     // after millions of tries never will, so the kernel then ends with an
-    // error. Otherwise it would occupy the device, and its caller would wait,
-    // forever. With a branch around the trap ptxas serialized the products of
-    // the kernel.
+    // error. Otherwise the kernel would occupy the device, and its caller would
+    // wait, forever. With a branch around the trap ptxas serialized the
+    // products of the kernel.
     {kAwaitPhase, "ember.await_phase", "sr",
      "{ .reg .pred is_over, is_late; .reg .u32 tries; "
      "mov.u32 tries, 4194304; AWAIT_${:uid}: "

@@ -1,6 +1,7 @@
 // Copies of boxes, the barriers that signal their end, and barriers of some of
 // a block's threads, as functions of LLVM IR like those of device_functions.h.
-// Their pointers are generic. In the end they are replaced in one of two ways:
+// The functions take generic pointers. In the end their calls are replaced in
+// one of two ways:
 //
 //   ReplaceBoxCalls(module);            // assembly
 //   BoxCall call = BoxCallOf(instruction);   // the emulated grid's
@@ -13,7 +14,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "jit/llvm/ir.h"
+#include "jit/llvm/emit/ir.h"
 #include "llvm/IR/InstrTypes.h"
 #include "llvm/IR/Module.h"
 
@@ -21,29 +22,29 @@ namespace ember::jit::ptx {
 
 // mbarrier.init: makes the 8 bytes in shared memory a barrier. Each of its
 // phases ends after `arrivals` arrivals.
-void EmitMakeCopyBarrier(Builder& builder, llvm::Value* barrier,
+void EmitMakeCopyBarrier(llvm_ir::Builder& builder, llvm::Value* barrier,
                          int64_t arrivals);
 // fence.mbarrier_init and fence.proxy.async: makes the barriers that the thread
 // has made visible to other threads and copies, after the next barrier of the
 // block.
-void EmitPublishCopyBarriers(Builder& builder);
+void EmitPublishCopyBarriers(llvm_ir::Builder& builder);
 // mbarrier.arrive. If `bytes` is not 0, also .expect_tx: the phase does not end
 // before copies have brought this number of further bytes.
-void EmitArrive(Builder& builder, llvm::Value* barrier, int64_t bytes);
+void EmitArrive(llvm_ir::Builder& builder, llvm::Value* barrier, int64_t bytes);
 // mbarrier.try_wait.parity: waits until the phase of the parity (an i32, 0 or
-// 1) has ended. The first phase has parity 0. Until it ends, waiting for parity
-// 1 returns at once, as if a phase before it had ended.
-void EmitAwaitPhase(Builder& builder, llvm::Value* barrier,
+// 1) has ended. The first phase has parity 0. Until the first phase ends,
+// waiting for parity 1 returns at once, as if a phase before it had ended.
+void EmitAwaitPhase(llvm_ir::Builder& builder, llvm::Value* barrier,
                     llvm::Value* parity);
 // cp.async.bulk.tensor: one thread begins to copy the box of the tensor at the
 // coordinates (i32, innermost first) to shared memory. The bytes count for the
 // barrier's phase. map: 128 bytes, as the driver made them.
-void EmitCopyBox(Builder& builder, llvm::Value* map,
+void EmitCopyBox(llvm_ir::Builder& builder, llvm::Value* map,
                  const std::vector<llvm::Value*>& coordinates, llvm::Value* to,
                  llvm::Value* barrier);
 // bar.sync: synchronises `threads` of the block's threads, which are whole
 // warps, at barrier number 1 to 15.
-void EmitMeet(Builder& builder, int64_t barrier, int64_t threads);
+void EmitMeet(llvm_ir::Builder& builder, int64_t barrier, int64_t threads);
 
 struct BoxCall {
   enum class Kind : uint8_t {
@@ -59,8 +60,8 @@ struct BoxCall {
   unsigned rank = 0;  // kCopyBox: number of coordinates
 };
 
-// Returns the function that the call calls, and its properties; a default
-// BoxCall if it is none of these functions.
+// Returns which function of this file the call calls, and the properties of the
+// call; a default BoxCall if it calls none of them.
 BoxCall BoxCallOf(const llvm::CallBase& call);
 
 void ReplaceBoxCalls(llvm::Module& module);

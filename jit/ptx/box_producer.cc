@@ -8,11 +8,14 @@
 
 namespace ember::jit::ptx {
 
+using llvm_ir::Builder;
+using llvm_ir::ExpressionEmitter;
+
 using llvm::Value;
 using loops::NodeId;
 
-// The box begins at the element that the loop copies first, where all of its
-// variables are 0.
+// A box begins at the element that is copied where all variables of the loop
+// are 0.
 void EmitBoxes(const loops::LoopNest& nest, const gpu::WarpRoles::Copy& of_ring,
                SlotBarriers& slots, PtxArguments& arguments,
                ExpressionEmitter& expressions, Builder& builder) {

@@ -10,17 +10,18 @@
 #define EMBER_JIT_PTX_BOX_PRODUCER_H_
 
 #include "jit/gpu/warp_roles.h"
-#include "jit/llvm/expression_emitter.h"
-#include "jit/llvm/ir.h"
+#include "jit/llvm/emit/expression_emitter.h"
+#include "jit/llvm/emit/ir.h"
 #include "jit/loops/loop_nest.h"
-#include "jit/ptx/ptx_arguments.h"
+#include "jit/ptx/arguments.h"
 #include "jit/ptx/slot_barriers.h"
 
 namespace ember::jit::ptx {
 
 void EmitBoxes(const loops::LoopNest& nest, const gpu::WarpRoles::Copy& of_ring,
                SlotBarriers& slots, PtxArguments& arguments,
-               ExpressionEmitter& expressions, Builder& builder);
+               llvm_ir::ExpressionEmitter& expressions,
+               llvm_ir::Builder& builder);
 
 }  // namespace ember::jit::ptx
 

@@ -7,13 +7,13 @@
 #include <string_view>
 #include <vector>
 
-#include "base/test_seeds.h"
+#include "base/testing/seeds.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "hal/cuda/emulated/grid.h"
-#include "jit/ptx/device_testing.h"
-#include "jit/ptx/products_testing.h"
-#include "tensor/random_values.h"
+#include "jit/ptx/testing/device.h"
+#include "jit/ptx/testing/products.h"
+#include "tensor/testing/random_values.h"
 
 namespace ember::jit::ptx {
 namespace {
@@ -23,7 +23,7 @@ using ::testing::Not;
 
 class BoxProducts : public ::testing::Test {
  protected:
-  // The variable must be set before anything opens the device.
+  // The environment variable must be set before any test opens the device.
   static void SetUpTestSuite() {
     setenv("EMBER_CUDA_EMULATE", "sm_90a", /*replace=*/1);
   }
@@ -155,7 +155,8 @@ TEST_F(BoxProducts, ProducersOfResultsThatOthersFinish) {
   EXPECT_GE(CountOf(ptx, "bar.sync"), 2u);
 }
 
-// Rows are pixels on lines of an image, with zeros around it.
+// The rows of the product are pixels on lines of an image, with zeros around
+// the image.
 TEST_F(BoxProducts, BoxesOfImages) {
   std::string ptx;
   ExpectOnGrid(R"(
@@ -250,7 +251,8 @@ TEST_F(BoxProducts, AtRandom) {
                          .columns = choices.Chance(3) ? 128 : 64,
                          .slots = choices.Chance(2) ? 3 : 4,
                          .is_finished = choices.Chance(3)};
-    // Results that are stored as they are need sizes of whole matrices.
+    // Results that are stored without a further stage need sizes that are whole
+    // matrices.
     const auto pick = [&](const std::vector<int>& odd,
                           const std::vector<int>& whole) {
       return std::to_string(choices.Pick(tiles.is_finished ? odd : whole));

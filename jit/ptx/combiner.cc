@@ -4,6 +4,10 @@
 
 namespace ember::jit::ptx {
 
+using llvm_ir::MemoryType;
+using llvm_ir::ToMemory;
+using llvm_ir::ToRegister;
+
 using llvm::Value;
 
 namespace {
@@ -24,7 +28,7 @@ Value* Combiner::ShuffleXor(DType type, Value* value, int mask) {
         {b_.getInt32(kAllLanes), word, b_.getInt32(static_cast<uint32_t>(mask)),
          b_.getInt32(kWholeWarp)});
   };
-  // The value in the form that memory has, as words.
+  // The value as it would be in memory, in words of 32 bits.
   Value* const memory =
       b_.CreateBitCast(ToMemory(b_, type, value), b_.getIntNTy(bits));
   Value* other = nullptr;

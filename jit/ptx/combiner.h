@@ -1,5 +1,5 @@
 // Combines a value of each thread of a block into one, for combining loops
-// (jit/loops/combining.h).
+// (jit/loops/analysis/combining.h).
 //
 // Warps combine by shuffles, in any type. The first thread then combines the
 // warps' values through shared memory. Not thread-safe.
@@ -10,8 +10,8 @@
 #include <functional>
 
 #include "base/dtype.h"
-#include "jit/llvm/ir.h"
-#include "jit/llvm/store_emitter.h"
+#include "jit/llvm/emit/ir.h"
+#include "jit/llvm/emit/store_emitter.h"
 #include "jit/loops/loop_nest.h"
 #include "llvm/IR/Function.h"
 
@@ -19,7 +19,8 @@ namespace ember::jit::ptx {
 
 class Combiner {
  public:
-  Combiner(Builder& builder, llvm::Function& function, StoreEmitter& stores)
+  Combiner(llvm_ir::Builder& builder, llvm::Function& function,
+           llvm_ir::StoreEmitter& stores)
       : b_(builder), function_(function), stores_(stores) {}
 
   // Returns the combined value in the first thread; the results of other
@@ -37,9 +38,9 @@ class Combiner {
   llvm::Value* ShuffleXor(DType type, llvm::Value* value, int mask);
   llvm::Value* PartAt(llvm::Value* parts, llvm::Value* warp);
 
-  Builder& b_;
+  llvm_ir::Builder& b_;
   llvm::Function& function_;
-  StoreEmitter& stores_;
+  llvm_ir::StoreEmitter& stores_;
 };
 
 }  // namespace ember::jit::ptx

@@ -28,19 +28,19 @@
 #include "base/rounding.h"
 #include "base/status.h"
 #include "jit/gpu/kernel_abi.h"
-#include "jit/loops/text.h"
-#include "jit/loops/verifier.h"
+#include "jit/loops/text/text.h"
+#include "jit/loops/verifier/verifier.h"
 #include "jit/loops/walk.h"
 #include "jit/ptx/compiler.h"
 #include "jit/ptx/target.h"
 #include "jit/schedule/core/computation.h"
 #include "jit/schedule/core/normalise.h"
 #include "jit/schedule/core/schedule.h"
-#include "jit/schedule/gpu/gpu_schedule.h"
+#include "jit/schedule/gpu/schedule.h"
 #include "jit/schedule/lowering/lowering.h"
 #include "jit/schedule/primitives/replay.h"
 #include "jit/target/gpu_model.h"
-#include "tensor/text.h"
+#include "tensor/text/text.h"
 
 namespace ember::jit::ptx {
 namespace {
@@ -111,13 +111,15 @@ struct Options {
   std::string target =
       "sm_80+subgroup32+shared166912+invocations1024+processors108";
   std::string folder;
-  std::string schedules;  // a folder of schedules; "": the default schedules
-  std::string constants;  // names of inputs, separated by commas
+  // The folder of schedules to use; "": the default schedules.
+  std::string schedules;
+  // Names of the inputs that never change, separated by commas.
+  std::string constants;
   std::vector<std::string> files;
 };
 
-// Returns the schedule of the dispatch in the folder, if one is given;
-// otherwise the default schedule.
+// Returns the schedule that the folder has for the dispatch; if it has none,
+// the default schedule.
 StatusOr<schedule::Schedule> ScheduleOf(const tensor::Dispatch& dispatch,
                                         const Options& options) {
   schedule::Computation computation = schedule::Disassemble(dispatch, {});

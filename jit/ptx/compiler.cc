@@ -9,10 +9,10 @@
 
 #include "base/concat.h"
 #include "base/float_format.h"
-#include "jit/decline_reasons.h"
+#include "jit/backend/decline_reasons.h"
 #include "jit/legalise/legalise.h"
-#include "jit/llvm/pipeline.h"
-#include "jit/llvm/target_operations.h"
+#include "jit/llvm/emit/target_operations.h"
+#include "jit/llvm/passes/pipeline.h"
 #include "jit/ptx/box_functions.h"
 #include "jit/ptx/device_functions.h"
 #include "jit/ptx/emulation.h"
@@ -37,14 +37,20 @@ void LLVMInitializeNVPTXAsmPrinter();
 }
 
 namespace ember::jit::ptx {
+
+using llvm_ir::CreateMachine;
+using llvm_ir::EmitAssembly;
+using llvm_ir::ModuleText;
+using llvm_ir::OperationsOf;
+using llvm_ir::RunPasses;
 namespace {
 
 constexpr char kTriple[] = "nvptx64-nvidia-cuda";
 
-// The passes for CPUs (jit/llvm/pipeline.cc), without those that depend on a
-// machine, and these two. newgvn merges counters and sums that are equal in
-// every iteration of a loop, which gvn does not see: online_softmax keeps the
-// maximum of a row for each result of an invocation. sink moves values that
+// The passes for CPUs (jit/llvm/passes/pipeline.cc), without those that depend
+// on a machine, and these two. newgvn merges counters and sums that are equal
+// in every iteration of a loop, which gvn does not see: online_softmax keeps
+// the maximum of a row for each result of an invocation. sink moves values that
 // only code after a loop needs out of the loop's way, such as the place of a
 // tile's results, so that they take no register in the loop.
 constexpr const char* kPipeline =

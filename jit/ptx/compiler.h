@@ -25,10 +25,10 @@ struct CodeTexts {
   std::string ptx;
 };
 
-// Compiles the nest. It must be verified. texts: may be null; gets the code as
-// text, including PTX even if the code is for the emulated grid. Returns
-// kUnimplemented with a reason of jit/decline_reasons.h if this back end does
-// not support the nest.
+// Compiles the nest. The nest must be verified. texts: may be null; gets the
+// code as text, including PTX even if the code is for the emulated grid.
+// Returns kUnimplemented with a reason of jit/backend/decline_reasons.h if this
+// back end does not support the nest.
 StatusOr<gpu::DeviceCode> CompileNest(const loops::LoopNest& nest,
                                       const Target& target, CodeTexts* texts);
 

@@ -8,8 +8,8 @@
 #include "base/concat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "jit/ptx/assembler_testing.h"
-#include "jit/ptx/products_testing.h"
+#include "jit/ptx/testing/assembler.h"
+#include "jit/ptx/testing/products.h"
 #include "jit/schedule/core/computation.h"
 #include "jit/target/gpu_model.h"
 
@@ -102,8 +102,8 @@ TEST(PtxDefaultSchedules, Tf32) {
 TEST(PtxDefaultSchedules, DotsOfBytes) {
   for (const char* a : {"i8", "u8"}) {
     for (const char* b : {"i8", "u8"}) {
-      // One factor is contiguous along the sum, and one is not; the length of
-      // the sum is a multiple of four, or not.
+      // The factor %b is contiguous along the sum or not, and the length of the
+      // sum is a multiple of four or not.
       for (const char* steps : {"96", "70"}) {
         for (const bool by_rows : {false, true}) {
           const std::string text =

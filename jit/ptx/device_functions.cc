@@ -5,13 +5,15 @@
 #include <vector>
 
 #include "base/concat.h"
-#include "jit/gpu/shared_panels.h"
-#include "jit/llvm/ir.h"
+#include "jit/llvm/emit/ir.h"
 #include "jit/ptx/device_function_tables.h"
+#include "jit/target/shared_panels.h"
 #include "llvm/IR/Function.h"
 #include "llvm/IR/IntrinsicsNVPTX.h"
 
 namespace ember::jit::ptx {
+
+using llvm_ir::Builder;
 
 using llvm::Value;
 
@@ -75,8 +77,8 @@ llvm::Function* FunctionOf(llvm::Module& module, const DotOfWords& row) {
                       llvm::FunctionType::get(word, {word, word, word}, false));
 }
 
-// Calls a function that all threads of a warp execute together. It has no
-// attribute that limits its accesses to memory.
+// Calls a function that all threads of a warp execute together. The function
+// gets no attribute that limits its accesses to memory.
 Value* CallFunction(Builder& builder, const std::string& name,
                     llvm::Type* result, const std::vector<Value*>& operands) {
   llvm::Module& module = *builder.GetInsertBlock()->getModule();
@@ -91,16 +93,16 @@ Value* CallFunction(Builder& builder, const std::string& name,
   return builder.CreateCall(callee, operands);
 }
 
-// Returns the descriptor of a matrix in panels, without its address. It
-// contains the number of bytes from one panel to the next, the number of bytes
-// from one block of rows to the next, and the mode of swizzling by 128 bytes.
+// Returns the descriptor of a matrix in panels, without its address. The
+// descriptor contains the number of bytes from one panel to the next, the
+// number of bytes from one block of rows to the next, and the mode of swizzling
+// by 128 bytes.
 uint64_t DescriptorOf(int64_t panel_bytes) {
   constexpr uint64_t kSwizzled128 = uint64_t{1} << 62;
   const auto units = [](int64_t bytes) {
     return static_cast<uint64_t>(bytes) >> 4;
   };
-  return units(panel_bytes) << 16 | units(gpu::kPanelAlignment) << 32 |
-         kSwizzled128;
+  return units(panel_bytes) << 16 | units(kPanelAlignment) << 32 | kSwizzled128;
 }
 
 }  // namespace

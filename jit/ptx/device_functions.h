@@ -1,7 +1,7 @@
 // Instructions, mostly for memory and matrices, as functions of LLVM IR: LLVM
 // has no operation for them that both passes and the emulated grid could work
-// with. Their pointers are generic. In the end they are replaced in one of two
-// ways:
+// with. The functions take generic pointers. In the end their calls are
+// replaced in one of two ways:
 //
 //   ReplaceByIntrinsics(module);   // NVVM's, of addresses of shared memory,
 //                                  // or assembly
@@ -14,7 +14,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "jit/llvm/ir.h"
+#include "jit/llvm/emit/ir.h"
 #include "jit/target/matrix_instructions.h"
 #include "llvm/IR/InstrTypes.h"
 #include "llvm/IR/Module.h"
@@ -26,13 +26,14 @@ namespace ember::jit::ptx {
 // lane gets a register of every matrix: bytes 4 * (l mod 4) of row l / 4, or,
 // if transposed, elements 2 * (l mod 4) and the next of column l / 4, of 16
 // bits each. Returns an i32, or a struct of `count`.
-llvm::Value* EmitLoadMatrices(Builder& builder, int count, bool is_transposed,
-                              llvm::Value* row);
+llvm::Value* EmitLoadMatrices(llvm_ir::Builder& builder, int count,
+                              bool is_transposed, llvm::Value* row);
 
 // mma.sync, where LLVM 19 has no intrinsic for the row: adds the product of
 // this warp's a and b, registers of i32 each, to its sums. Returns a struct of
 // the new sums.
-llvm::Value* EmitMultiply(Builder& builder, const MatrixInstruction& row,
+llvm::Value* EmitMultiply(llvm_ir::Builder& builder,
+                          const MatrixInstruction& row,
                           const std::vector<llvm::Value*>& a,
                           const std::vector<llvm::Value*>& b,
                           const std::vector<llvm::Value*>& sums);
@@ -40,15 +41,15 @@ llvm::Value* EmitMultiply(Builder& builder, const MatrixInstruction& row,
 // cp.async: begins a copy of `bytes` (4, 8 or 16) from global to shared memory.
 // The first `read` bytes (an i32: 0 or all of them) are copied, the rest are
 // zeros. Both addresses are aligned to `bytes`.
-void EmitCopyAsync(Builder& builder, int bytes, llvm::Value* to,
+void EmitCopyAsync(llvm_ir::Builder& builder, int bytes, llvm::Value* to,
                    llvm::Value* from, llvm::Value* read);
 // A factor of wgmma that is in shared memory, in panels
-// (jit/gpu/shared_panels.h).
+// (jit/target/shared_panels.h).
 struct WideFactor {
   llvm::Value* begin = nullptr;
   int64_t panel_bytes = 0;  // number of bytes from one panel to the next
-  // True if in a panel not the depth is contiguous but the dim that the results
-  // have: a's rows, or b's columns.
+  // True if, in a panel, the contiguous dim is not the depth but the dim that
+  // the results have, too: a's rows, or b's columns.
   bool is_transposed = false;
 };
 
@@ -60,38 +61,41 @@ struct WideFactor {
 //   sums  the warp's registers of the sums
 // Returns a struct of the new sums. Only further products may use them before
 // EmitAwaitProducts: until then the hardware still computes them.
-llvm::Value* EmitMultiplyWide(Builder& builder, const MatrixInstruction& row,
+llvm::Value* EmitMultiplyWide(llvm_ir::Builder& builder,
+                              const MatrixInstruction& row,
                               const std::vector<llvm::Value*>& a,
                               const WideFactor& b,
                               const std::vector<llvm::Value*>& sums);
-llvm::Value* EmitMultiplyWide(Builder& builder, const MatrixInstruction& row,
-                              const WideFactor& a, const WideFactor& b,
+llvm::Value* EmitMultiplyWide(llvm_ir::Builder& builder,
+                              const MatrixInstruction& row, const WideFactor& a,
+                              const WideFactor& b,
                               const std::vector<llvm::Value*>& sums);
 // wgmma.commit_group and wait_group: waits for all products of the warp.
 // Returns a struct of the sums, which may be used after the call.
-llvm::Value* EmitAwaitProducts(Builder& builder,
+llvm::Value* EmitAwaitProducts(llvm_ir::Builder& builder,
                                const std::vector<llvm::Value*>& sums);
 // EmitCommitProducts (wgmma.commit_group) makes a group of the warp's products
 // since its last call, or since EmitAwaitProducts. EmitAwaitGroupsBefore
 // (wait_group) waits for all groups but the last one. Sums may not be used yet.
-void EmitCommitProducts(Builder& builder);
-void EmitAwaitGroupsBefore(Builder& builder);
+void EmitCommitProducts(llvm_ir::Builder& builder);
+void EmitAwaitGroupsBefore(llvm_ir::Builder& builder);
 // fence.proxy.async: makes the thread's stores to shared memory so far visible
 // to wide products after the next barrier.
-void EmitOrderStores(Builder& builder);
+void EmitOrderStores(llvm_ir::Builder& builder);
 
 // dp4a: adds four products of the bytes of two words, each signed or not, to
 // `sum`; all are i32.
-llvm::Value* EmitDotOfWords(Builder& builder, bool a_signed, bool b_signed,
-                            llvm::Value* a, llvm::Value* b, llvm::Value* sum);
+llvm::Value* EmitDotOfWords(llvm_ir::Builder& builder, bool a_signed,
+                            bool b_signed, llvm::Value* a, llvm::Value* b,
+                            llvm::Value* sum);
 
 // ex2.approx.ftz: returns 2^x of an f32, with an error of up to 2 units in the
 // last place. The result is 0 where it would be subnormal.
-llvm::Value* EmitPowerOfTwo(Builder& builder, llvm::Value* x);
+llvm::Value* EmitPowerOfTwo(llvm_ir::Builder& builder, llvm::Value* x);
 
 // cp.async.commit_group and cp.async.wait_group: ends a group of copies, and
 // waits for all groups but the last `groups`.
-void EmitAwaitCopies(Builder& builder, int64_t groups);
+void EmitAwaitCopies(llvm_ir::Builder& builder, int64_t groups);
 
 struct DeviceCall {
   enum class Kind : uint8_t {
@@ -116,8 +120,8 @@ struct DeviceCall {
   bool is_transposed = false;  // kMultiplyWide: true if factor b is transposed
   // kMultiply, kMultiplyWide: the instruction
   const MatrixInstruction* row = nullptr;
-  // For kMultiplyWide: factor a is in shared memory; and if so, it is
-  // transposed.
+  // For kMultiplyWide: true if factor a is in shared memory; and true if that
+  // factor is also transposed.
   bool has_shared_a = false;
   bool is_a_transposed = false;
   // kDotOfWords: signs of the bytes of a and of b
@@ -129,8 +133,8 @@ struct DeviceCall {
   unsigned OperandsOfA() const;
 };
 
-// Returns the function that the call calls, and its properties; a default
-// DeviceCall if it is none of these functions.
+// Returns which function of this file the call calls, and the properties of the
+// call; a default DeviceCall if it calls none of them.
 DeviceCall DeviceCallOf(const llvm::CallBase& call);
 
 void ReplaceByIntrinsics(llvm::Module& module);

@@ -261,8 +261,8 @@ void ReplaceByIntrinsics(llvm::Module& module) {
         calls.push_back(call);
     }
   }
-  // The products that continue an earlier one are found before any call is
-  // replaced.
+  // The products that continue an earlier product (ContinuesProduct) are found
+  // before any call is replaced.
   std::set<const llvm::CallInst*> continuing;
   for (const llvm::CallInst* call : calls) {
     const DeviceCall what = DeviceCallOf(*call);

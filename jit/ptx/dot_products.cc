@@ -5,6 +5,11 @@
 
 namespace ember::jit::ptx {
 
+using llvm_ir::Address;
+using llvm_ir::MemoryAccess;
+using llvm_ir::Scopes;
+using llvm_ir::Splat;
+
 using llvm::Value;
 using loops::NodeId;
 
@@ -27,7 +32,7 @@ bool DotProducts::Emit(const loops::DotProduct& dot, NodeId variable) {
   Scopes& scopes = expressions_.scopes();
   scopes.Enter(nullptr, variable, b_.getInt64(0));
   MemoryAccess& memory = expressions_.memory();
-  const int lanes = scopes.lanes();  // 0: there is no vector loop
+  const int lanes = scopes.lanes();  // 0 if there is no vector loop
   Value* const a = WordsOf(dot.a);
   Value* const b = a == nullptr ? nullptr : WordsOf(dot.b);
   const Address to = memory.AddressOf(dot.store->buffer, dot.store->indices);

@@ -13,17 +13,17 @@
 
 #include <optional>
 
-#include "jit/llvm/expression_emitter.h"
-#include "jit/llvm/ir.h"
-#include "jit/loops/dot_product.h"
+#include "jit/llvm/emit/expression_emitter.h"
+#include "jit/llvm/emit/ir.h"
+#include "jit/loops/analysis/dot_product.h"
 #include "jit/loops/loop_nest.h"
 
 namespace ember::jit::ptx {
 
 class DotProducts {
  public:
-  DotProducts(const loops::LoopNest& nest, Builder& builder,
-              ExpressionEmitter& expressions)
+  DotProducts(const loops::LoopNest& nest, llvm_ir::Builder& builder,
+              llvm_ir::ExpressionEmitter& expressions)
       : nest_(nest), b_(builder), expressions_(expressions) {}
 
   // Returns the loop's product if dp4a can compute it; otherwise nothing.
@@ -38,8 +38,8 @@ class DotProducts {
   llvm::Value* WordsOf(loops::NodeId load);
 
   const loops::LoopNest& nest_;
-  Builder& b_;
-  ExpressionEmitter& expressions_;
+  llvm_ir::Builder& b_;
+  llvm_ir::ExpressionEmitter& expressions_;
 };
 
 }  // namespace ember::jit::ptx

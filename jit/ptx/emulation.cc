@@ -7,10 +7,10 @@
 #include "base/concat.h"
 #include "hal/cuda/emulated/grid.h"
 #include "hal/cuda/emulated/warp_matrices.h"
-#include "jit/llvm/flat_code.h"
-#include "jit/llvm/host.h"
-#include "jit/llvm/ir.h"
-#include "jit/llvm/pipeline.h"
+#include "jit/llvm/emit/ir.h"
+#include "jit/llvm/objects/flat_code.h"
+#include "jit/llvm/passes/host.h"
+#include "jit/llvm/passes/pipeline.h"
 #include "jit/ptx/box_functions.h"
 #include "jit/ptx/device_functions.h"
 #include "jit/ptx/matrix_intrinsics.h"
@@ -21,9 +21,18 @@
 #include "llvm/IR/IntrinsicsNVPTX.h"
 #include "llvm/IR/ReplaceConstant.h"
 #include "vm/format/kernel_image.h"
-#include "vm/runtime/code_memory.h"
+#include "vm/runtime/memory/code_memory.h"
 
 namespace ember::jit::ptx {
+
+using llvm_ir::Builder;
+using llvm_ir::CheckNeedsNothing;
+using llvm_ir::CreateMachine;
+using llvm_ir::DetectHost;
+using llvm_ir::EmitObject;
+using llvm_ir::FlattenObject;
+using llvm_ir::Host;
+using llvm_ir::Optimize;
 
 using hal::cuda::AccessKind;
 using hal::cuda::GridEntry;
@@ -194,7 +203,8 @@ class KernelRewriter {
     }
   }
 
-  // --- products and loads of matrices, by way of arrays of the thread
+  // --- Products and loads of matrices, whose operands pass through arrays of
+  // the thread. ---
 
   // Returns an array of `count` words, which is allocated at the function's
   // entry.
@@ -370,7 +380,7 @@ class KernelRewriter {
     }
   }
 
-  // --- boxes and their barriers
+  // --- Copies of boxes, and their barriers. ---
 
   void ReplaceBoxFunctions() {
     std::vector<llvm::CallInst*> calls;
@@ -443,7 +453,7 @@ class KernelRewriter {
     return OkStatus();
   }
 
-  // --- accesses of memory
+  // --- Accesses of memory, which the grid records. ---
 
   Status WatchAccesses() {
     std::vector<llvm::Instruction*> accesses;
@@ -473,8 +483,10 @@ class KernelRewriter {
     return OkStatus();
   }
 
-  // True if the rewriting itself added the instruction: an access to the
-  // GridThread, or a call.
+  // True if the grid need not record the instruction as an access to memory: it
+  // accesses the GridThread, its table of functions, or a variable of the
+  // thread (an alloca), or it calls a function of the grid or an intrinsic that
+  // accesses no memory.
   bool IsOfGrid(const llvm::Instruction& instruction) const {
     if (llvm::isa<llvm::CallBase>(instruction)) {
       const auto* const call =
@@ -557,12 +569,12 @@ StatusOr<EmulatedCode> EmulateOnHost(llvm::Module& module) {
   const vm::KernelCode* const codes[] = {&code};
   EMBER_ASSIGN_OR_RETURN(std::shared_ptr<const vm::CodeMemory> memory,
                          vm::CodeMemory::Load(codes));
-  // The entries are the grid's kernels: they are where phases of CPUs' kernels
-  // would be, but take other arguments.
+  // The code's entries are kernels of the grid. They are loaded like phases of
+  // a CPU's kernel, but take other arguments.
   const std::vector<vm::PhaseFunction> functions = memory->Functions(code, 0);
   for (size_t i = 0; i < entries.size(); ++i) {
-    // The cast goes through a number: compilers warn of a cast from one type of
-    // functions to another.
+    // The cast goes through an integer, because compilers warn of a cast from
+    // one function type to another.
     entries[i].function = reinterpret_cast<hal::cuda::GridKernel>(
         reinterpret_cast<uintptr_t>(functions[i]));
   }

@@ -1,7 +1,7 @@
 // Compiles kernels for NVPTX to code of this process, for the emulated grid
-// (hal/cuda/emulated/grid.h). It takes their LLVM IR after the passes and
-// replaces NVVM's intrinsics by calls of the grid. Before each access of memory
-// it inserts a call that reports the access.
+// (hal/cuda/emulated/grid.h). The emulation takes the kernels' LLVM IR after
+// the passes and replaces NVVM's intrinsics by calls of the grid. Before each
+// access of memory the emulation inserts a call that reports the access.
 //
 //   EMBER_ASSIGN_OR_RETURN(EmulatedCode code, EmulateOnHost(module));
 //   // {.format = "emulated-grid", .code = code.image}
@@ -21,11 +21,12 @@ namespace ember::jit::ptx {
 
 struct EmulatedCode {
   std::vector<uint8_t> image;
-  std::shared_ptr<const void> resources;  // these must outlive executables
+  // Resources that must outlive executables of the image.
+  std::shared_ptr<const void> resources;
 };
 
 // Returns the module as code of this process; changes the module. Returns
-// kInternal if the emulation does not know something in it.
+// kInternal if the module contains something that the emulation does not know.
 StatusOr<EmulatedCode> EmulateOnHost(llvm::Module& module);
 
 }  // namespace ember::jit::ptx

@@ -2,18 +2,21 @@
 
 #include <vector>
 
-#include "jit/llvm/ir.h"
+#include "jit/llvm/emit/ir.h"
 #include "jit/ptx/device_functions.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
 
 namespace ember::jit::ptx {
+
+using llvm_ir::Builder;
 namespace {
 
 using llvm::Value;
 
-// 1 / ln 2 rounded to f32, and the difference between the two.
+// 1 / ln 2 rounded to f32, and the part of 1 / ln 2 that is lost by this
+// rounding.
 constexpr double kLog2E = 0x1.715476p+0;
 constexpr double kRestOfLog2E = 0x1.4ae0bfp-26;
 
@@ -22,9 +25,9 @@ constexpr double kRestOfLog2E = 0x1.4ae0bfp-26;
 constexpr double kMagic = 0x1.8p+23 + 127;
 
 // Emits e^x = 2^n * 2^(x / ln 2 - n), with n from -126 to 127. Where x / ln 2
-// is in this range, n is that rounded, so the second exponent is at most one
-// half. Outside the range the second power makes the product subnormal or
-// infinite. If x is a NaN, so is the second power.
+// is in this range, n is x / ln 2 rounded to an integer, so the second exponent
+// is at most one half. Outside the range the second power makes the product
+// subnormal or infinite. If x is a NaN, so is the second power.
 Value* Exponential(Builder& b, Value* x) {
   llvm::Type* const type = x->getType();
   const auto constant = [&](double value) {
@@ -35,8 +38,8 @@ Value* Exponential(Builder& b, Value* x) {
                              {factor, constant(by), sum});
   };
   Value* sum = fused(x, kLog2E, constant(kMagic));
-  // If one operand is a NaN and the other a number, these functions return the
-  // number.
+  // If one operand is a NaN and the other is a number, CreateMaxNum and
+  // CreateMinNum return the number.
   sum = b.CreateMaxNum(sum, constant(kMagic - 126));
   sum = b.CreateMinNum(sum, constant(kMagic + 127));
   Value* const minus_n = b.CreateFSub(constant(kMagic), sum);

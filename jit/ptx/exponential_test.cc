@@ -11,16 +11,16 @@
 #include <string>
 #include <vector>
 
-#include "base/test_seeds.h"
+#include "base/testing/seeds.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "jit/gpu/testing.h"
-#include "jit/math/accuracy.h"
-#include "jit/math/points.h"
+#include "jit/gpu/testing/run_nest.h"
+#include "jit/math/testing/accuracy.h"
+#include "jit/math/testing/points.h"
 #include "jit/ptx/compiler.h"
-#include "jit/ptx/device_testing.h"
 #include "jit/ptx/target.h"
-#include "tensor/random_values.h"
+#include "jit/ptx/testing/device.h"
+#include "tensor/testing/random_values.h"
 
 namespace ember::jit::ptx {
 namespace {
@@ -90,7 +90,7 @@ TEST(ExponentialTest, Limits) {
   EXPECT_EQ(y[6], kInfinity);
   EXPECT_EQ(y[7], kInfinity);
   EXPECT_EQ(y[8], 0.0f);
-  // The results for these x are below the normal numbers.
+  // The results for these x are subnormal numbers.
   EXPECT_EQ(y[9], std::exp(-103.0f));
   EXPECT_EQ(std::fpclassify(y[10]), FP_SUBNORMAL);
 }

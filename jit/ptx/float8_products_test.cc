@@ -10,9 +10,9 @@
 #include "base/concat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "jit/ptx/assembler_testing.h"
-#include "jit/ptx/device_testing.h"
-#include "jit/ptx/products_testing.h"
+#include "jit/ptx/testing/assembler.h"
+#include "jit/ptx/testing/device.h"
+#include "jit/ptx/testing/products.h"
 #include "jit/target/gpu_model.h"
 
 namespace ember::jit::ptx {
@@ -23,7 +23,7 @@ using ::testing::Not;
 
 class Float8Products : public ::testing::Test {
  protected:
-  // The variable must be set before anything opens the device.
+  // The environment variable must be set before any test opens the device.
   static void SetUpTestSuite() {
     setenv("EMBER_CUDA_EMULATE", "sm_89", /*replace=*/1);
   }

@@ -22,16 +22,17 @@ namespace {
 constexpr uint64_t kBindingAlignment = 16;
 
 // Returns the smallest number of blocks that a processor is to have at once,
-// for kernels that multiply matrices. It is two where memory allows that, since
-// schedules plan for two (gpu_matrix_tiles.cc). Without this number ptxas
-// spills a few registers to fit more blocks. 0 leaves the choice to ptxas: a
-// warpgroups' product is scheduled for one block that has all registers.
-// Attention, which is two products with a computation between them, is planned
-// for two blocks (gpu_row_tile.cc) if its sums are few.
+// for kernels that multiply matrices. The number is two if memory allows that,
+// since schedules plan for two (jit/schedule/gpu/matrix_tiles.cc). Without this
+// number ptxas spills a few registers to fit more blocks. 0 leaves the choice
+// to ptxas: a warpgroups' product is scheduled for one block that has all
+// registers. Attention, which is two products with a computation between them,
+// is planned for two blocks (jit/schedule/gpu/row_tile.cc) if its sums are few.
 int64_t BlocksOfProcessor(const loops::LoopNest& nest, const PhasePlan& plan,
                           const Target& target) {
   constexpr int64_t kMaxSumsOfTwo = 64;
-  int64_t products = 0, sums = 0;  // numbers of registers of a thread
+  // Number of accumulators, and number of a thread's registers for their sums.
+  int64_t products = 0, sums = 0;
   for (size_t i = 0; i < plan.places.size(); ++i) {
     if (plan.places[i].kind != PhasePlan::Kind::kMatrices) continue;
     const loops::Buffer& buffer = nest.buffers[i];

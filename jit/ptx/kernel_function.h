@@ -14,7 +14,7 @@
 
 #include "jit/gpu/phase_plan.h"
 #include "jit/loops/loop_nest.h"
-#include "jit/ptx/ptx_arguments.h"
+#include "jit/ptx/arguments.h"
 #include "jit/ptx/target.h"
 #include "llvm/IR/Function.h"
 #include "llvm/IR/GlobalVariable.h"

@@ -1,8 +1,8 @@
 // Emits limits of floats (x < c ? c : x), of which transcendental functions
-// have two each, as one instruction. That is max.NaN, which returns a NaN if x
-// is one, as the comparison does. PTX has it since sm_80. LLVM does not use it
-// for a comparison by itself, since it does not know that c is not a zero,
-// whose sign would matter.
+// have two each, as one instruction. The instruction is max.NaN or min.NaN,
+// which returns a NaN if x is one, as the comparison does. PTX has these
+// instructions since sm_80. LLVM does not use them for a comparison by itself,
+// because it does not know that c is not a zero, whose sign would matter.
 //
 //   UseExtremes(function);
 //

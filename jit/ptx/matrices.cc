@@ -9,6 +9,10 @@
 
 namespace ember::jit::ptx {
 
+using llvm_ir::Builder;
+using llvm_ir::MemoryType;
+using llvm_ir::Scopes;
+
 using llvm::Value;
 using loops::MatrixInMemory;
 using loops::MatrixType;
@@ -95,8 +99,8 @@ Matrices::Registers& Matrices::Accumulator(const Operation& operation) {
   }
   Registers& registers = accumulators_[{operation.accumulator, number}];
   if (!registers.empty()) return registers;
-  // All rows of the table with such sums have the same layout of the sums, so
-  // any row will do.
+  // All rows of the table that have sums of this size and type have the same
+  // layout of the sums, so any of these rows will do.
   const MatrixInstruction* const row =
       FindMatrixSums(operation.rows, operation.columns, buffer.type);
   Builder::InsertPointGuard guard(b_);
@@ -167,7 +171,7 @@ void Matrices::BeginProduct(const Operation& operation,
   const auto panels_of = [&](const MatrixInMemory& matrix) {
     return plan_.places[matrix.buffer].panels;
   };
-  const gpu::SharedPanels rows = panels_of(operation.a);
+  const SharedPanels rows = panels_of(operation.a);
   std::vector<Value*> a;
   if (!rows.Any()) a = LoadFactor(operation.a, row.A());
   const Registers& sums = Accumulator(operation);
@@ -179,11 +183,11 @@ void Matrices::BeginProduct(const Operation& operation,
                         .is_transposed = operation.b.IsRowMajor()};
   Value* result = nullptr;
   if (rows.Any()) {
-    // The instruction takes one matrix for all four warps, which begins with
-    // the rows of the first warp.
+    // The instruction reads one matrix for all four warps, so the address is
+    // that of the first warp's rows.
     Value* const before =
         b_.CreateMul(b_.CreateAnd(warp_, Long(row.warps - 1)),
-                     Long(-gpu::BytesToNextWarp(nest_, operation)));
+                     Long(-BytesToNextWarp(nest_, operation)));
     const WideFactor of_all = {
         .begin = b_.CreateGEP(b_.getInt8Ty(), BeginOf(operation.a), before),
         .panel_bytes = rows.PanelBytes(),
@@ -299,8 +303,8 @@ std::vector<Value*> Matrices::LoadFromShared(const MatrixInMemory& matrix,
   const size_t count = fragment.registers.size();
   Value* offset =
       b_.CreateMul(b_.CreateAnd(lane_, Long(kLoadedRows - 1)), Long(row_step));
-  // A register's number has one bit for each direction in which registers
-  // continue.
+  // Each bit of a register's number represents one direction, rows or columns,
+  // in which the fragment's registers continue.
   for (size_t bit = 1, shift = 3; bit < count; bit *= 2, ++shift) {
     Value* const is_set = b_.CreateAnd(
         b_.CreateLShr(lane_, Long(static_cast<int64_t>(shift))), Long(1));
@@ -351,8 +355,8 @@ void Matrices::EmitStore(const Operation& operation) {
       FindMatrixSums(operation.rows, operation.columns, type);
   if (row == nullptr) return;
   const MatrixFragment fragment = row->Sum();
-  // `elements`: all elements that this lane has, with their distances from the
-  // first.
+  // `elements`: all elements of the accumulator that this lane holds, with
+  // their distances from the first one.
   std::vector<std::pair<int64_t, Value*>> elements;
   for (size_t r = 0; r < sums.size(); ++r) {
     Value* const value = b_.CreateLoad(sums[r]->getAllocatedType(), sums[r]);

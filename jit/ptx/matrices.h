@@ -1,7 +1,7 @@
-// Emits matrix loops (jit/loops/matrix_operation.h) as instructions of warps:
-// mma.sync with the fragments of jit/target/matrix_instructions.h, and ldmatrix
-// for factors in shared memory; or wgmma, of four warps at once, which reads a
-// factor in panels (jit/gpu/shared_panels.h).
+// Emits matrix loops (jit/loops/analysis/matrix_operation.h) as instructions of
+// warps: mma.sync with the fragments of jit/target/matrix_instructions.h, and
+// ldmatrix for factors in shared memory; or wgmma, of four warps at once, which
+// reads a factor in panels (jit/target/shared_panels.h).
 //
 //   Matrices matrices(nest, plan, target, builder, function, expressions, error);
 //   matrices.SetInvocation(invocation);   // at the function's entry
@@ -22,10 +22,10 @@
 #include <vector>
 
 #include "jit/gpu/phase_plan.h"
-#include "jit/llvm/expression_emitter.h"
-#include "jit/llvm/ir.h"
+#include "jit/llvm/emit/expression_emitter.h"
+#include "jit/llvm/emit/ir.h"
+#include "jit/loops/analysis/matrix_operation.h"
 #include "jit/loops/loop_nest.h"
-#include "jit/loops/matrix_operation.h"
 #include "jit/ptx/target.h"
 #include "jit/target/matrix_instructions.h"
 #include "llvm/IR/Function.h"
@@ -36,8 +36,9 @@ namespace ember::jit::ptx {
 class Matrices {
  public:
   Matrices(const loops::LoopNest& nest, const gpu::PhasePlan& plan,
-           const Target& target, Builder& builder, llvm::Function& function,
-           ExpressionEmitter& expressions, FirstError& error)
+           const Target& target, llvm_ir::Builder& builder,
+           llvm::Function& function, llvm_ir::ExpressionEmitter& expressions,
+           llvm_ir::FirstError& error)
       : nest_(nest),
         plan_(plan),
         target_(target),
@@ -60,7 +61,7 @@ class Matrices {
 
   // Emits the wait for products in flight, so that other warps may store to
   // their factors. To be called before each barrier, and at the end of the
-  // phase. It does not wait for products that LetGoOn has kept in flight.
+  // phase. Await does not wait for products that LetGoOn has kept in flight.
   void Await();
   // LetGoOn keeps the products since its last call in flight in the next
   // iteration of the surrounding loop. At the end of the current iteration the
@@ -114,8 +115,8 @@ class Matrices {
                       llvm::Value* elements);
   llvm::Value* Behind(llvm::Value* pointer, const loops::MatrixInMemory& matrix,
                       int64_t elements);
-  // Returns the number of elements from the first one of the matrix to this
-  // lane's first one in register 0.
+  // Returns the number of elements from the first element of the matrix to the
+  // first element that this lane holds in register 0.
   llvm::Value* LaneOffset(const loops::MatrixInMemory& matrix,
                           const MatrixFragment& fragment);
   llvm::Value* Long(int64_t value) {
@@ -125,10 +126,10 @@ class Matrices {
   const loops::LoopNest& nest_;
   const gpu::PhasePlan& plan_;
   const Target& target_;
-  Builder& b_;
+  llvm_ir::Builder& b_;
   llvm::Function& function_;
-  ExpressionEmitter& expressions_;
-  FirstError& error_;
+  llvm_ir::ExpressionEmitter& expressions_;
+  llvm_ir::FirstError& error_;
   // The following numbers of the thread are i64.
   llvm::Value* warp_ = nullptr;
   llvm::Value* lane_ = nullptr;

@@ -2,14 +2,14 @@
 #ifndef EMBER_JIT_PTX_MATRIX_INTRINSICS_H_
 #define EMBER_JIT_PTX_MATRIX_INTRINSICS_H_
 
-#include "jit/loops/matrix_operation.h"
+#include "jit/loops/analysis/matrix_operation.h"
 #include "jit/target/matrix_instructions.h"
 #include "llvm/IR/Intrinsics.h"
 
 namespace ember::jit::ptx {
 
 // Returns the intrinsic of the row; not_intrinsic where LLVM 19 has none: for
-// wide rows, and for floats of 8 bits. Their instructions are functions of
+// wide rows, and for floats of 8 bits. Such instructions are functions of
 // device_functions.h.
 llvm::Intrinsic::ID IntrinsicOf(const MatrixInstruction& row);
 

@@ -10,13 +10,13 @@
 
 #include "base/concat.h"
 #include "base/rounding.h"
-#include "jit/decline_reasons.h"
+#include "jit/backend/decline_reasons.h"
 #include "jit/gpu/phase_plan.h"
-#include "jit/gpu/shared_panels.h"
-#include "jit/llvm/block_emitter.h"
-#include "jit/llvm/kernel_arguments.h"
-#include "jit/loops/combining.h"
-#include "jit/loops/divisibility.h"
+#include "jit/llvm/emit/block_emitter.h"
+#include "jit/llvm/emit/kernel_arguments.h"
+#include "jit/loops/analysis/combining.h"
+#include "jit/loops/analysis/divisibility.h"
+#include "jit/ptx/arguments.h"
 #include "jit/ptx/box_functions.h"
 #include "jit/ptx/box_producer.h"
 #include "jit/ptx/combiner.h"
@@ -24,15 +24,20 @@
 #include "jit/ptx/dot_products.h"
 #include "jit/ptx/kernel_function.h"
 #include "jit/ptx/matrices.h"
-#include "jit/ptx/ptx_arguments.h"
 #include "jit/ptx/slot_barriers.h"
 #include "jit/target/cuda_architecture.h"
 #include "jit/target/matrix_instructions.h"
+#include "jit/target/shared_panels.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/IntrinsicsNVPTX.h"
-#include "tensor/linear.h"
+#include "tensor/builder/linear.h"
 
 namespace ember::jit::ptx {
+
+using llvm_ir::Address;
+using llvm_ir::BlockEmitter;
+using llvm_ir::ExpressionEmitter;
+using llvm_ir::TargetTraits;
 
 using gpu::CheckRecord;
 using gpu::PhaseCode;
@@ -103,8 +108,9 @@ class PhaseEmitter final : public BlockEmitter {
   // Emits the asynchronous store as cp.async. Returns false if it cannot: the
   // copy must be of 4, 8 or 16 aligned bytes from device to shared memory.
   bool BeginCopy(const loops::Store& store);
-  // Emits a loop over the workgroup's tasks, from its first one on, in steps of
-  // the number of workgroups. EmitRoles emits such a loop for each role.
+  // Emits a loop over the tasks of a workgroup of a persistent kernel: from the
+  // workgroup's first task on, in steps of the number of workgroups. EmitRoles
+  // emits such a loop for each role.
   void EmitTasks(const loops::Phase& phase, Value* first, Value* tasks);
   void EmitRoles(const loops::Phase& phase, Value* first, Value* tasks);
   void EmitProducing(const gpu::WarpRoles::Copy& copy);
@@ -422,7 +428,8 @@ void PhaseEmitter::EmitInvocations(const Statement& statement) {
   in_invocations_ = false;
 }
 
-// Each value of the loop runs on a whole warp, so warps do not diverge.
+// Each value of the subgroup loop runs on a whole warp, so the threads of a
+// warp do not diverge.
 void PhaseEmitter::EmitSubgroups(const Statement& statement) {
   const int64_t extent = Constant(ExtentOf(statement.variable));
   in_invocations_ = true;
@@ -465,7 +472,8 @@ Value* PhaseEmitter::OwnValue(const Statement& loop, const loops::Store& store,
     emit();
     own = b_.GetInsertBlock();
   });
-  // Values that were computed in the branch are not available after it.
+  // Values that were computed in the branch are not available after the branch,
+  // so they are forgotten.
   expressions_.BeginStatement();
   llvm::PHINode* const result = b_.CreatePHI(value->getType(), 2);
   result->addIncoming(value, own);
@@ -478,8 +486,8 @@ Value* PhaseEmitter::OwnValue(const Statement& loop, const loops::Store& store,
 void PhaseEmitter::EmitCombining(const Statement& statement, int64_t extent) {
   std::vector<std::pair<const loops::Store*, Value*>> all;
   for (const loops::Store& store : statement.body[0].stores) {
-    // The memory for combining is in use until the first invocation has read
-    // it.
+    // The memory in which values are combined is in use until the first
+    // invocation has read it, so a barrier follows before its next use.
     if (!all.empty() && plan_.parts > 1) EmitBarrier();
     Value* const own = OwnValue(statement, store, extent);
     Value* const parts =
@@ -570,8 +578,8 @@ StatusOr<PhaseCode> EmitPhase(const loops::LoopNest& nest,
       CreateKernel(nest, layout, plan, name, invocations, target, module);
   PtxArguments arguments(
       nest, plan, layout, *function,
-      SharedOf(module, plan.HasPanels() ? gpu::kPanelAlignment
-                                        : target.shared_alignment));
+      SharedOf(module,
+               plan.HasPanels() ? kPanelAlignment : target.shared_alignment));
   PhaseEmitter emitter(nest, is_prologue, plan, layout, target, arguments,
                        *function);
   EMBER_RETURN_IF_ERROR(emitter.EmitTask(phase));

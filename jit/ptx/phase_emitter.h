@@ -14,7 +14,7 @@
 
 #include "base/status.h"
 #include "jit/gpu/kernel_abi.h"
-#include "jit/llvm/ir.h"
+#include "jit/llvm/emit/ir.h"
 #include "jit/loops/loop_nest.h"
 #include "jit/ptx/target.h"
 #include "llvm/IR/Module.h"
@@ -25,11 +25,12 @@ namespace ember::jit::ptx {
 inline constexpr char kSharedName[] = "shared";
 
 // Returns the properties of a device that code generation depends on.
-TargetTraits TraitsOf(const Target& target);
+llvm_ir::TargetTraits TraitsOf(const Target& target);
 
 // Emits a phase. The nest must be legal for these traits (jit/legalise), and
 // the module must have NVPTX's data layout. Returns kUnimplemented with a
-// reason of jit/decline_reasons.h if this back end does not support the phase.
+// reason of jit/backend/decline_reasons.h if this back end does not support the
+// phase.
 StatusOr<gpu::PhaseCode> EmitPhase(const loops::LoopNest& nest,
                                    const loops::Phase& phase, bool is_prologue,
                                    const std::string& name,

@@ -6,11 +6,11 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "jit/gpu/testing.h"
-#include "jit/loops/text.h"
-#include "jit/ptx/assembler_testing.h"
+#include "jit/gpu/testing/run_nest.h"
+#include "jit/loops/text/text.h"
 #include "jit/ptx/compiler.h"
 #include "jit/ptx/target.h"
+#include "jit/ptx/testing/assembler.h"
 
 namespace ember::jit::ptx {
 namespace {

@@ -7,6 +7,8 @@
 
 namespace ember::jit::ptx {
 
+using llvm_ir::Builder;
+
 using gpu::kCopyBarrierBytes;
 using llvm::Value;
 

@@ -22,7 +22,7 @@
 #include <vector>
 
 #include "jit/gpu/warp_roles.h"
-#include "jit/llvm/ir.h"
+#include "jit/llvm/emit/ir.h"
 #include "jit/loops/loop_nest.h"
 #include "llvm/IR/Function.h"
 #include "llvm/IR/Instructions.h"
@@ -34,7 +34,7 @@ class SlotBarriers {
   // first: returns the address of the first barrier, in shared memory. Barriers
   // are in the order of rings: for each ring first those that signal full
   // slots, then those that signal empty slots.
-  SlotBarriers(Builder& builder, llvm::Function& function,
+  SlotBarriers(llvm_ir::Builder& builder, llvm::Function& function,
                const gpu::WarpRoles& roles, std::function<llvm::Value*()> first)
       : b_(builder),
         function_(function),
@@ -42,8 +42,8 @@ class SlotBarriers {
         first_(std::move(first)) {}
 
   void Make();
-  // Called before the code of the role. Both are called if a consumer's thread
-  // is also the producer.
+  // EnterProducer and EnterConsumers are called before the code of each role.
+  // Both are called if a consumer's thread is also the producer.
   void EnterProducer();
   void EnterConsumers();
 
@@ -55,21 +55,22 @@ class SlotBarriers {
 
   // Returns the index of a slot, an i64, at the current place of the code.
   using SlotOf = std::function<llvm::Value*(loops::NodeId index)>;
-  // Emits a wait of all threads of warps that run the subgroup loop until the
-  // slots are full, for rings that this loop is the first of its iteration to
-  // read. Returns true if the loop reads rings whose products stay in flight.
+  // Emits the wait before a subgroup loop that reads slots: all threads of the
+  // warps that run the loop wait until the slots are full. The wait covers the
+  // rings that no earlier loop of the iteration reads. Returns true if the
+  // products of one of these rings stay in flight.
   bool BeforeReader(const loops::Statement& reader, const SlotOf& slot_of);
-  // True if the loop is the last of its iteration to read a ring, and its
-  // products do not stay in flight.
+  // True if the loop is the last loop of an iteration that reads some ring, and
+  // its products do not stay in flight.
   bool EndsReading(const loops::Statement& reader) const;
-  // To be called when the products of the loop have ended: the warp signals
-  // that the slot is empty.
+  // Must be called at the place where the products of the loop have ended.
+  // Emits the warp's signal that the slot is empty.
   void AfterReader(const loops::Statement& reader, const SlotOf& slot_of,
                    llvm::Value* lane);
-  // LeaveTurn is to be called at the end of an iteration whose products stay in
-  // flight: the products of the previous iteration have ended then, and the
-  // slots that they read are empty. LeaveLoop, after the loop, does the same
-  // for the last iteration.
+  // LeaveTurn must be called at the end of an iteration whose products stay in
+  // flight. By then the products of the previous iteration have ended, so the
+  // code signals that the slots that they read are empty. LeaveLoop, called
+  // after the loop, does the same for the last iteration.
   void LeaveTurn(llvm::Value* lane);
   void LeaveLoop(llvm::Value* lane);
 
@@ -77,8 +78,11 @@ class SlotBarriers {
   // Variables for a ring, in the consumers' code.
   struct Variables {
     llvm::AllocaInst* parities = nullptr;  // i32, one bit per slot
-    // Used if products stay in flight: `before` holds the slot of the previous
-    // iteration, or -1 (i32), and `slot` is that of the current one.
+    // These two members are set only for a ring whose products (wgmma) stay in
+    // flight during the next iteration. `before` is an i32 variable of the
+    // emitted code: the slot that the previous iteration read, or -1 if there
+    // is no slot that must still be signalled as empty. `slot` (i64) is the
+    // slot that the current iteration reads.
     llvm::AllocaInst* before = nullptr;
     llvm::Value* slot = nullptr;
   };
@@ -86,15 +90,15 @@ class SlotBarriers {
   int64_t FirstOf(size_t ring) const;
   llvm::Value* Empty(size_t ring, llvm::Value* slot);
   llvm::Value* At(int64_t number, llvm::Value* slot);
-  // Returns the parity that the role waits for next at the slot, and flips it
-  // in `parities`.
+  // Returns the parity of the phase that the role waits for next at the slot,
+  // and flips the slot's bit in `parities`.
   llvm::Value* NextParity(llvm::AllocaInst* parities, llvm::Value* slot);
   void LeaveBefore(size_t ring, llvm::Value* lane);
   llvm::Value* IsFirst(llvm::Value* lane);
   void ArriveIf(llvm::Value* condition, size_t ring, llvm::Value* slot);
   llvm::AllocaInst* Variable(const char* name, uint32_t value);
 
-  Builder& b_;
+  llvm_ir::Builder& b_;
   llvm::Function& function_;
   const gpu::WarpRoles& roles_;
   const std::function<llvm::Value*()> first_;

@@ -1,4 +1,4 @@
-// Tests products whose sums are in parts (jit/schedule/gpu/gpu_sum_parts.h), on
+// Tests products whose sums are in parts (jit/schedule/gpu/sum_parts.h), on
 // the emulated sm_80 and sm_90a: their results and their form.
 #include <cstdint>
 #include <cstdlib>
@@ -7,20 +7,20 @@
 #include <utility>
 #include <vector>
 
-#include "base/test_seeds.h"
+#include "base/testing/seeds.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "hal/command_list.h"
 #include "hal/device.h"
-#include "jit/gpu/testing.h"
-#include "jit/loops/text.h"
+#include "jit/gpu/testing/run_nest.h"
+#include "jit/loops/text/text.h"
 #include "jit/ptx/compiler.h"
-#include "jit/ptx/device_testing.h"
-#include "jit/ptx/products_testing.h"
 #include "jit/ptx/target.h"
+#include "jit/ptx/testing/device.h"
+#include "jit/ptx/testing/products.h"
 #include "jit/target/gpu_model.h"
-#include "tensor/random_values.h"
-#include "vm/runtime/device_kernel.h"
+#include "tensor/testing/random_values.h"
+#include "vm/runtime/kernels/device_kernel.h"
 
 namespace ember::jit::ptx {
 namespace {
@@ -29,8 +29,8 @@ using ::testing::HasSubstr;
 
 class SumParts : public ::testing::Test {
  protected:
-  // The variable must be set before anything opens the device. The environment
-  // may choose another architecture.
+  // The environment variable must be set before any test opens the device. If
+  // it is already set, it chooses another architecture.
   static void SetUpTestSuite() {
     setenv("EMBER_CUDA_EMULATE", "sm_90a", /*replace=*/0);
   }
@@ -168,10 +168,11 @@ TEST_F(SumParts, InRanges) {
     const char* columns;
     const char* steps;
     int64_t processors;
-    const char* parts;  // pieces, ranges, rows and columns of a tile
+    // Extents of %parts: pieces, ranges, rows and columns of a tile.
+    const char* parts;
   } products[] = {
       {"96", "32", "1088", 11, "[2, 11, 32, 32]"},
-      // Sizes of results that do not fill the tiles.
+      // The sizes of these results are not multiples of the tile.
       {"90", "32", "1088", 11, "[2, 11, 32, 32]"},
   };
   for (const auto& product : products) {
@@ -238,7 +239,7 @@ TEST_F(SumParts, InRangesOfWideProducts) {
     const std::string m = std::to_string(choices.Pick<int>({72, 100}));
     const std::string n = std::to_string(choices.Pick<int>({64, 72}));
     const std::string k = std::to_string(64 * (5 + choices.Below(3)));
-    // The one processor has room for three workgroups.
+    // The device has one processor, which has room for three workgroups.
     const int ranges = choices.Pick<int>({2, 3, 3, 3, 4});
     const std::string schedule = WideRanges(ranges);
     SCOPED_TRACE(m + " x " + n + " x " + k + " in " + std::to_string(ranges));

@@ -8,14 +8,14 @@
 #include <string_view>
 #include <vector>
 
-#include "base/test_seeds.h"
+#include "base/testing/seeds.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "jit/ptx/assembler_testing.h"
-#include "jit/ptx/device_testing.h"
-#include "jit/ptx/products_testing.h"
+#include "jit/ptx/testing/assembler.h"
+#include "jit/ptx/testing/device.h"
+#include "jit/ptx/testing/products.h"
 #include "jit/target/gpu_model.h"
-#include "tensor/random_values.h"
+#include "tensor/testing/random_values.h"
 
 namespace ember::jit::ptx {
 namespace {
@@ -25,7 +25,7 @@ using ::testing::Not;
 
 class WideProducts : public ::testing::Test {
  protected:
-  // The variable must be set before anything opens the device.
+  // The environment variable must be set before any test opens the device.
   static void SetUpTestSuite() {
     setenv("EMBER_CUDA_EMULATE", "sm_90a", /*replace=*/1);
   }
@@ -47,8 +47,8 @@ class WideProducts : public ::testing::Test {
   }
 };
 
-// A run of products whose sums are not used in between has one fence before it,
-// and one before it is awaited.
+// A sequence of products whose sums are not used in between has two fences: one
+// before the first product, and one before the products are awaited.
 TEST_F(WideProducts, FenceOnce) {
   std::string ptx;
   ExpectOnGrid(
@@ -60,7 +60,7 @@ TEST_F(WideProducts, FenceOnce) {
   EXPECT_EQ(CountIn(ptx, "wgmma.fence"), 2u);
 }
 
-// Either columns are contiguous, or the depth is.
+// In the factors, either the columns are contiguous in memory, or the depth is.
 TEST_F(WideProducts, BothLayouts) {
   for (const char* type : {"f16", "bf16"}) {
     const std::string t(type);
@@ -200,8 +200,8 @@ TEST_F(WideProducts, ConvolutionsAndBatches) {
 }
 
 // Both factors are in shared memory, with any layout, and an iteration's
-// products stay in flight while the next iteration begins. The grid would
-// report stores to memory that they still read.
+// products stay in flight while the next iteration begins. The emulated grid
+// would report stores to memory that products in flight still read.
 TEST_F(WideProducts, GoOnInTheNextTurn) {
   for (const char* a : {"%a: f16[64, 256]", "%a: f16[256, 64]"}) {
     const bool has_rows = std::string_view(a).ends_with("256]");
@@ -304,7 +304,7 @@ TEST_F(WideProducts, NoneIsDeclined) {
     wide += PtxOf(*nest, target).find("wgmma") != std::string::npos;
     ++count;
   }
-  // If a single product is replayed, it need not be wide.
+  // If only one seed is replayed, its product need not be wide.
   EXPECT_TRUE(wide > 0 || count == 1) << count << " products, none wide";
 }
 

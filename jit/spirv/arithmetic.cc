@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "base/concat.h"
-#include "jit/decline_reasons.h"
+#include "jit/backend/decline_reasons.h"
 #include "jit/loops/raw.h"
 #include "jit/math/expand.h"
 #include "tensor/update.h"
@@ -150,7 +150,8 @@ Value Arithmetic::Sqrt(const Operation& op) {
   return c_.Call(GLSLstd450Sqrt, op.a);
 }
 
-// Legalisation has replaced these instructions by others (jit/math).
+// Legalisation has replaced the instructions that jit/math expands, so emitting
+// one is an error.
 #define EMBER_EXPANDED(name) \
   Value Arithmetic::name(const Operation& op) { return Replaced(op); }
 EMBER_FOR_EACH_EXPANDED(EMBER_EXPANDED)

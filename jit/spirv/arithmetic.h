@@ -15,8 +15,8 @@
 #include "jit/legalise/formula.h"
 #include "jit/spirv/conversions.h"
 #include "jit/spirv/target_operations.h"
+#include "tensor/builder/expression_pool.h"
 #include "tensor/dispatch.h"
-#include "tensor/expression_pool.h"
 #include "tensor/instructions.h"
 
 namespace ember::jit::spirv {

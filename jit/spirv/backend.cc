@@ -6,8 +6,8 @@
 
 #include "base/concat.h"
 #include "jit/backend/stopwatch.h"
-#include "jit/gpu/device_backend.h"
 #include "jit/gpu/device_code.h"
+#include "jit/schedule/gpu/device_schedule.h"
 #include "jit/spirv/emitter.h"
 #include "jit/spirv/target.h"
 #include "jit/spirv/tools.h"
@@ -50,7 +50,7 @@ StatusOr<std::unique_ptr<CompiledNest>> Compile(
 
 }  // namespace
 
-const Backend kVulkanBackend = {"vulkan", Serves, gpu::ScheduleForDevice,
+const Backend kVulkanBackend = {"vulkan", Serves, schedule::ScheduleForDevice,
                                 Compile};
 
 }  // namespace ember::jit

@@ -9,18 +9,18 @@
 #include <cstdio>
 #include <string>
 
-#include "base/test_seeds.h"
+#include "base/testing/seeds.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "jit/gpu/phase_plan.h"
-#include "jit/loops/evaluator.h"
-#include "jit/loops/text.h"
-#include "jit/loops/verifier.h"
-#include "jit/schedule/gpu/gpu_schedule.h"
+#include "jit/loops/evaluator/evaluator.h"
+#include "jit/loops/text/text.h"
+#include "jit/loops/verifier/verifier.h"
+#include "jit/schedule/gpu/schedule.h"
 #include "jit/schedule/lowering/lowering.h"
 #include "jit/schedule/testing/random_pair.h"
 #include "jit/spirv/target.h"
-#include "jit/spirv/testing.h"
+#include "jit/spirv/testing/run_nest.h"
 #include "jit/target/gpu_model.h"
 
 namespace ember::jit::spirv {
@@ -64,7 +64,8 @@ void ExpectBarriers(const std::string& text, size_t count) {
     fewer.erase(statement);
     const Status status = Evaluate(nest, fewer);
     EXPECT_EQ(status.code(), StatusCode::kInternal);
-    EXPECT_THAT(status.message(), HasSubstr("invocations that have not met"));
+    EXPECT_THAT(status.message(),
+                HasSubstr("invocations that have not synchronised"));
   }
 }
 
@@ -115,8 +116,9 @@ TEST(Barriers, TwoHalvesByRegisters) {
                  1);
 }
 
-// The slot is read in the iteration in which it is stored, unlike
-// double_buffer's.
+// The slot is read in the same iteration in which it is stored, unlike the
+// slots of double_buffer. One barrier per iteration is needed between the store
+// and the read.
 TEST(Barriers, TheSameHalf) {
   ExpectBarriers(Product("", R"(
     invocation i < 8 { %tile[mod(k + 2, 2), i] = %x[t, k * 8 + i] }
@@ -138,8 +140,8 @@ TEST(Barriers, HalvesOfAnotherLoop) {
   EXPECT_TRUE(Evaluate(nest, *meetings).ok());
 }
 
-// Each iteration of the outer loop stores to the first half again, and either
-// half may have been read last.
+// Each iteration of the outer loop stores to half 0 again, while the inner loop
+// may have read either half last. So there is one more barrier.
 TEST(Barriers, LoopsAround) {
   ExpectBarriers(Product("", R"(
     invocation i < 8 { %tile[0, i] = %x[t, i] }
@@ -213,8 +215,8 @@ TEST(Barriers, OnceBeforeALoop) {
                                       &loops::Statement::loop);
   ASSERT_NE(loop, body.end());
   EXPECT_TRUE(meetings->contains(&*loop));
-  // If iterations need a barrier at that place anyway, there is none before the
-  // loop.
+  // If iterations need a barrier before that statement anyway, there is no
+  // further barrier before the loop.
   ExpectBarriers(Product(R"(
     invocation i < 8 { %other[i] = %x[t, i] })",
                          R"(
@@ -268,7 +270,7 @@ TEST(Barriers, OfRandomSchedules) {
     const auto nest = schedule::Lower(pair.schedule);
     if (!nest.ok() || !loops::Verify(*nest).ok()) continue;
     const StatusOr<Meetings> meetings = MeetingsOf(*nest);
-    // the phase needs more invocations than the device has
+    // The phase needs more invocations than the device has.
     if (!meetings.ok()) continue;
     barriers += meetings->size();
     meeting += !meetings->empty();

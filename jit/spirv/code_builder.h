@@ -60,7 +60,8 @@ class CodeBuilder {
 
    private:
     CodeBuilder& code_;
-    // The state to restore at the end, if the place was changed.
+    // The state that the destructor restores, if the constructor changed the
+    // place.
     bool moved_;
     size_t block_;
     int place_;
@@ -127,8 +128,8 @@ class CodeBuilder {
   Value Equal(Value a, Value b);
   // These functions compare integers. Integers of 64 bits (longs) that were
   // made of signed ones of 32 bits (words) are compared as words, which is
-  // cheaper. It is also necessary: Mesa 22.3's compiler takes such a long for
-  // 2^31 or more in a comparison with a constant.
+  // cheaper. Comparing words is also necessary: Mesa 22.3's compiler takes such
+  // a long for 2^31 or more in a comparison with a constant.
   Value Less(Value a, Value b, bool is_signed);
   Value LessEqual(Value a, Value b, bool is_signed);
   // These functions convert between kI32 and kI64.
@@ -161,7 +162,8 @@ class CodeBuilder {
     return {LoadOf(module_.TypeOf(type), pointer, version, access), type};
   }
   Id LoadOf(Id type, Id pointer, uint32_t version, uint32_t access = 0);
-  // Loads a matrix from memory; otherwise like LoadOf.
+  // Loads a matrix from memory. `version` and `access` have the same meaning as
+  // for Load.
   Id LoadMatrix(Id type, Id pointer, MatrixLayout layout, uint32_t stride,
                 uint32_t version, uint32_t access);
   // Loads texel `number` of a texel buffer, a vector of four words.
@@ -268,8 +270,8 @@ class CodeBuilder {
     size_t prologue = 0;  // number of the prologue's block
     bool has_prologue = false;
     int conditional = 0;
-    // The values that were computed in the prologue, and those in the code
-    // after it.
+    // The values that were computed in the prologue, and those that were
+    // computed in the scope's code after it.
     std::map<Key, Id> prologue_values, values;
   };
 

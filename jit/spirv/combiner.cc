@@ -42,7 +42,7 @@ Value Combiner::Combine(DType type, Update update, Value value,
   return ByHalves(type, update, value, invocation);
 }
 
-// --- memory of the workgroup
+// --- Memory of the workgroup. ---
 
 Id Combiner::PartAt(Scalar type, Value index) {
   ModuleBuilder& module = c_.module();

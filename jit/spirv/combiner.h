@@ -1,5 +1,5 @@
 // Combines a value of each invocation of a workgroup into one, for combining
-// loops (jit/loops/combining.h).
+// loops (jit/loops/analysis/combining.h).
 //
 //   Combiner combiner(target, plan, code, memory, arithmetic);
 //   const Value sum = combiner.Combine(DType::kF32, Update::kAdd, value);

@@ -46,8 +46,8 @@ class Conversions {
   Value Wrap(DType type, Value word);
 
   // These functions convert a value of f16 in a register to a float of 16 bits,
-  // and back. Both are exact. Converting a result back gives the original value
-  // without code.
+  // and back. Both conversions are exact. Converting a result back gives the
+  // original value without code.
   Value Half(Value value);
   Value FromHalf(Value half);
 
@@ -70,7 +70,9 @@ class Conversions {
   }
 
   CodeBuilder& c_;
-  std::unordered_map<Id, Id> halves_;  // values that FromHalf returned
+  // For each value that FromHalf returned, the float of 16 bits from which it
+  // was made.
+  std::unordered_map<Id, Id> halves_;
 };
 
 }  // namespace ember::jit::spirv

@@ -8,19 +8,19 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "jit/loops/text.h"
-#include "jit/loops/verifier.h"
+#include "jit/loops/text/text.h"
+#include "jit/loops/verifier/verifier.h"
 #include "jit/schedule/core/computation.h"
 #include "jit/schedule/core/schedule.h"
-#include "jit/schedule/gpu/gpu_schedule.h"
+#include "jit/schedule/gpu/schedule.h"
 #include "jit/schedule/lowering/lowering.h"
 #include "jit/schedule/primitives/replay.h"
 #include "jit/spirv/emitter.h"
 #include "jit/spirv/target.h"
-#include "jit/spirv/testing.h"
+#include "jit/spirv/testing/run_nest.h"
 #include "jit/spirv/tools.h"
 #include "jit/target/gpu_model.h"
-#include "tensor/text.h"
+#include "tensor/text/text.h"
 
 namespace ember::jit::spirv {
 namespace {
@@ -94,7 +94,7 @@ TEST(DoubleBuffer, OneBarrierPerSlice) {
   EXPECT_LE(two.loads, 2 * one.loads);
 }
 
-// --- on the device
+// --- Tests on the device. ---
 
 // Returns the model of a GPU that is so small that even little products have
 // several workgroups.
@@ -166,7 +166,7 @@ TEST_F(DeviceTest, Convolutions) {
              "double_buffer %x.slice registers");
 }
 
-// --- points in vectors
+// --- Points in vectors. ---
 
 std::string Sum(const std::string& type, const std::string& parameters,
                 const std::string& dims, const std::string& a,

@@ -20,7 +20,7 @@
 #include <optional>
 #include <spirv/unified1/spirv.hpp11>
 
-#include "jit/loops/dot_product.h"
+#include "jit/loops/analysis/dot_product.h"
 #include "jit/loops/loop_nest.h"
 #include "jit/spirv/code_builder.h"
 #include "jit/spirv/expression_emitter.h"

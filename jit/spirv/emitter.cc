@@ -1,10 +1,10 @@
 #include "jit/spirv/emitter.h"
 
 #include "base/concat.h"
-#include "jit/decline_reasons.h"
+#include "jit/backend/decline_reasons.h"
 #include "jit/gpu/kernel_abi.h"
 #include "jit/legalise/legalise.h"
-#include "jit/loops/facts.h"
+#include "jit/loops/analysis/facts.h"
 #include "jit/spirv/memory_model.h"
 #include "jit/spirv/module_builder.h"
 #include "jit/spirv/phase_emitter.h"
@@ -66,7 +66,8 @@ StatusOr<ModuleCode> EmitModule(const loops::LoopNest& given,
   LegaliseFor(target, nest);
   ModuleBuilder module;
   MemoryModel(target).Declare(module);
-  // The last two words are the number of the first task.
+  // The push constants are the parameters, in two words each, and the number of
+  // the first task in the last two words.
   const auto count = static_cast<uint32_t>(2 * nest.parameters.size() + 2);
   const Id words = module.Variable(spv::StorageClass::PushConstant,
                                    module.WordsType(count), "parameters");

@@ -29,7 +29,8 @@ struct ModuleCode {
 };
 
 // Compiles the nest, which must be verified. Returns kUnimplemented with a
-// reason of jit/decline_reasons.h if this back end does not support the nest.
+// reason of jit/backend/decline_reasons.h if this back end does not support the
+// nest.
 StatusOr<ModuleCode> EmitModule(const loops::LoopNest& nest,
                                 const Target& target);
 

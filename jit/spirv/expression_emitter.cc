@@ -315,7 +315,8 @@ Value ExpressionEmitter::InBounds(NodeId index, NodeId extent) {
       std::max(placement_.PlaceOf(index), placement_.PlaceOf(extent));
   const CodeBuilder::At at(c_, place);
   if (inside.low >= 0) return c_.Less(i, n, true);
-  // If it is compared as unsigned, a negative index is a large one.
+  // An unsigned comparison also finds negative indices, which are large numbers
+  // without a sign.
   if (size.low >= 0) return c_.Less(i, n, false);
   return c_.And(c_.LessEqual(c_.Like(i, 0), i, true), c_.Less(i, n, true));
 }

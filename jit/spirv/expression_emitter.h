@@ -1,10 +1,11 @@
 // Emits expressions of a nest as SPIR-V, at the code builder's current place.
 //
-// Nodes without loads are computed once, as far out as jit/loops/placement.h
-// says. Most i64 values are only needed in 32 bits: an index is less than 2^31
-// (kernel_abi.h), so its sums and products are computed modulo 2^32. Quotients
-// and comparisons need the full value. They are done in 32 bits where its range
-// shows that it fits, else in 64.
+// Nodes without loads are computed once, as far out as
+// jit/loops/analysis/placement.h says. Most i64 values are only needed in 32
+// bits: an index is less than 2^31 (kernel_abi.h), so its sums and products are
+// computed modulo 2^32. Quotients and comparisons need the full value. They are
+// computed in 32 bits if the ranges of the operands show that these fit,
+// otherwise in 64 bits.
 #ifndef EMBER_JIT_SPIRV_EXPRESSION_EMITTER_H_
 #define EMBER_JIT_SPIRV_EXPRESSION_EMITTER_H_
 
@@ -16,9 +17,9 @@
 
 #include "base/status.h"
 #include "jit/gpu/phase_plan.h"
-#include "jit/loops/facts.h"
+#include "jit/loops/analysis/facts.h"
+#include "jit/loops/analysis/placement.h"
 #include "jit/loops/loop_nest.h"
-#include "jit/loops/placement.h"
 #include "jit/spirv/arithmetic.h"
 #include "jit/spirv/code_builder.h"
 #include "jit/spirv/memory.h"
@@ -44,7 +45,7 @@ class ExpressionEmitter {
         error_(error),
         placement_(nest.pool) {}
 
-  // --- scopes: of the code, with what is known in them ---
+  // --- Scopes of the code, and what is known in them. ---
 
   void EnterEntry();
   void EnterLoop(NodeId variable, Value value);
@@ -53,8 +54,8 @@ class ExpressionEmitter {
   void EnterBranch();
   void Leave();
 
-  // Forgets the values of loads: from here on they may have changed, or other
-  // lanes are active.
+  // Forgets the values of loads: from this place on, memory may have changed,
+  // or other lanes are active.
   void BeginStatement() { loaded_.clear(); }
   // Sets the condition under which following code is active; inactive code
   // touches no memory.

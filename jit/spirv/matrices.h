@@ -1,5 +1,6 @@
-// Emits matrix loops (jit/loops/matrix_operation.h) as cooperative matrices:
-// each accumulator is a variable, a product is two loads and one instruction.
+// Emits matrix loops (jit/loops/analysis/matrix_operation.h) as cooperative
+// matrices: each accumulator is a variable, a product is two loads and one
+// instruction.
 //
 //   Matrices matrices(nest, plan, code, memory, expressions, phase, error);
 //   matrices.Emit(loop, subgroup_variable);
@@ -17,8 +18,8 @@
 #include "base/status.h"
 #include "jit/gpu/kernel_abi.h"
 #include "jit/gpu/phase_plan.h"
+#include "jit/loops/analysis/matrix_operation.h"
 #include "jit/loops/loop_nest.h"
-#include "jit/loops/matrix_operation.h"
 #include "jit/spirv/code_builder.h"
 #include "jit/spirv/cooperative_matrix.h"
 #include "jit/spirv/expression_emitter.h"

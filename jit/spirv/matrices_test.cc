@@ -9,18 +9,18 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "jit/loops/matrix_nests.h"
-#include "jit/loops/text.h"
+#include "jit/loops/testing/matrix_nests.h"
+#include "jit/loops/text/text.h"
 #include "jit/schedule/core/computation.h"
 #include "jit/schedule/core/schedule.h"
-#include "jit/schedule/gpu/gpu_schedule.h"
+#include "jit/schedule/gpu/schedule.h"
 #include "jit/schedule/lowering/lowering.h"
 #include "jit/spirv/emitter.h"
 #include "jit/spirv/target.h"
-#include "jit/spirv/testing.h"
+#include "jit/spirv/testing/run_nest.h"
 #include "jit/spirv/tools.h"
 #include "jit/target/gpu_model.h"
-#include "tensor/text.h"
+#include "tensor/text/text.h"
 
 namespace ember::jit::spirv {
 namespace {
@@ -86,7 +86,7 @@ TEST_F(MatricesTest, DefaultSchedules) {
     })");
 }
 
-// --- without a device
+// --- Tests that need no device. ---
 
 StatusOr<ModuleCode> EmitFor(const char* target, const MatrixType& type,
                              MatrixNest form) {

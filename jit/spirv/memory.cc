@@ -6,8 +6,8 @@
 #include <string>
 
 #include "base/concat.h"
-#include "jit/loops/divisibility.h"
-#include "jit/loops/may_share_memory.h"
+#include "jit/loops/analysis/divisibility.h"
+#include "jit/loops/analysis/may_share_memory.h"
 
 namespace ember::jit::spirv {
 
@@ -156,8 +156,8 @@ void Memory::DeclareLocal(uint32_t number) {
   auto elements = static_cast<uint32_t>(gpu::ConstantElements(nest_, buffer));
   if (place.kind == Kind::kShared) {
     if (place.is_words) elements /= 4;
-    // Variables of these types, unlike buffers with such elements, need these
-    // capabilities.
+    // Variables of the workgroup with these element types need these
+    // capabilities. Storage buffers with these elements do not.
     if (type == Scalar::kF16) module.Require(spv::Capability::Float16);
     if (type == Scalar::kI8) module.Require(spv::Capability::Int8);
     const Id array =
@@ -235,7 +235,7 @@ Id Memory::PointerTo(uint32_t buffer, Value element) {
   return variable.elements.empty() ? variable.id : variable.elements[0];
 }
 
-// --- loads and stores
+// --- Loads and stores. ---
 
 Value Memory::Load(uint32_t buffer, Value element) {
   if (HasTexels(buffer)) return FetchElement(buffer, element);
@@ -267,8 +267,8 @@ Value Memory::LoadIf(Value condition, uint32_t buffer, Value element) {
     if (*known != 0) return Load(buffer, element);
     return convert_.Constant(nest_.buffers[buffer].type, 0);
   }
-  // If the condition does not hold, the first element is loaded instead, if
-  // there is one.
+  // If the condition does not hold, the buffer's first element is loaded
+  // instead, if the buffer is not empty.
   if (!MayBeEmpty(buffer) && plan_.places[buffer].kind != Kind::kRegisters) {
     return Load(buffer, c_.Select(condition, element, c_.Int(0)));
   }
@@ -455,7 +455,7 @@ void Memory::StoreVector(uint32_t buffer, Value number,
   NoteStore(buffer);
 }
 
-// --- matrices of a subgroup
+// --- Matrices of a subgroup. ---
 
 Id Memory::PointerToMatrix(uint32_t buffer, Value element, MatrixForm& form) {
   if (!plan_.places[buffer].is_words) return PointerTo(buffer, element);
@@ -527,7 +527,7 @@ void Memory::EmitBarrier() {
                  model_.BarrierSemantics(is_ordered, is_coherent))});
 }
 
-// --- the record of a failed check
+// --- The record of a failed check. ---
 
 void Memory::StoreWord(uint32_t word, Value value) {
   const Id type = c_.module().TypeOf(Scalar::kI32);

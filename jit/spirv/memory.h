@@ -37,11 +37,12 @@ class Memory {
          gpu::PhaseCode& phase, Status& error);
 
   Value Load(uint32_t buffer, Value element);
-  // Loads the element if the condition holds; else the result is undefined.
+  // Loads the element if the condition holds; otherwise the result is
+  // undefined.
   Value LoadIf(Value condition, uint32_t buffer, Value element);
   void Store(uint32_t buffer, Value element, Value value);
 
-  // --- several elements in one instruction ---
+  // --- Access to several elements in one instruction. ---
 
   // True if elements of 8 and 16 bits take 1 and 2 bytes of memory, not a word.
   bool IsPacked(uint32_t buffer) const;
@@ -55,7 +56,8 @@ class Memory {
     uint32_t lane = 0;
   };
   Value LoadFrom(uint32_t buffer, const VectorElement& element);
-  // Loads the element if the condition holds; else the result is undefined.
+  // Loads the vector's element if the condition holds; otherwise the result is
+  // undefined.
   Value LoadFromIf(Value condition, uint32_t buffer,
                    const VectorElement& element);
   // Loads four elements of one byte as a word: number `lane` of the words of
@@ -65,7 +67,7 @@ class Memory {
   void StoreVector(uint32_t buffer, Value number,
                    std::span<const Value> values);
 
-  // --- matrices of a subgroup ---
+  // --- Matrices of a subgroup. ---
 
   struct MatrixForm {
     MatrixLayout layout = MatrixLayout::kRowMajor;
@@ -95,7 +97,7 @@ class Memory {
   // To be called after the last access, when all bindings are known.
   void Finish();
 
-  // Emits the record of a failed check, which keeps the first one only.
+  // Emits code that records a failed check. Only the first failure is kept.
   void Fail(const loops::Statement& check, Value index, Value extent);
 
   const std::vector<Id>& interface() const { return interface_; }
@@ -110,10 +112,11 @@ class Memory {
     uint32_t version = 0;
     uint32_t binding = 0;
     bool is_aliased = false;
-    // The same memory declared as arrays of vectors. Key: the type of a vector.
+    // Variables that declare the same memory as arrays of vectors. Key: the
+    // type of a vector.
     std::map<Id, Id> as_vectors;
-    // The same memory declared as texels. Key: number of words of a texel, 1 or
-    // 4.
+    // Variables that declare the same memory as texel buffers. Key: number of
+    // words of a texel, 1 or 4.
     std::map<uint32_t, Id> as_texels;
   };
   // A vector in memory, of elements or of words that hold several elements.

@@ -6,7 +6,8 @@
 namespace ember::jit::spirv {
 namespace {
 
-constexpr uint32_t kVersion = 0x00010500;  // Vulkan 1.2 accepts this version
+// SPIR-V 1.5, which Vulkan 1.2 accepts.
+constexpr uint32_t kVersion = 0x00010500;
 
 template <typename Enum>
 uint32_t Word(Enum value) {

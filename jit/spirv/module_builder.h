@@ -94,7 +94,7 @@ class ModuleBuilder {
   // Returns the bits, zero-extended, if the value is a constant.
   std::optional<uint64_t> BitsOfConstant(Value value) const;
 
-  // --- the rest ---
+  // --- Capabilities, variables and functions. ---
 
   void Require(spv::Capability capability) {
     capabilities_.insert(static_cast<uint32_t>(capability));
@@ -107,8 +107,8 @@ class ModuleBuilder {
   void RequireExtension(std::string_view name) { extensions_.emplace(name); }
   // Declares a variable of the module.
   Id Variable(spv::StorageClass storage, Id type, std::string_view name);
-  // Returns the variable of an input that the device sets; the same id for each
-  // call.
+  // Returns the variable of an input that the device sets. Each call for the
+  // same input returns the same id.
   Id BuiltIn(spv::BuiltIn which, Id type, std::string_view name);
   // Returns the id that BuiltIn returned for the input; 0 if it has not been
   // called for it.

@@ -6,7 +6,7 @@
 
 #include "gtest/gtest.h"
 #include "jit/spirv/emitter.h"
-#include "jit/spirv/testing.h"
+#include "jit/spirv/testing/run_nest.h"
 
 namespace ember::jit::spirv {
 namespace {
@@ -88,7 +88,7 @@ loops @product(%a: input f32[4], %b: input f32[4], %y: output f32[4]) {
   EXPECT_EQ(result, 0x1p-11f + 0x1p-24f);
 }
 
-// --- what is declined
+// --- Nests that are declined. ---
 
 // If extents are open, the number of iterations depends on the call, which is
 // checked when the call is recorded.

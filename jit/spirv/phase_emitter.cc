@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "base/concat.h"
-#include "jit/decline_reasons.h"
+#include "jit/backend/decline_reasons.h"
 #include "jit/gpu/phase_plan.h"
-#include "jit/loops/combining.h"
-#include "jit/loops/facts.h"
+#include "jit/loops/analysis/combining.h"
+#include "jit/loops/analysis/facts.h"
 #include "jit/loops/walk.h"
 #include "jit/spirv/arithmetic.h"
 #include "jit/spirv/code_builder.h"
@@ -95,8 +95,8 @@ class PhaseEmitter {
   // check holds.
   void EmitCheck(const Block& block, size_t number);
   void EmitStore(const Statement& statement);
-  // Calls visit() once for each lane of the surrounding vector loop; once if
-  // there is none.
+  // Calls visit() once for each lane of the surrounding vector loop, or once if
+  // there is no such loop.
   template <typename Visit>
   void ForEachLane(Visit&& visit);
   std::optional<Value> MaskOf(size_t lane) const;
@@ -321,8 +321,8 @@ void PhaseEmitter::EmitCombining(const Statement& statement, int64_t extent) {
   std::vector<StoreEmitter::Pending> all;
   for (const loops::Store& store : statement.body[0].stores) {
     const DType type = nest_.buffers[store.buffer].type;
-    // The memory for combining is in use until the first invocation has read
-    // it.
+    // The memory in which values are combined is in use until the first
+    // invocation has read it, so a barrier follows before its next use.
     if (!all.empty() && plan_.parts > 0) memory_.EmitBarrier();
     StoreEmitter::Pending pending;
     pending.store = &store;

@@ -58,7 +58,7 @@ StoreEmitter::Pending StoreEmitter::Prepare(const loops::Store& store) {
   if (around_.lanes && !pending.mask && store.update == Update::kAssign &&
       !IsOfOne(store.buffer)) {
     const auto vector = expressions_.FindInVector(store.buffer, store.indices);
-    // A vector is stored as a whole only if it is aligned to the lanes and the
+    // Lanes are stored as one vector only if the vector is aligned and the
     // lanes fill it.
     if (vector && vector->variable == around_.lanes->variable &&
         vector->is_whole)

@@ -17,7 +17,7 @@
 
 #include "jit/gpu/kernel_abi.h"
 #include "jit/gpu/phase_plan.h"
-#include "jit/loops/facts.h"
+#include "jit/loops/analysis/facts.h"
 #include "jit/loops/loop_nest.h"
 #include "jit/spirv/arithmetic.h"
 #include "jit/spirv/code_builder.h"

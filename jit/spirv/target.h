@@ -18,10 +18,12 @@ namespace ember::jit::spirv {
 
 struct Target : gpu::DeviceTraits {
   bool f64 = false;
-  bool f16 = false;  // "f16": arithmetic of f16; its memory needs storage16
+  // Feature "f16": arithmetic of f16; memory of f16 needs feature storage16.
+  bool f16 = false;
   bool unfused_fma = false;  // true if fma rounds the product, too
-  bool i64 = false;          // "int64": arithmetic of i64
-  bool i8 = false;  // "int8": variables of i8; their memory needs storage8
+  bool i64 = false;          // feature "int64": arithmetic of i64
+  // Feature "int8": variables of i8; memory of i8 needs feature storage8.
+  bool i8 = false;
   // True if the device has dot products of four bytes in a word
   // (SPV_KHR_integer_dot_product).
   bool dot = false;

@@ -14,7 +14,7 @@ inline legalise::TargetOperations OperationsOf(const Target& target) {
   return {
       .half_conversions = rounds_halves,
       .half_sums = target.f16 && rounds_halves,
-      // jit/spirv/conversions.h defines the form of elements in registers.
+      // Registers hold f16 and bf16 as f32 (jit/spirv/conversions.h).
       .wide_halves = true,
       .narrow_integers = false,
       .bool_casts = false,

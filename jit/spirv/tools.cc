@@ -17,7 +17,7 @@ constexpr spv_target_env kEnvironment = SPV_ENV_VULKAN_1_2;
 constexpr size_t kHeaderWords = 5;
 
 // An instruction that SPIRV-Tools may be too old to know, and its name as text.
-// It has a result and its type, a result alone, or none.
+// The instruction has a result and its type, a result alone, or no result.
 struct NewInstruction {
   spv::Op op;
   const char* name;

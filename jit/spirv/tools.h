@@ -3,9 +3,9 @@
 //
 //   EMBER_RETURN_IF_ERROR(ValidateModule(code.words));
 //
-// Debian 12's library (2023.1) is older than cooperative matrices. It cannot
-// validate modules that have them, and this code makes the text of their
-// instructions. Thread-safe.
+// Debian 12's library (2023.1) is older than cooperative matrices. The library
+// cannot validate modules that have cooperative matrices, and the functions
+// here make the text of the instructions for these. Thread-safe.
 #ifndef EMBER_JIT_SPIRV_TOOLS_H_
 #define EMBER_JIT_SPIRV_TOOLS_H_
 

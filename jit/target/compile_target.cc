@@ -7,15 +7,15 @@
 
 #include "base/concat.h"
 #include "base/target_text.h"
-#include "hal/cpu/cpu_target.h"
+#include "hal/cpu/target.h"
 
 namespace ember::jit {
 namespace {
 
-// The bases that names may begin with. Those of an architecture are in the
-// order of their features, fewest first: "host" takes the last one that runs
-// here. LLVM gets architecture levels rather than products, since products have
-// instructions that no target text mentions.
+// The bases that names may begin with. The bases of an architecture are in the
+// order of their numbers of features, fewest first: "host" takes the last one
+// that runs here. LLVM gets architecture levels rather than products, since
+// products have instructions that no target text mentions.
 struct Base {
   std::string_view name, target, llvm;
 };

@@ -33,7 +33,7 @@ struct CompileTarget {
   std::string name;  // the name that was given: "x86-64-v4+vnni"
   // text of the target (base/target_text.h), which images require of a machine
   std::string target;
-  // name for LLVM, in the form of jit/llvm/host.h; empty: not LLVM's
+  // name for LLVM, in the form of jit/llvm/passes/host.h; empty: not LLVM's
   std::string llvm;
 };
 

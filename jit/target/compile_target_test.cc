@@ -2,7 +2,7 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "hal/cpu/cpu_target.h"
+#include "hal/cpu/target.h"
 #include "jit/target/cpu_model.h"
 
 namespace ember::jit {
@@ -31,7 +31,8 @@ TEST(CompileTargetTest, HostRunsHere) {
   EXPECT_EQ(hal::MissingFeatures(host->target), "") << host->target;
 }
 
-// A machine's description of itself means the same on another machine.
+// The name that this machine gives to itself describes the same machine on
+// another machine.
 TEST(CompileTargetTest, NameOfHostMeansTheHost) {
   const auto host = FindCompileTarget("host");
   ASSERT_TRUE(host.ok()) << host.status().ToString();

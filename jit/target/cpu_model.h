@@ -20,13 +20,14 @@ struct CpuModel {
   int vector_bytes = 16;
   int vector_registers = 16;
   bool has_fma = false;
-  bool has_integer_fma = false;  // multiply-adds of integers of 32 bits
+  // True if there are instructions that multiply and add 32-bit integers.
+  bool has_integer_fma = false;
   // True if there are instructions for sums of 4 products of bytes, and for
   // sums of 2 products of 16-bit integers.
   bool has_byte_dots = false;
   bool has_short_dots = false;
   // True if there are instructions for sums of 4 products of unsigned bytes and
-  // small ones (jit/loops/dot_product.h).
+  // small ones (jit/loops/analysis/dot_product.h).
   bool has_small_byte_dots = false;
   // True if there are instructions for sums of 2 products of bf16, in f32.
   bool has_bfloat_dots = false;
@@ -44,10 +45,11 @@ struct CpuModel {
   // Number of elements of the type in a vector; at least 1.
   int Lanes(DType type) const;
   // Returns the number of lanes for `neighbours` elements of `bytes` bytes each
-  // that are next to each other. It is that of a vector, or of the shortest
-  // part of one that holds all neighbours: instructions for a part cost no
-  // more, and need no mask to store a full part. 1 means no vector, since the
-  // neighbours would fill less than half of the shortest.
+  // that are next to each other. This is the number of lanes of a vector, or of
+  // the shortest half, quarter and so on of a vector that holds all neighbours:
+  // instructions for a part cost no more, and need no mask to store a full
+  // part. 1 means no vector, since the neighbours would fill less than half of
+  // the shortest.
   int64_t LanesFor(int64_t bytes, int64_t neighbours) const;
 };
 

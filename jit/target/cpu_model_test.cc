@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "jit/target/processors.h"
+#include "jit/target/testing/processors.h"
 
 namespace ember::jit {
 namespace {
@@ -59,7 +59,8 @@ TEST(CpuModel, LanesForNeighbours) {
   const CpuModel wide = CpuModel::Of("x86_64-linux+avx2+fma+avx512f");
   const CpuModel middle = CpuModel::Of("x86_64-linux+avx2+fma");
   const CpuModel narrow = CpuModel::Of("aarch64-linux+neon");
-  // The limits are each machine's widest vector, and four lanes.
+  // The number of lanes is at most that of each machine's widest vector, and at
+  // least four.
   EXPECT_EQ(wide.LanesFor(4, 1000), 16);
   EXPECT_EQ(wide.LanesFor(4, 9), 16);
   EXPECT_EQ(wide.LanesFor(4, 8), 8);

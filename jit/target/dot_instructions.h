@@ -1,14 +1,14 @@
 // The table of instructions for short sums of products, one sum in each lane of
 // a vector. A row computes a dot loop of its count and types
-// (jit/loops/dot_product.h); its name is for people.
+// (jit/loops/analysis/dot_product.h); its name is for people.
 //
 //   const auto has = [&](std::string_view feature) { … };
 //   WidestDot("x86_64", DotKind::kBytes, has);   // 512; 0: there is none
 //
-// Schedules (CpuModel, GpuModel) and code generation (jit/llvm/host.h) look up
-// here which instructions a machine has. The dot_products.h of jit/llvm,
-// jit/spirv and jit/ptx say how each is emitted, and what replaces one of other
-// signs. Thread-safe.
+// Schedules (CpuModel, GpuModel) and code generation (jit/llvm/passes/host.h)
+// look up here which instructions a machine has. The dot_products.h of
+// jit/llvm, jit/spirv and jit/ptx say how each is emitted, and what replaces
+// one of other signs. Thread-safe.
 #ifndef EMBER_JIT_TARGET_DOT_INSTRUCTIONS_H_
 #define EMBER_JIT_TARGET_DOT_INSTRUCTIONS_H_
 
@@ -20,11 +20,13 @@
 namespace ember::jit {
 
 enum class DotKind : uint8_t {
-  kBytes,       // 4 products of i8 and u8, in i32; other signs through a shift
-  kMixedBytes,  // 4 products of u8 by i8, where kBytes is of equal signs
-  kSmallBytes,  // 4 products of u8 by i8 in -64..64 (loops::kSmallByte)
-  kShorts,      // 2 products of i16, in i32
-  kBFloats      // 2 products of bf16, in f32
+  // Sums of 4 products of i8 by u8, in i32; other signs by an offset of 128.
+  kBytes,
+  // Sums of 4 products of u8 by i8, where kBytes needs equal signs.
+  kMixedBytes,
+  kSmallBytes,  // sums of 4 products of u8 by i8 in -64..64 (loops::kSmallByte)
+  kShorts,      // sums of 2 products of i16, in i32
+  kBFloats      // sums of 2 products of bf16, in f32
 };
 
 struct DotInstruction {

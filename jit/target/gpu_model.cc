@@ -66,9 +66,9 @@ GpuModel GpuModel::Of(std::string_view text) {
   gpu.is_cpu_like = target.Number("cpu").has_value() ||
                     (knows_subgroups && gpu.subgroup_size <= kLargestVector);
   if (gpu.is_cpu_like) {
-    // Number of registers that schedules assume on a GPU that is a CPU. It has
-    // fewer in fact, but on lavapipe, which loads lane by lane, 64 results per
-    // invocation are 3 times as fast as 8, though most are spilled.
+    // Number of registers that schedules assume on a GPU that is a CPU. Such a
+    // device has fewer in fact, but on lavapipe, which loads lane by lane, 64
+    // results per invocation are 3 times as fast as 8, though most are spilled.
     gpu.registers = 88;
     gpu.workgroup_size = 8 * gpu.subgroup_size;
     const int64_t cores =

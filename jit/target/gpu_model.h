@@ -14,7 +14,7 @@
 #include <string_view>
 #include <vector>
 
-#include "jit/loops/matrix_operation.h"
+#include "jit/loops/analysis/matrix_operation.h"
 
 namespace ember::jit {
 
@@ -75,9 +75,9 @@ struct GpuModel {
   std::vector<loops::MatrixType> matrices;
 
   // True if subgroups load matrices as fast in every layout in memory of the
-  // workgroup. Else only those with elements of TransposesMatricesOf
-  // (jit/target/matrix_instructions.h) are; others are best if steps of the sum
-  // are contiguous.
+  // workgroup. If false, only matrices whose elements the hardware transposes
+  // (TransposesMatricesOf in jit/target/matrix_instructions.h) are fast in
+  // every layout; for others, steps of the sum should be contiguous.
   bool transposes_matrices = true;
 
   static GpuModel Of(std::string_view target);

@@ -166,7 +166,8 @@ MatrixStep MatrixFragment::ElementOf(int64_t lane, int64_t r, int64_t i) const {
               i * by_element.column + begin.column};
 }
 
-// The registers of factor a are numbered down the rows first.
+// The four registers of the factor a are numbered down the rows first, and then
+// along the columns.
 MatrixFragment MatrixInstruction::A() const {
   const int64_t elements = PerRegister(type.a), run = kThreads * elements;
   MatrixFragment fragment{.by_group = {1, 0},
@@ -194,7 +195,8 @@ MatrixFragment MatrixInstruction::B() const {
 }
 
 // Returns the fragment of the sums. A lane holds two neighbours of each row: in
-// one register for f16, else in two. Groups of eight columns follow each other.
+// one register if the sums are f16, otherwise in two. Groups of eight columns
+// follow each other.
 MatrixFragment MatrixInstruction::Sum() const {
   constexpr int64_t kNeighbours = 2, kColumns = kThreads * kNeighbours;
   const int64_t elements = PerRegister(type.sum);

@@ -1,7 +1,7 @@
 // The table of instructions by which the threads of a warp multiply small
 // matrices. A row computes a matrix loop of its type
-// (jit/loops/matrix_operation.h); its layout says which lane holds which
-// element.
+// (jit/loops/analysis/matrix_operation.h); its layout says which lane holds
+// which element.
 //
 //   for (const MatrixInstruction& row : MatrixInstructions()) …
 //   const MatrixInstruction* row = FindMatrixInstruction(type, "sm_80");
@@ -32,7 +32,7 @@
 #include <string_view>
 #include <vector>
 
-#include "jit/loops/matrix_operation.h"
+#include "jit/loops/analysis/matrix_operation.h"
 
 namespace ember::jit {
 
@@ -59,8 +59,8 @@ struct MatrixFragment {
 };
 
 // The feature of a target ("sm_80+subgroup32+tf32") that allows multiplying
-// factors of f32 as tf32 (jit/loops/matrix_operation.h). No device reports the
-// feature: the user adds it (WithTf32).
+// factors of f32 as tf32 (jit/loops/analysis/matrix_operation.h). No device
+// reports the feature: the user adds it (WithTf32).
 inline constexpr std::string_view kTf32 = "tf32";
 
 // Returns the target with the feature kTf32; unchanged if it is not a device of
@@ -76,7 +76,7 @@ struct MatrixInstruction {
   // Number of warps that execute the instruction together. If there are
   // several, their numbers follow each other from a multiple of `warps`, and
   // they share one b, which is in panels of shared memory
-  // (jit/gpu/shared_panels.h). Later architectures do not have such
+  // (jit/target/shared_panels.h). Later architectures do not have such
   // instructions.
   int64_t warps = 1;
   // The feature with which the target must allow the instruction; empty: none.
@@ -85,8 +85,8 @@ struct MatrixInstruction {
   bool IsWide() const { return warps > 1; }
   MatrixFragment A() const;  // fragment of the factor a, rows x depth
   MatrixFragment B()
-      // fragment of the factor b, depth x columns; not for wide rows, whose b
-      // no lane holds
+      // fragment of the factor b, depth x columns; not for wide rows, where no
+      // lane holds elements of b
       const;
   MatrixFragment Sum() const;  // fragment of the sums, rows x columns
 };

@@ -1,7 +1,7 @@
-// The program ember-compile-worker; see worker_program.h.
+// The program ember-compile-worker; see program.h.
 #include <utility>
 
-#include "jit/worker/worker_program.h"
+#include "jit/worker/program.h"
 
 int main(int argc, char** argv) {
   return ember::jit::RunWorker(argc, argv,

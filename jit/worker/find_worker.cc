@@ -3,7 +3,7 @@
 #include <unistd.h>
 
 #include "base/code_folder.h"
-#include "jit/worker/worker_client.h"
+#include "jit/worker/client.h"
 
 namespace ember::jit {
 

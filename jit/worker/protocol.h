@@ -17,7 +17,8 @@
 // Both ends are built from the same sources: a peer that greets with another
 // version is refused. Both check that the other is a process of the same user.
 //
-// Only Close of a Connection is thread-safe; the functions are thread-safe.
+// Of the members of Connection only Close is thread-safe. The functions that
+// are no members are thread-safe.
 #ifndef EMBER_JIT_WORKER_PROTOCOL_H_
 #define EMBER_JIT_WORKER_PROTOCOL_H_
 
@@ -49,7 +50,7 @@ struct Message {
 
 // A verified nest for the worker to compile.
 struct CompileJob {
-  std::string nest;  // text of the nest (jit/loops/text.h)
+  std::string nest;  // text of the nest (jit/loops/text/text.h)
   CompileOptions options;
 };
 
@@ -67,7 +68,7 @@ struct CompileAnswer {
 std::string WriteJob(const CompileJob& job);
 StatusOr<CompileJob> ReadJob(std::string_view body);
 std::string WriteAnswer(const CompileAnswer& answer);
-// Returns the answer that a message contains. It owns the code's bytes.
+// Returns the answer that a message contains. The answer owns the code's bytes.
 StatusOr<CompileAnswer> ReadAnswer(std::string_view body);
 std::string WriteGreeting(const std::string& identity);
 // Returns the identity that a greeting contains. Returns FailedPrecondition if

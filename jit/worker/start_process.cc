@@ -45,10 +45,10 @@ int Clone(int (*function)(void*), void* stack, void* argument) {
 constexpr size_t kStackBytes = size_t{64} << 10;
 constexpr int kPassedDescriptor = 3;
 
-// Data that the intermediate processes share with this process. They run in its
-// memory, while it waits, and so may only make system calls. Calls that a
-// sanitizer tracks are made by number, since the sanitizer's records are this
-// process's, too.
+// Data that the intermediate processes share with this process. The
+// intermediate processes run in this process's memory, while this process
+// waits, and so may only make system calls. Calls that a sanitizer tracks are
+// made by number, since the sanitizer's records are this process's, too.
 struct Start {
   const char* program;
   char* const* arguments;
@@ -86,7 +86,8 @@ int RunProgram(void* argument) {
   setpgid(0, 0);
   const auto null = static_cast<int>(
       syscall(SYS_openat, AT_FDCWD, "/dev/null", O_RDWR | O_CLOEXEC));
-  // The copy gets a number above those that are overwritten next.
+  // The copy of the descriptor gets a number above those that are overwritten
+  // next.
   const int passed = fcntl(start.descriptor, F_DUPFD, kPassedDescriptor + 1);
   if (null < 0 || passed < 0) {
     start.error = errno;
@@ -104,8 +105,8 @@ int RunProgram(void* argument) {
   Exit(1);
 }
 
-// Runs the process between this one and the program. It starts the program and
-// ends at once, so that init becomes the program's parent.
+// Runs the process between this one and the program. The process between starts
+// the program and ends at once, so that init becomes the program's parent.
 int RunBetween(void* argument) {
   Start& start = *static_cast<Start*>(argument);
   if (Clone(RunProgram, start.stack_top, argument) < 0) start.error = errno;

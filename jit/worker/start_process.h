@@ -6,8 +6,8 @@
 // A library must hide from a host that it starts programs: the host gets no
 // SIGCHLD and has no child to wait for. The program gets none of its open files
 // except `descriptor`, as number 3. Input and output of the program are
-// /dev/null. It has a process group of its own, so that a signal from the
-// terminal that ends the host does not end it. Linux. Thread-safe.
+// /dev/null. The program has a process group of its own, so that a signal from
+// the terminal that ends the host does not end it. Linux. Thread-safe.
 #ifndef EMBER_JIT_WORKER_START_PROCESS_H_
 #define EMBER_JIT_WORKER_START_PROCESS_H_
 

@@ -20,11 +20,11 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "jit/background_thread.h"
-#include "jit/llvm/testing.h"
+#include "jit/llvm/testing/run_nest.h"
+#include "jit/worker/background_thread.h"
+#include "jit/worker/client.h"
 #include "jit/worker/protocol.h"
 #include "jit/worker/start_process.h"
-#include "jit/worker/worker_client.h"
 
 namespace ember::jit {
 namespace {
@@ -33,15 +33,17 @@ namespace fs = std::filesystem;
 using std::chrono::milliseconds;
 using ::testing::HasSubstr;
 
-constexpr char kProgram[] = "jit/worker/faulty_worker";
-// The variable is set in a process that only asks for one kernel.
+constexpr char kProgram[] = "jit/worker/testing/faulty_worker";
+// This environment variable names the folder of the socket. It is set in a
+// child process of the test that only compiles one kernel.
 constexpr char kFolderVariable[] = "EMBER_WORKER_TEST_FOLDER";
 
 // Returns a nest that computes y = 2 x, for 32 elements.
 loops::LoopNest Twice(const std::string& name) {
-  return ParseOrDie("loops @" + name +
-                    "(%x: input f32[32], %y: output f32[32]) { phase i < 32 "
-                    "{ %y[i] = %x[i] * 2.0 } }");
+  return llvm_ir::ParseOrDie(
+      "loops @" + name +
+      "(%x: input f32[32], %y: output f32[32]) { phase i < 32 "
+      "{ %y[i] = %x[i] * 2.0 } }");
 }
 
 bool Compiles(ObjectCompiler& compiler, const std::string& name) {
@@ -105,7 +107,7 @@ TEST_F(WorkerTest, GivesTheCodeThatThisProcessWouldMake) {
   EXPECT_THAT(figures.llvm, HasSubstr("define"));
   EXPECT_THAT(figures.assembly, HasSubstr("ret"));
   const auto here =
-      (*NewLlvmCompiler())->CompileToCode(Twice("twice"), {}, nullptr);
+      (*llvm_ir::NewLlvmCompiler())->CompileToCode(Twice("twice"), {}, nullptr);
   ASSERT_TRUE(here.ok());
   EXPECT_TRUE(std::ranges::equal(code->bytes, here->bytes));
 }
@@ -128,7 +130,7 @@ TEST_F(WorkerTest, ProcessesAndThreadsShareOne) {
   if (const char* const folder = std::getenv(kFolderVariable)) {
     options_.folder = folder;
     EXPECT_TRUE(Compiles(*NewCompiler(), "twice"));
-    options_.folder = folder_;  // this process shares its parent's worker
+    options_.folder = folder_;  // This process shares its parent's worker.
     return;
   }
   std::vector<std::thread> threads;

@@ -3,8 +3,8 @@
 //
 //   compile digits.onnx model.vmfb
 //
-// ./dev run builds this program instead of vm-compile, which reads all formats
-// and so has twice as many files to build.
+// ./dev run builds this program instead of vm-compile, because vm-compile reads
+// all formats and so takes twice as many files to build.
 #include "compiler/compile.h"
 
 #include <cstdio>
@@ -18,7 +18,8 @@ namespace ember {
 namespace {
 
 Status CompileFile(const char* model, const char* output) {
-  EMBER_ASSIGN_OR_RETURN(graph::Graph graph, onnx::kFormat.import(model, {}));
+  frontends::ModelFile file(model);
+  EMBER_ASSIGN_OR_RETURN(graph::Graph graph, onnx::kFormat.import(file, {}));
   EMBER_ASSIGN_OR_RETURN(const vm::ModuleDefinition module,
                          compiler::Compile(std::move(graph), {}));
   EMBER_RETURN_IF_ERROR(vm::WriteModule(module, output));

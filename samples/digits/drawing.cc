@@ -11,8 +11,8 @@ struct Point {
 };
 using Stroke = std::vector<Point>;
 
-// Returns points of an ellipse from one angle to another, in degrees clockwise
-// from the right (y grows downwards).
+// Returns points of an ellipse between two angles. Angles are in degrees,
+// clockwise from the right, as y grows downwards.
 Stroke Arc(Point center, float radius_x, float radius_y, float from, float to) {
   constexpr int kPieces = 12;
   Stroke stroke;
@@ -30,8 +30,8 @@ Stroke Join(Stroke first, const Stroke& second) {
   return first;
 }
 
-// The font, in a box from (0, 0) to (1, 1). Some digits are written in two
-// ways.
+// Returns the strokes of a digit in a small font, in a box from (0, 0) to (1,
+// 1). Some digits can be written in two ways, which `variant` chooses.
 std::vector<Stroke> StrokesOf(int digit, bool variant) {
   switch (digit) {
     case 0:
@@ -72,8 +72,8 @@ std::vector<Stroke> StrokesOf(int digit, bool variant) {
   }
 }
 
-// Maps the font's box into the image: size, slant, rotation, place, and a
-// gentle bend.
+// Maps the font's box into the image, with a random size, slant, rotation,
+// position and a slight bend.
 class Hand {
  public:
   explicit Hand(Random& random) {
@@ -113,7 +113,8 @@ float SquaredDistance(Point p, Point a, Point b) {
   return ex * ex + ey * ey;
 }
 
-// Draws a line from a to b. A pixel keeps the larger of its ink and the line's.
+// Draws a line from a to b. A pixel's value is the larger of its old value and
+// the line's ink.
 void DrawLine(Point a, Point b, float radius, Image& image) {
   const float reach = radius + 1.0f;
   const int left = std::max(0, static_cast<int>(std::min(a.x, b.x) - reach));

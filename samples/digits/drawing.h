@@ -1,6 +1,6 @@
 // Draws digits the way a hand would: strokes of a small font, bent, turned,
-// shifted, thick or thin, with noise. The data that the sample's model is
-// trained and tested on.
+// shifted, thick or thin, with noise. The sample's model is trained and tested
+// on these drawings.
 //
 //   Random random(7);
 //   Image image = DrawDigit(3, random);       // 28x28, 0 = paper, 1 = ink

@@ -35,9 +35,11 @@ TEST(DrawingTest, EveryDigitHasInkWithinTheImage) {
 
 TEST(DrawingTest, TextHasOneCharacterForTwoPixels) {
   Image image{};
-  image[0] = image[kImageSize] =
-      1.0f;                           // the first column of the first two rows
-  image[2 * kImageSize + 27] = 0.5f;  // half of a character, half dark
+  // These are the first pixels of the first two rows; together they make
+  // one full character.
+  image[0] = image[kImageSize] = 1.0f;
+  // One of the two pixels of a character is half dark.
+  image[2 * kImageSize + 27] = 0.5f;
   const std::vector<std::string> lines = ToText(image);
   ASSERT_EQ(lines.size(), 14u);
   EXPECT_EQ(lines[0], "@" + std::string(27, ' '));

@@ -7,18 +7,19 @@
 namespace ember::digits {
 namespace {
 
-// Planes have a border of one zero on each side. A 3x3 convolution is then, for
-// each tap, one long loop over the plane with a constant offset. Rows run into
-// each other, and the values that the loop computes for border columns are
-// cleared afterwards.
+// The channels of images, stored as planes with a border of zeros. With the
+// border a 3x3 convolution is, for each tap, one long loop over the plane with
+// a constant offset. The loop does not stop at ends of rows; the values that it
+// computes for border columns are cleared afterwards.
 template <int kChannels, int kSize>
 struct Planes {
   static constexpr int kStride = kSize + 2;
   static constexpr int kPlane = kStride * kStride;
-  // position of the first inner point
+  // Position of the first pixel in a plane that is not in the border.
   static constexpr int kFirst = kStride + 1;
-  static constexpr int kCount =
-      (kSize - 1) * kStride + kSize;  // from first to last inner point
+  // Number of elements from the first to the last pixel, including border
+  // columns between them.
+  static constexpr int kCount = (kSize - 1) * kStride + kSize;
   std::array<float, kChannels * kPlane> data{};
 
   float* plane(int channel) { return data.data() + channel * kPlane; }
@@ -39,8 +40,9 @@ struct Planes {
   }
 };
 
-// out[p] += sum over the taps of weight * in[p + offset]; `sign` = -1 mirrors
-// the taps, which is the gradient of the input.
+// Adds a 3x3 convolution of one plane to another: out[p] += sum over the taps
+// of weight * in[p + offset]. With `sign` = -1 the taps are mirrored, which
+// computes the gradient with respect to the input.
 void AddTaps(const float* in, const float* weight, int stride, int sign,
              int count, float* out) {
   std::array<const float*, 9> taps;
@@ -57,7 +59,8 @@ void AddTaps(const float* in, const float* weight, int stride, int sign,
 }
 
 float Dot(const float* a, const float* b, int count) {
-  // number of sums that the compiler may keep in vectors
+  // Number of partial sums of a dot product, which the compiler may keep in
+  // vectors.
   constexpr int kLanes = 16;
   std::array<float, kLanes> sums{};
   int i = 0;
@@ -88,7 +91,11 @@ void ConvolveAndRelu(const Planes<kIn, kSize>& in,
   out.ClearBorder();
 }
 
-// `out_gradient` is the gradient after the relu. in_gradient may be null.
+// Computes the gradients of ConvolveAndRelu and adds them to weight_gradient,
+// bias_gradient and in_gradient, which is null if it is not needed. `out` is
+// the result of ConvolveAndRelu. `out_gradient` is the gradient with respect to
+// that result; the function replaces it by the gradient with respect to the
+// operand of the ReLU.
 template <int kIn, int kOut, int kSize>
 void ConvolveAndReluBackward(const Planes<kIn, kSize>& in,
                              const std::vector<float>& weight,
@@ -119,7 +126,8 @@ void ConvolveAndReluBackward(const Planes<kIn, kSize>& in,
   if (in_gradient != nullptr) in_gradient->ClearBorder();
 }
 
-// Max pooling 2x2. `chosen` remembers which of the four was the largest.
+// Computes max pooling of 2x2 windows. `chosen` records for each result which
+// of the four elements was the largest.
 template <int kChannels, int kSize>
 void Pool(Planes<kChannels, kSize>& in, Planes<kChannels, kSize / 2>& out,
           std::vector<uint8_t>& chosen) {

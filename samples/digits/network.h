@@ -26,11 +26,11 @@ inline constexpr int kChannels2 = 16;
 inline constexpr int kFeatures = kChannels2 * 7 * 7;
 inline constexpr int kClasses = 10;
 
-// The parameters, in ONNX's order of axes; also used for gradients and Adam's
-// moments.
+// The network's parameters, with axes in ONNX's order. The same struct holds
+// gradients and Adam's moments.
 struct Network {
-  std::vector<float> conv1_weight, conv1_bias;  // [8, 1, 3, 3], [8]
-  std::vector<float> conv2_weight, conv2_bias;  // [16, 8, 3, 3], [16]
+  std::vector<float> conv1_weight, conv1_bias;  // shapes [8, 1, 3, 3] and [8]
+  std::vector<float> conv2_weight, conv2_bias;  // shapes [16, 8, 3, 3] and [16]
   std::vector<float> fc_weight, fc_bias;        // [10, 784], [10]
 
   static Network Zero();
@@ -39,9 +39,10 @@ struct Network {
 
 class Trainer {
  public:
-  // The network must outlive the trainer.
+  // Makes a trainer of the network, which must outlive the trainer.
   explicit Trainer(Network& network);
-  // One step of Adam on the batch; gives the mean cross entropy before it.
+  // Makes one step of Adam on a batch. Returns the batch's mean cross entropy
+  // before the step.
   float Step(std::span<const Image> images, std::span<const int> labels,
              float rate);
 

@@ -28,8 +28,8 @@ class Random {
   int Below(int bound) {
     return static_cast<int>(Next() % static_cast<uint64_t>(bound));
   }
-  // Close enough to a normal distribution (sum of four uniform ones), mean 0,
-  // deviation 1.
+  // Returns a number with mean 0 and deviation 1 that is nearly normally
+  // distributed: the scaled sum of four uniform numbers.
   float Normal() {
     float sum = 0;
     for (int i = 0; i < 4; ++i) sum += Uniform(-1.0f, 1.0f);

@@ -1,7 +1,7 @@
-// run MODEL.vmfb [SEED]: draws digits by hand-like strokes, lets the compiled
-// model recognise them, and shows both. It is also the example of how an
-// application embeds the runtime: it links only vm/runtime and hal/cpu, no
-// compiler.
+// run MODEL.vmfb [SEED]: draws digits with strokes like handwriting, lets the
+// compiled model recognise them, and prints the drawings and the results. It is
+// also the example of how an application embeds the runtime: it links only
+// vm/runtime and hal/cpu, no compiler.
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "hal/cpu/cpu_device.h"
+#include "hal/cpu/device.h"
 #include "samples/digits/drawing.h"
 #include "vm/runtime/module.h"
 #include "vm/runtime/session.h"
@@ -21,7 +21,7 @@ namespace {
 
 constexpr int kClasses = 10;
 
-// --- embedding the runtime ---
+// --- functions that embed the runtime ---
 
 StatusOr<std::unique_ptr<vm::Session>> OpenModel(const std::string& path) {
   EMBER_ASSIGN_OR_RETURN(std::shared_ptr<const vm::Module> module,
@@ -31,8 +31,8 @@ StatusOr<std::unique_ptr<vm::Session>> OpenModel(const std::string& path) {
   return vm::Session::Create(std::move(module), {.device = std::move(device)});
 }
 
-// Returns the probabilities of the ten digits, image by image. The model takes
-// any number of images at once.
+// Returns ten probabilities for each image, image by image. The model accepts
+// any number of images in one run.
 StatusOr<std::vector<float>> Recognise(vm::Session& session,
                                        const std::vector<Image>& images) {
   const vm::Tensor input = vm::Tensor::Borrow(
@@ -51,7 +51,7 @@ StatusOr<std::vector<float>> Recognise(vm::Session& session,
   return std::vector<float>(scores.begin(), scores.end());
 }
 
-// --- showing the results ---
+// --- functions that print the results ---
 
 std::vector<int> TopThree(const float* probabilities) {
   std::vector<int> order = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9};
@@ -132,7 +132,8 @@ int Main(int argc, char** argv) {
     std::fprintf(stderr, "usage: run MODEL.vmfb [SEED]\n");
     return 2;
   }
-  // `bazel run` starts programs elsewhere and says where the user is.
+  // `bazel run` starts programs in another folder. This variable holds the
+  // user's folder.
   const char* folder = std::getenv("BUILD_WORKING_DIRECTORY");
   const std::string path = folder != nullptr && argv[1][0] != '/'
                                ? std::string(folder) + "/" + argv[1]

@@ -2,8 +2,8 @@
 #include <cstdio>
 
 #include "compiler/compile.h"
-#include "frontends/onnx/import.h"
-#include "hal/cpu/cpu_device.h"
+#include "frontends/onnx/import/import.h"
+#include "hal/cpu/device.h"
 #include "vm/runtime/session.h"
 
 namespace {
@@ -23,8 +23,8 @@ Status CompileAndRun(const char* path) {
   std::vector<vm::Tensor> inputs, results;
   for (const vm::TensorSignature& signature : module->inputs()) {
     std::vector<int64_t> dims;
-    for (int64_t dim : signature.dims)
-      dims.push_back(dim < 0 ? 1 : dim);  // open: a batch of one
+    // An open dim (-1), such as the batch, gets the extent 1.
+    for (int64_t dim : signature.dims) dims.push_back(dim < 0 ? 1 : dim);
     EMBER_ASSIGN_OR_RETURN(vm::Tensor zeros,
                            vm::Tensor::Allocate(signature.type, dims));
     inputs.push_back(std::move(zeros));
@@ -45,7 +45,7 @@ int main(int argc, char** argv) {
     return 2;
   }
   Status status = CompileAndRun(argv[1]);
-  // A full disk, for example.
+  // Writing to stdout may have failed, for example because the disk is full.
   if (status.ok() && (std::fflush(stdout) != 0 || std::ferror(stdout) != 0))
     status = FailedPreconditionError("cannot write to stdout");
   if (status.ok()) return 0;

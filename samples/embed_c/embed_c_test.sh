@@ -1,5 +1,6 @@
 #!/bin/bash
-# embed_c_test.sh PROGRAM MODEL: prints what the README says, and an error for a file that is no module.
+# embed_c_test.sh PROGRAM MODEL: checks that the program prints the output that the README shows,
+# and an error for a file that is no module.
 set -euo pipefail
 output="$("$1" "$2")"
 echo "$output"

@@ -35,8 +35,9 @@ static size_t ElementBytes(EmberType type) {
   }
 }
 
-/* Memory for input `index`, which the session reads in place: the caller frees
- * it after the runs. NULL: there was an error, which is printed. */
+/* Fills input `index` and returns its memory, which the session reads in place
+ * and the caller frees after the runs. After an error, prints the error and
+ * returns NULL. */
 static void* SetInput(EmberSession* session, const EmberModule* module,
                       int32_t index) {
   enum { kMaxDims = 8 };
@@ -123,7 +124,8 @@ int main(int argc, char** argv) {
     fprintf(stderr, "usage: %s MODEL.vmfb\n", argv[0]);
     return 2;
   }
-  /* The version that this file was written for: a newer library has it, too. */
+  /* This file was written for version 4 of the API, which newer libraries
+   * provide, too. */
   ember = ember_get_api(4);
   if (ember == NULL) {
     fprintf(stderr, "this library is older than version 4 of its API\n");
@@ -138,7 +140,7 @@ int main(int argc, char** argv) {
     ember->session_release(session);
   }
   ember->module_release(module);
-  /* A full disk, for example. */
+  /* Writing to stdout may have failed, for example because the disk is full. */
   if (fflush(stdout) != 0 || ferror(stdout)) {
     fprintf(stderr, "cannot write to stdout\n");
     failed = 1;

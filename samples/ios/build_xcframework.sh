@@ -15,7 +15,8 @@ mkdir -p "$headers"
 cp "$sources/include/ember.h" "$headers"
 address=0
 [[ -z "$kernels" ]] || address="&ember_kernels_app"
-# Swift cannot take a symbol of an opaque type, but it can call a function that returns its address.
+# Swift cannot use a symbol of an opaque type, but it can call a C function that returns the
+# symbol's address.
 {
   echo '#include "ember.h"'
   [[ -z "$kernels" ]] || echo 'extern const EmberKernels ember_kernels_app;'
@@ -29,7 +30,7 @@ module CEmber {
 }
 END
 arguments=()
-# SDK, what CMake calls the system, oldest version.
+# Each line has an SDK, CMake's name of its system, and the oldest version of the system.
 while read -r sdk system oldest; do
   cmake -S "$sources" -B "$build/$sdk" -DCMAKE_BUILD_TYPE=Release -DCMAKE_SYSTEM_NAME="$system" \
     -DCMAKE_OSX_SYSROOT="$sdk" -DCMAKE_OSX_ARCHITECTURES=arm64 -DCMAKE_OSX_DEPLOYMENT_TARGET="$oldest"

@@ -1,4 +1,5 @@
-/* classify MODEL.vmfb IMAGE.ppm: says what an image classifier sees.
+/* classify MODEL.vmfb IMAGE.ppm: prints the classes that an image classifier
+ * finds in an image.
  *
  * The model has one input of four dims, images in the order NCHW or NHWC with
  * one or three channels, of f32 or u8, and a result with a score per class. */
@@ -16,11 +17,11 @@ enum { kMaxClasses = 1 << 20, kMaxSide = 1 << 12 };
 typedef struct Arguments {
   const char* model;
   const char* image;
-  const char* labels; /* a file with a line per class; NULL: there is none */
+  const char* labels; /* path of a file with one line per class, or NULL */
   int top;
-  int threads;  /* 0: one per core */
+  int threads;  /* number of threads; 0 means one per core */
   int expected; /* class; -1: any */
-  int softmax;  /* the scores are logits: make probabilities of them */
+  int softmax;  /* true: scores are logits, apply a softmax */
   float mean[3];
   float deviation[3];
 } Arguments;
@@ -42,7 +43,7 @@ static const char kUsage[] =
 
 static const EmberApi* ember;
 
-/* Says what went wrong, and is the program's exit status. */
+/* Prints an error and returns the program's exit status for it. */
 static int Fail(const char* what, const char* why) {
   fprintf(stderr, "classify: %s: %s\n", what, why);
   return 1;
@@ -98,7 +99,7 @@ static int ParseArguments(int argc, char** argv, Arguments* arguments) {
   return ok && arguments->image != NULL;
 }
 
-/* The order of the model's input in memory. */
+/* The dims of the model's input, and the order of its channels in memory. */
 typedef struct Layout {
   int64_t dims[4];
   int channels;
@@ -107,7 +108,8 @@ typedef struct Layout {
   int channels_last;
 } Layout;
 
-/* NULL, or why the model is not for images. */
+/* Finds the layout of the model's input. Returns NULL, or the reason why the
+ * model is not for images. */
 static const char* FindLayout(const EmberTensorInfo* info, Layout* layout) {
   int64_t channels, height, width;
   int d;
@@ -115,7 +117,7 @@ static const char* FindLayout(const EmberTensorInfo* info, Layout* layout) {
   if (info->type != EMBER_F32 && info->type != EMBER_U8)
     return "expected an input of f32 or u8";
   for (d = 0; d < 4; ++d) layout->dims[d] = info->dims[d];
-  /* An open batch is one image; a fixed one must be. */
+  /* If the batch is an open dim it becomes 1; a constant batch must be 1. */
   if (layout->dims[0] == -1) layout->dims[0] = 1;
   layout->channels_last = layout->dims[1] != 1 && layout->dims[1] != 3;
   channels = layout->dims[layout->channels_last ? 3 : 1];
@@ -131,7 +133,8 @@ static const char* FindLayout(const EmberTensorInfo* info, Layout* layout) {
   return NULL;
 }
 
-/* The image as the model takes it, for the caller to free. */
+/* Returns the image's pixels in the model's layout and type. The caller frees
+ * the memory. */
 static void* MakeInput(const Arguments* arguments, const Image* image,
                        EmberType type, const Layout* layout,
                        size_t* byte_size) {
@@ -163,7 +166,8 @@ static void* MakeInput(const Arguments* arguments, const Image* image,
   return data;
 }
 
-/* Prints class `index` with its line of the labels. */
+/* Prints class `index`, its score, and its name: the line of the file of
+ * labels. */
 static void PrintClass(FILE* labels, int index, float score) {
   char line[256] = "";
   int i;
@@ -248,7 +252,7 @@ static int Classify(const Arguments* arguments, const EmberModule* module,
       MakeInput(arguments, image, info.type, &layout, &input.byte_size);
   if (data == NULL) return Fail("input", "there is no memory");
   begin = Milliseconds();
-  /* The session reads the data where it is: it is freed after the run. */
+  /* The session reads the input in place, so it is freed after the run. */
   failed = ember->session_set_input(session, 0, &input) != EMBER_OK ||
            ember->session_run(session) != EMBER_OK ||
            ember->session_result(session, 0, &result) != EMBER_OK;
@@ -275,7 +279,8 @@ int main(int argc, char** argv) {
     fputs(kUsage, stderr);
     return 2;
   }
-  /* The version that this file was written for: a newer library has it, too. */
+  /* This file was written for version 4 of the API, which newer libraries
+   * provide, too. */
   ember = ember_get_api(4);
   if (ember == NULL)
     return Fail("libember", "expected version 4 or later of its API");
@@ -293,7 +298,7 @@ int main(int argc, char** argv) {
   ember->session_release(session);
   ember->module_release(module);
   FreeImage(&image);
-  /* A full disk, for example. */
+  /* Writing to stdout may have failed, for example because the disk is full. */
   if (!failed && (fflush(stdout) != 0 || ferror(stdout)))
     failed = Fail("stdout", "cannot be written");
   return failed;

@@ -9,7 +9,8 @@ work="${TEST_TMPDIR:-$(mktemp -d)}"
 grep -qE '^84x84 image, [0-9.]+ ms$' "$work/output.txt"
 [[ "$(wc -l <"$work/output.txt")" == 3 ]]
 
-# Labels are printed; a coloured image gives the same class; probabilities of logits add up to 1.
+# Checks that labels are printed, that a coloured image gives the same class, and that the
+# probabilities made of logits add up to 1.
 printf '%s\n' zero one two three four five six seven eight nine >"$work/labels.txt"
 "$program" "$model" "$image" --top=1 --labels="$work/labels.txt" | grep -qE '^ +[0-9.]+  7  seven$'
 {
@@ -19,7 +20,8 @@ printf '%s\n' zero one two three four five six seven eight nine >"$work/labels.t
 "$program" "$model" "$work/colour.ppm" --expect=7
 "$program" "$model" "$image" --softmax --top=10 | awk 'NR > 1 { sum += $1 } END { exit !(sum > 0.998 && sum < 1.002) }'
 
-# $1: what stderr must have; the rest: arguments.
+# Checks that the program fails. $1 is a text that stderr must contain; the remaining arguments are
+# the program's.
 fails() {
   local expected="$1"
   shift

@@ -6,7 +6,8 @@
 
 enum { kMaxPixelsPerSide = 1 << 14 };
 
-/* A number of the header, after white space and comments; -1: there is none. */
+/* Reads a number of the header, after white space and comments. Returns -1 if
+ * there is none. */
 static int ReadNumber(FILE* file) {
   int c = getc(file), number = 0, digits = 0;
   while (isspace(c) || c == '#') {
@@ -20,7 +21,8 @@ static int ReadNumber(FILE* file) {
     number = number * 10 + (c - '0');
     c = getc(file);
   }
-  /* Exactly one white space ends it: pixels may come next. */
+  /* Only one white space character is read after the number, because pixels
+   * may follow it. */
   return digits > 0 && isspace(c) ? number : -1;
 }
 
@@ -72,12 +74,14 @@ static float PixelAt(const Image* image, int y, int x, int channel) {
   return 0.299f * pixel[0] + 0.587f * pixel[1] + 0.114f * pixel[2];
 }
 
-/* The first of `from` pixels that pixel `i` of `to` covers. */
+/* A row of `from` pixels is resized to `to` pixels. Returns the first old pixel
+ * that the new pixel `i` covers. */
 static int FirstCovered(int i, int from, int to) {
   return (int)((long long)i * from / to);
 }
 
-/* One past the last of them, at least one. */
+/* Returns one past the last old pixel that the new pixel `i` covers. A new
+ * pixel covers at least one old pixel. */
 static int EndCovered(int i, int from, int to) {
   const int first = FirstCovered(i, from, to);
   const int end = FirstCovered(i + 1, from, to);

@@ -14,17 +14,18 @@
 typedef struct Image {
   int width;
   int height;
-  int channels;          /* 1: grey, 3: red, green, blue */
-  unsigned char* pixels; /* row by row, channels together; the image's own */
+  int channels;          /* 1 for grey; 3 for red, green, blue */
+  unsigned char* pixels; /* order: row, column, channel; owned */
 } Image;
 
-/* NULL, and the caller frees the image; or what is wrong with the file. */
+/* Reads an image file. Returns NULL after success; the caller then frees the
+ * image. Otherwise returns a text that says what is wrong with the file. */
 const char* ReadImage(const char* path, Image* image);
 void FreeImage(Image* image);
 
-/* One pixel of the image resized to width x height, in [0, 1]: the mean of all
- * pixels that it covers. channel: 0 to 2 of red, green and blue (a grey image
- * has the same in each), or -1 for the brightness. */
+/* Returns a pixel, in [0, 1], of the image resized to width x height: the mean
+ * of all pixels of the image that it covers. `channel` is 0, 1 or 2 for red,
+ * green or blue (equal for a grey image), or -1 for the brightness. */
 float SampleImage(const Image* image, int width, int height, int y, int x,
                   int channel);
 

@@ -113,8 +113,8 @@ TEST_F(JitTest, TierTwo) {
   ExpectNear(result);
 }
 
-// Tier AUTO loads the compiler while the session runs, and later runs use its
-// kernels.
+// The tier AUTO loads the compiler while the session runs, and later runs use
+// its kernels.
 TEST_F(JitTest, AutoComesToKernels) {
   options_.tier = EMBER_TIER_AUTO;
   EmberSession* const session = Create();
@@ -128,12 +128,14 @@ TEST_F(JitTest, AutoComesToKernels) {
   ExpectNear(result);
 }
 
-// State of the process and of this thread that a library must not change.
+// State of the process and of this thread that the runtime must not change:
+// signal handlers, affinity and the like.
 struct HostState {
   HostState() {
     for (int number = 1; number < NSIG; ++number) {
       struct sigaction action = {};
-      // The call fails for the signals that the C library keeps for itself.
+      // sigaction fails for the signals that the C library reserves for itself;
+      // these are skipped.
       if (sigaction(number, nullptr, &action) == 0)
         handlers.push_back(action.sa_handler);
     }
@@ -164,7 +166,7 @@ TEST_F(JitTest, WhereItCompilesIsTheHostsChoiceAndLeavesTheHostAlone) {
     }
     Api().session_release(session);
     EXPECT_TRUE(HostState() == before) << place;
-    // There is no child left to wait for.
+    // No child process may be left that the host would have to wait for.
     EXPECT_EQ(waitpid(-1, nullptr, WNOHANG), -1);
     EXPECT_EQ(errno, ECHILD);
   }
@@ -202,8 +204,8 @@ TEST_F(JitTest, KernelsAreKept) {
   ASSERT_NE(session, nullptr);
   Run(session);
   Api().session_release(session);
-  // The cache is filled if the user has a home folder for its secret. Otherwise
-  // a warning says why not.
+  // The cache gets entries only if there is a home folder for its secret key.
+  // Otherwise the library prints a warning.
   const bool has_kernels =
       std::filesystem::exists(folder) && !std::filesystem::is_empty(folder);
   EXPECT_EQ(has_kernels, lines_.lines.empty());

@@ -39,7 +39,7 @@ struct Memory {
 
 class WorkerMemoryTest : public testing::Test {
  protected:
-  // Runs a new session again and again until a kernel has run.
+  // Creates and runs new sessions until a kernel has run in one of them.
   static void RunUntilThereAreKernels(EmberCompileIn place) {
     EmberModule* module = nullptr;
     ASSERT_EQ(Api().module_load_file("vm/api/testdata/digits.vmfb", &module),
@@ -86,7 +86,8 @@ TEST_F(WorkerMemoryTest, KernelsOfTheWorkerComeWithoutLlvm) {
   const Memory by_worker;
   EXPECT_TRUE(by_worker.has_jit);
   EXPECT_FALSE(by_worker.has_llvm);
-  // Control: if this process compiles, the test does see LLVM in its memory.
+  // Checks the test itself: if this process compiles, LLVM is found in its
+  // memory.
   RunUntilThereAreKernels(EMBER_COMPILE_IN_THREAD);
   const Memory by_thread;
   EXPECT_TRUE(by_thread.has_llvm);

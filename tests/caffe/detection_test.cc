@@ -12,8 +12,9 @@ namespace ember::tests {
 namespace {
 
 TEST(Detection, PriorBoxes) {
-  // The map has one cell of 20 x 10 pixels, centered at (10, 5). The boxes have
-  // sizes 4, √(4·9), and 4 at ratio 4 and its inverse.
+  // The feature map has one cell, which covers 20 x 10 pixels and has its
+  // center at (10, 5). The boxes have the sizes 4 x 4, 6 x 6 (the root of 4·9),
+  // 8 x 2 and 2 x 8 (ratio 4 and its inverse).
   const Numbers map = F32({1, 1, 1, 1}, {0}),
                 image = SequenceOf({1, 1, 10, 20});
   const std::vector<std::pair<double, double>> sizes = {
@@ -43,7 +44,8 @@ TEST(Detection, OutputOfSsd) {
   std::vector<double> prior = corners;
   prior.insert(prior.end(), 16, 0.1);
   const Numbers location = F32({2, 16}, std::vector<double>(32, 0));
-  // Scores of each prior: background and two classes.
+  // For each of two images and each of four priors, the scores of the
+  // background and of two classes.
   const Numbers confidence =
       F32({2, 12},
           {0.1, 0.9,  0.3,  0.1, 0.8, 0.6,  0.1, 0.7,  0.05, 0.1, 0.2, 0.5,
@@ -64,7 +66,8 @@ TEST(Detection, OutputOfSsd) {
   const std::string layer = R"(type: "DetectionOutput" detection_output_param {
       num_classes: 3 code_type: CENTER_SIZE confidence_threshold: 0.25
       nms_param { nms_threshold: 0.5 top_k: 3 } )";
-  // Prior 1 overlaps prior 0 and loses in class 1; in class 2 it wins.
+  // Priors 0 and 1 overlap. In class 1, prior 0 has the higher score and
+  // suppresses prior 1; in class 2, prior 1 suppresses prior 0.
   ExpectNumbers(
       RunLayer(layer + "}", {location, confidence, F32({1, 2, 16}, prior)}),
       {rows({{0, 1, 0.9, 0},
@@ -115,9 +118,9 @@ TEST(Detection, Proposals) {
   const Numbers info = F32({1, 3}, {20, 40, 1});
   const std::string layer = R"(type: "Proposal" proposal_param {
       feat_stride: 8 min_size: 4 ratio: 1 scale: 1 nms_thresh: )";
-  // The anchors are (0, 0, 15, 15) and (8, 0, 23, 15); deltas move the second
-  // one by 4. A moved box ends at center + half its size, which is one pixel
-  // more than the anchor's corner.
+  // The anchors (x1, y1, x2, y2) are (0, 0, 15, 15) and (8, 0, 23, 15); the
+  // deltas move the second one by 4 pixels. A moved box ends at its center plus
+  // half its size, one pixel beyond the anchor's last pixel.
   const std::vector<double> first = {0, 0, 0, 16, 16},
                             second = {0, 12, 0, 28, 16};
   const double shared = 5.0 * 17 / (2.0 * 17 * 17 - 5 * 17);
@@ -129,8 +132,8 @@ TEST(Detection, Proposals) {
   ExpectNumbers(RunLayer(layer + std::to_string(shared - 0.01) + " }",
                          {scores, deltas, info}, {}, 2),
                 {F32({1, 5}, second), F32({1, 1}, {0.9})});
-  // Boxes smaller than the least size, in pixels of the image before scaling,
-  // are dropped.
+  // Boxes smaller than min_size are dropped. The size is measured in pixels of
+  // the image before it was scaled.
   ExpectNumbers(
       RunLayer(layer + "0.9 }", {scores, deltas, F32({1, 3}, {20, 40, 5})}),
       {F32({0, 5}, {})});
@@ -140,8 +143,8 @@ TEST(Detection, RoiPooling) {
   const Numbers x =
       F32({2, 1, 3, 4}, {1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12,
                          21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32});
-  // At half the scale the region covers rows 0 to 1 and columns 1 to 3 of the
-  // second image.
+  // The first region is in the second image. With spatial_scale 0.5 it covers
+  // the rows 0 to 1 and the columns 1 to 3 of the feature map.
   ExpectNumbers(RunLayer(R"(type: "ROIPooling" roi_pooling_param {
       pooled_h: 2 pooled_w: 2 spatial_scale: 0.5 })",
                          {x, F32({2, 5}, {1, 2, 0, 6, 2, 0, 20, 20, 22, 22})}),

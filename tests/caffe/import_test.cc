@@ -20,16 +20,17 @@ const caffe::SampleModel& Sample(const std::string& name) {
   return caffe::SampleModels().front();
 }
 
-// An old net: padding is a layer of its own, parameters are in
-// V0LayerParameter, types are numbers. It computes 3x3 sums of a padded image
-// and pools them.
+// A net in the oldest format: padding is a separate layer, parameters are in
+// V0LayerParameter, and layer types are numbers. The net computes 3x3 sums of a
+// padded image and pools them.
 TEST(Import, OldNets) {
   const caffe::SampleModel& old = Sample("old");
   std::vector<double> image(16, 0);
-  image[5] = 1;  // the pixel in row 1, column 1
-  // The convolution of a single pixel gives the weights in reverse order, in
-  // rows and columns 0 to 2. The pooling's second windows cover rows and
-  // columns 2 and 3.
+  // Only the pixel in row 1, column 1 of the image is 1; all others are 0.
+  image[5] = 1;
+  // The image has a single pixel of 1, so the convolution gives the weights in
+  // reverse order, in the rows and columns 0 to 2. The second pooling windows
+  // cover the rows and columns 2 and 3.
   ExpectNumbers(
       RunNet(old.prototxt, old.caffemodel, {F32({1, 1, 4, 4}, image)}),
       {F32({1, 2, 2, 2}, {9, 7, 3, 1, 19, 17, 13, 11})});

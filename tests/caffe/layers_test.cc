@@ -94,7 +94,7 @@ TEST(Layers, InnerProduct) {
   const std::string layer =
       R"(type: "InnerProduct" inner_product_param { num_output: 4 )";
   ExpectNumbers(RunLayer(layer + "}", {x}, {w, b}), {y});
-  // The weights as in old files, where they always have four dims.
+  // The same weights with four dims, as old files store them.
   TestBlob old = w;
   old.dims = {1, 1, 4, 6};
   ExpectNumbers(RunLayer(layer + "}", {x}, {old, b}), {y});
@@ -104,7 +104,8 @@ TEST(Layers, InnerProduct) {
       transposed.values.push_back(w.values[o * 6 + i]);
   ExpectNumbers(RunLayer(layer + "transpose: true }", {x}, {transposed, b}),
                 {y});
-  // The product is over rows of the last axis.
+  // If the axis is -1, the layer multiplies each row of the last axis by the
+  // weights.
   ExpectNumbers(RunLayer(R"(type: "InnerProduct" inner_product_param {
       num_output: 1 axis: -1 bias_term: false })",
                          {F32({2, 1, 2}, {1, 2, 3, 4})}, {{{1, 2}, {10, 1}}}),
@@ -123,7 +124,8 @@ TEST(Layers, BatchNormAndItsForks) {
   ExpectNumbers(RunLayer(R"(type: "BatchNorm" batch_norm_param { eps: 0.01 })",
                          {x}, {mean, variance, factor}),
                 {y});
-  // A scale factor of 0 makes the statistics 0.
+  // The third blob is the factor that divides mean and variance. For a factor
+  // of 0, mean and variance count as 0.
   Numbers zero = x;
   for (double& value : zero.values) value /= std::sqrt(1e-5);
   ExpectNumbers(
@@ -177,8 +179,8 @@ TEST(Layers, ScaleAndBias) {
   ExpectNumbers(RunLayer(R"(type: "Bias")", {x}, {b}), {biased});
   const Numbers second = F32({3}, {5, 6, 7});
   ExpectNumbers(RunLayer(R"(type: "Bias")", {x, second}), {biased});
-  // The scales are along dims from the first axis on, along all axes, and a
-  // scalar.
+  // Three cases of Scale: a scale for each index of the first axis, a scale for
+  // each element, and a scalar.
   Numbers rows = x, all = x, one = x;
   for (size_t i = 0; i < x.values.size(); ++i) {
     rows.values[i] *= i < 6 ? 2 : 3;
@@ -327,8 +329,8 @@ TEST(Layers, Movement) {
                 {F32({3, 2}, {15, 26, 11, 22, 15, 26})});
 }
 
-// Compares with Darknet's loop over the elements, as its forks for Caffe have
-// it.
+// The expected result is computed as in Darknet and in the forks of Caffe that
+// have this layer: by a loop over all elements.
 TEST(Layers, Reorg) {
   const int64_t c = 4, h = 2, w = 4, s = 2;
   const Numbers x = SequenceOf({1, c, h, w});

@@ -5,7 +5,7 @@
 
 #include "base/check.h"
 #include "frontends/caffe/import.h"
-#include "tools/lib/elements.h"
+#include "tools/lib/tensors/elements.h"
 #include "vm/runtime/tensor.h"
 
 namespace ember::tests {

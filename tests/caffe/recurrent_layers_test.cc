@@ -14,8 +14,8 @@ struct Unit {
   std::vector<double> h, c;
 };
 
-// Computes one step of an LSTM. `gates` is the part of the gates that depends
-// on x, computed beforehand.
+// Computes one step of an LSTM. `gates` are the products of x with the weights
+// of the gates, which are computed beforehand.
 Unit LstmStep(const std::vector<double>& gates, double cont, const Unit& before,
               const std::vector<float>& w) {
   const size_t d = before.h.size();
@@ -52,7 +52,8 @@ TEST(Layers, LstmBeginsAnewAndKeepsItsState) {
   ExpectNumbers(RunLayer(R"(type: "LSTM" recurrent_param { num_output: 2 })",
                          {x, cont}, {wx, b, wh}, 1, {h0, c0}),
                 {y, h, c});
-  // Passes the same states as bottoms and tops.
+  // Initial and final states are passed as bottoms and tops of the layer, with
+  // a leading dim for the single step.
   auto stepped = [](Numbers state) {
     state.dims.insert(state.dims.begin(), 1);
     return state;

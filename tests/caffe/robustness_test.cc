@@ -20,8 +20,8 @@ StatusOr<graph::Graph> Import(const std::string& prototxt,
       nullptr, {});
 }
 
-// The first imports damaged nets with a model's weights, the second a model's
-// net with damaged weights.
+// OfPrototxt imports damaged nets (prototxt) with the intact weights of a
+// model. OfCaffemodel imports an intact net with damaged weights.
 frontends::Attempt OfPrototxt(const std::string& caffemodel) {
   return [caffemodel](const std::string& prototxt) {
     return Import(prototxt, caffemodel).status();

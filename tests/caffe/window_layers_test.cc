@@ -123,7 +123,8 @@ TEST(Layers, DeconvolutionOfGroups) {
                 {y});
 }
 
-// A filler that is not random gives the weights that a file lacks.
+// If a file lacks weights, a filler that is not random provides them, such as
+// "bilinear".
 TEST(Layers, BilinearFiller) {
   ExpectNumbers(RunLayer(R"(type: "Deconvolution" convolution_param {
       num_output: 1 kernel_size: 4 stride: 2 pad: 1 bias_term: false
@@ -211,13 +212,14 @@ TEST(Layers, PoolingOfOtherKinds) {
                             pool: STOCHASTIC })",
                          {x}),
                 {F32({1, 1, 1, 2}, {51.0 / 13, 74.0 / 16})});
-  // The second top has the positions of the largest values; Upsample puts them
-  // back.
+  // The second top of Pooling holds the positions of the largest values.
+  // Upsample writes values back to these positions.
   ExpectNumbers(RunLayer(R"(type: "Pooling" pooling_param { kernel_size: 2
                             stride: 2 })",
                          {x}, {}, 2),
                 {F32({1, 1, 1, 2}, {5, 6}), F32({1, 1, 1, 2}, {1, 5})});
-  // The first NaN is the largest.
+  // In a window with NaNs, the maximum is NaN, at the position of the first
+  // NaN.
   ExpectNumbers(RunLayer(R"(type: "Pooling" pooling_param { kernel_size: 2 })",
                          {F32({1, 1, 2, 3}, {NAN, 5, 2, 4, NAN, 6})}, {}, 2),
                 {F32({1, 1, 1, 2}, {NAN, NAN}), F32({1, 1, 1, 2}, {0, 4})});
@@ -232,7 +234,8 @@ TEST(Layers, PoolingOfOtherKinds) {
 
 TEST(Layers, Spp) {
   const Numbers x = F32({1, 1, 3, 3}, {1, 2, 3, 4, 5, 6, 7, 8, 9});
-  // The second level has two bins of 2, with padding of 1 on both sides.
+  // The second level of the pyramid has 2 x 2 bins. Each bin covers 2 x 2
+  // elements of the 3 x 3 image, which is padded by 1 on both sides.
   ExpectNumbers(RunLayer(R"(type: "SPP" spp_param { pyramid_height: 2 })", {x}),
                 {F32({1, 5}, {9, 1, 3, 7, 9})});
   ExpectNumbers(RunLayer(R"(type: "SPP" spp_param { pyramid_height: 1 })", {x}),

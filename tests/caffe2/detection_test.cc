@@ -21,7 +21,7 @@ std::string Reals(const std::string& name, const Values& values) {
   return text + " }\n";
 }
 
-// Moves and clips a box as Detectron does.
+// Applies `change` to a box and clips the box to the image, as Detectron does.
 Box Moved(const Box& box, const Values& change, const Values& weights,
           double height, double width, double extra, double end) {
   Box moved = {};
@@ -187,8 +187,9 @@ TEST(Caffe2Detection, BoxWithNmsLimit) {
         boxes.push_back(BoxAt(all, (i * given + column) * 4));
       return boxes;
     };
-    // Returns the score of a box for a class. If boxes have no column for the
-    // background, the background is the last score.
+    // Returns the score of box i for the class `label`. If c.of_background is
+    // false, the columns begin with the class 1, and the background is the last
+    // column.
     const auto score = [&](size_t i, size_t label) {
       return scores[i * kClasses + label - (c.of_background ? 0 : 1)];
     };
@@ -286,8 +287,8 @@ TEST(Caffe2Detection, BoxWithNmsLimitOfImages) {
 }
 
 TEST(Caffe2Detection, Pyramids) {
-  // The regions have sides of 100, 300, 30 and 500: levels 2 to 5 by the
-  // paper's equation.
+  // The regions are squares with sides of 100, 300, 30 and 500 pixels, which
+  // the paper's equation assigns to the levels 2 to 5 of the pyramid.
   const Values regions = {0, 0, 0, 99, 99, 0, 10, 10, 309, 309,
                           1, 5, 5, 34, 34, 1, 0,  0,  499, 499};
   const auto level = [&](size_t i) {
@@ -321,7 +322,8 @@ TEST(Caffe2Detection, Pyramids) {
   ExpectNumbers(
       Op("DistributeFpnProposals").Input(F32({4, 5}, regions)).Results(5).Run(),
       distributed({0, 1, 2, 3}));
-  // There are two levels of regions; the best three regions are kept.
+  // The proposals come from two levels of the pyramid. The operator keeps the
+  // three with the highest scores.
   const Values first(regions.begin(), regions.begin() + 10);
   const Values second(regions.begin() + 10, regions.end());
   const std::vector<size_t> best = {3, 0, 2};
@@ -368,8 +370,8 @@ TEST(Caffe2Detection, RegionsOfMaps) {
                     {F32({3, 2, 2, 2}, expected)});
     }
   }
-  // The map has one channel per bin, in which all elements have one value: the
-  // mean is that value.
+  // The feature map has one channel for each bin, and all elements of a channel
+  // are equal. So the mean in a bin is the value of its channel.
   Values constant;
   for (const double v : {1, 2, 3, 4})
     constant.insert(constant.end(), kHeight * kWidth, v);

@@ -14,7 +14,7 @@
 #include "base/file.h"
 #include "frontends/caffe2/operator_table.h"
 #include "frontends/caffe2/testing/sample_models.h"
-#include "frontends/formats.h"
+#include "frontends/registry/formats.h"
 #include "frontends/testing/damaged_bytes.h"
 #include "tests/caffe2/one_operator.h"
 
@@ -44,12 +44,12 @@ std::string ErrorOf(const std::string& predict, const std::string& init = "") {
 }
 
 TEST(Caffe2Models, BothFormsGiveTheSame) {
-  // The image is all ones, padded by one, and windows are 2 by 2: at the
-  // corners, at the edges and in the middle the first channel has sums of parts
-  // of its kernel.
+  // The image is all ones, padded by one, and the kernels are 2 x 2. So a
+  // result of the convolution is the sum of those kernel elements that lie on
+  // the image: at a corner one element, at an edge two, inside all four.
   const Numbers image = F32({1, 1, 4, 4}, std::vector<double>(16, 1));
-  // Pooling by 2 makes 3 x 3 of the 5 x 5 results of each channel, with a
-  // weight of 0.25 for each.
+  // Average pooling of 2 x 2 windows makes 3 x 3 results of the convolution's 5
+  // x 5. Each element has the weight 0.25.
   const auto pooled_sum = [](const double(&k)[4], double bias) {
     double conv[5][5], sum = 0;
     for (int y = 0; y < 5; ++y) {
@@ -98,7 +98,8 @@ std::string Part(int field, const std::string& bytes) {
 }
 
 TEST(Caffe2Models, ManyFloats) {
-  // Weights of several kilobytes are not parsed by protobuf's own parser.
+  // The tensors are so large (several kilobytes) that they are read by the
+  // importer's own code, not by protobuf's parser.
   constexpr int kCount = 6000;
   std::vector<double> values;
   std::string tagged, packed;
@@ -140,7 +141,8 @@ TEST(Caffe2Models, ManyFloats) {
 
 TEST(Caffe2Models, ConstantsAlone) {
   const SampleModel& model = Sample("elements");
-  // The net's first external input is a constant, and it has no open input.
+  // The net's first external input is filled by the init net, so the model has
+  // no inputs.
   ExpectNumbers(
       RunCaffe2(model.predict_net, model.init_net, {}),
       {F32({2, 2, 1}, {14, 12, 28, 26}), I64({2, 2, 1}, {1, 1, 1, 1})});
@@ -162,15 +164,16 @@ TEST(Caffe2Models, InputsAndTheirDims) {
   const std::string weights =
       "op { type: 'ConstantFill' output: 'w' arg { name: 'shape' ints: 2 ints: "
       "3 ints: 1 ints: 1 } }";
-  // The rank and the number of channels follow from the weights.
+  // The file gives no shape for "data". Its rank and number of channels follow
+  // from the weights of the convolution.
   EXPECT_EQ(type_of(ConvNet(""), weights), "data: f32[N, 3, data_2, data_3]");
   const std::string last =
       "op { type: 'ConstantFill' output: 'w' arg { name: 'shape' ints: 2 ints: "
       "1 ints: 1 ints: 3 } }";
   EXPECT_EQ(type_of(ConvNet("arg { name: 'order' s: 'NHWC' }"), last),
             "data: f32[N, data_1, data_2, 3]");
-  // The init net fills the data, too, so that the data has the shape of the
-  // export.
+  // Here the init net also fills "data", so "data" has the shape with which it
+  // was exported.
   EXPECT_EQ(
       type_of(ConvNet(""), weights + "op { type: 'ConstantFill' output: 'data' "
                                      "arg { name: 'shape' ints: 1 ints: 3 "
@@ -179,8 +182,9 @@ TEST(Caffe2Models, InputsAndTheirDims) {
   EXPECT_EQ(type_of("op { type: 'Relu' input: 'x' output: 'x' }", ""),
             "model 'predict_net.pb': input 'x': the model does not say how "
             "many dims it has: give its shape (--shape), or a value");
-  // The indices of Gather must be integers. A blob that is written again under
-  // the same name is another value.
+  // The type of the input "i" follows from Gather, whose indices must be
+  // integers. The blobs that are later written under the name "i" are different
+  // values.
   frontends::ImportOptions options;
   options.input_shapes["i"] = {2};
   const auto graph = Import(
@@ -224,7 +228,7 @@ TEST(Caffe2Errors, UnsupportedOperators) {
   EXPECT_THAT(ErrorOf(OneNode("RecurrentNetwork")),
               HasSubstr("recurrent nets inside of a net are not here yet"));
   EXPECT_THAT(ErrorOf(OneNode("ReluGradient")), HasSubstr("for training"));
-  // A random filler is an error only for a blob that the net reads.
+  // A blob that a random filler makes is an error only if the net reads it.
   const std::string xavier =
       "op { type: 'XavierFill' output: 'w' arg { name: 'shape' ints: 2 } }";
   EXPECT_THAT(ErrorOf(ConvNet(""), xavier), HasSubstr("XavierFill"));
@@ -287,9 +291,10 @@ TEST(Caffe2Files, PairsOfNames) {
     const std::string second = Written(
         folder, init, is_text ? Sample("text").init_net : model.init_net);
     for (const std::string& path : {first, second}) {
-      const auto graph = caffe2::ImportModel(path, {});
+      frontends::ModelFile file(path);
+      const auto graph = caffe2::ImportModel(file, {});
       EXPECT_TRUE(graph.ok()) << graph.status().ToString();
-      const auto inputs = caffe2::ModelInputs(path, {});
+      const auto inputs = caffe2::ModelInputs(file, {});
       ASSERT_TRUE(inputs.ok()) << inputs.status().ToString();
       ASSERT_EQ(inputs->size(), 1u);
       EXPECT_EQ((*inputs)[0].name, "data");
@@ -297,11 +302,12 @@ TEST(Caffe2Files, PairsOfNames) {
     }
   }
   EXPECT_EQ(frontends::FileOfModel(folder), folder + "/predict_net.pb");
-  const std::string alone = Written(folder, "d_predict.pb", model.predict_net);
+  frontends::ModelFile alone(
+      Written(folder, "d_predict.pb", model.predict_net));
   EXPECT_EQ(caffe2::ImportModel(alone, {}).status().message(),
             "model 'd_predict.pb': expected 'd_init.pb' or 'd_init.pbtxt' "
             "beside it, found neither");
-  const std::string other = Written(folder, "net.pb", model.predict_net);
+  frontends::ModelFile other(Written(folder, "net.pb", model.predict_net));
   EXPECT_EQ(caffe2::ImportModel(other, {}).status().message(),
             "model 'net.pb': expected a name with 'predict' or 'init', as "
             "predict_net.pb has init_net.pb beside it, found 'net.pb'");

@@ -71,9 +71,8 @@ OneCaffe2Operator& OneCaffe2Operator::Constant(Numbers value) {
   return *this;
 }
 
-StatusOr<std::vector<Numbers>> OneCaffe2Operator::Run() const {
+StatusOr<graph::Graph> OneCaffe2Operator::Import() const {
   std::string init, op = "op { type: \"" + type_ + "\"\n" + arguments_, ends;
-  std::vector<Numbers> inputs;
   frontends::ImportOptions options;
   for (size_t i = 0; i < operands_.size(); ++i) {
     const auto& [is_constant, value] = operands_[i];
@@ -84,7 +83,6 @@ StatusOr<std::vector<Numbers>> OneCaffe2Operator::Run() const {
       init += FillOf(name, value);
     } else {
       options.input_shapes[name].assign(value.dims.begin(), value.dims.end());
-      inputs.push_back(value);
     }
   }
   for (int i = 0; i < results_; ++i) {
@@ -92,8 +90,15 @@ StatusOr<std::vector<Numbers>> OneCaffe2Operator::Run() const {
     op += "output: " + name;
     ends += "external_output: " + name;
   }
-  return RunCaffe2(caffe2::BinaryNet(op + "}\n" + ends),
-                   caffe2::BinaryNet(init), inputs, options);
+  return caffe2::ImportModelBytes(caffe2::BinaryNet(op + "}\n" + ends),
+                                  caffe2::BinaryNet(init), options);
+}
+
+StatusOr<std::vector<Numbers>> OneCaffe2Operator::Run() const {
+  std::vector<Numbers> inputs;
+  for (const auto& [is_constant, value] : operands_)
+    if (!is_constant) inputs.push_back(value);
+  return RunOnNumbers(Import(), inputs);
 }
 
 }  // namespace ember::tests

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "base/status.h"
+#include "compiler/graph/graph.h"
 #include "frontends/frontend.h"
 #include "tests/formats/numbers.h"
 
@@ -46,11 +47,14 @@ class OneCaffe2Operator {
     results_ = count;
     return *this;
   }
+  // Makes the nets and imports them. The inputs are the operands that are given
+  // at run time.
+  StatusOr<graph::Graph> Import() const;
   StatusOr<std::vector<Numbers>> Run() const;
 
  private:
   std::string type_, arguments_;
-  // operands as pairs (is a constant, value)
+  // The operands, as pairs of (true if it is a constant, value).
   std::vector<std::pair<bool, Numbers>> operands_;
   int results_ = 1;
 };

@@ -16,13 +16,14 @@ bool IsOfName(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) || c == '_';
 }
 
-// Removes the comments and empty lines at the end of a body. They belong to the
-// next section.
+// Removes the comment lines and empty lines at the end of a section's body and
+// returns them: they belong to the next section.
 std::string TakeComment(std::string& body) {
   size_t begin = body.size();
   while (begin > 0) {
     const size_t line =
-        // a search without a result is fine: npos + 1 == 0
+        // If there is no earlier line break, npos + 1 gives 0, the beginning of
+        // the text.
         begin < 2 ? 0 : body.rfind('\n', begin - 2) + 1;
     if (body[line] != '#' && body[line] != '\n') break;
     begin = line;

@@ -20,9 +20,10 @@ namespace ember::cases {
 // A section of a file: "--- keyword operands", then a body.
 struct Section {
   std::string keyword;
-  std::string operands;  // the rest of the line with the "---"
-  std::string body;      // lines of the section, each with its line break
-  int line = 0;          // number of the line with the "---", from 1
+  // the text after the keyword in the line with the "---"
+  std::string operands;
+  std::string body;  // lines of the section, each with its line break
+  int line = 0;      // Number of the line with the "---", counted from 1.
   // Lines before the "---" that begin with '#' or are empty: they explain the
   // case.
   std::string comment;
@@ -31,7 +32,7 @@ struct Section {
 struct CaseFile {
   std::string path;
   std::vector<Section> sections;
-  std::string end;  // comment lines after the last section
+  std::string end;  // Comment lines of the file after its last section.
 
   static StatusOr<CaseFile> Parse(std::string_view text, std::string path);
   std::string ToText() const;
@@ -48,8 +49,8 @@ std::string_view Trimmed(std::string_view text);
 // the form in which parts of nests and schedules are compared.
 std::string Words(std::string_view text);
 
-// A name and its value in a template. The next function replaces `$T` and
-// `${T}` by the values of these names. Unknown names stay.
+// A name of a template and one value for it. Substitution replaces `$T` and
+// `${T}` by the value of T. Names without a value stay as they are.
 struct Binding {
   std::string name;
   std::string value;

@@ -61,8 +61,8 @@ class CaseTest : public ::testing::Test {
   const fs::path path_;
 };
 
-// Fails if an executor that this machine has ran nothing, which would otherwise
-// go unnoticed.
+// Fails if an executor that this machine has ran no case, because a missing run
+// would otherwise not be noticed.
 class ExecutorsTest : public ::testing::Test {
  public:
   explicit ExecutorsTest(const Runner& runner) : runner_(runner) {}

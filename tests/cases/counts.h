@@ -12,16 +12,16 @@ namespace ember::cases {
 struct Counts {
   struct OfExecutor {
     int64_t runs = 0;
-    // number of declined runs by reason
+    // For each reason, the number of runs that the executor declined.
     std::map<std::string, int64_t> declined;
   };
   int64_t files = 0;
-  // number of subjects; each instance of a template counts
+  // Number of subjects that ran. Each instance of a template counts as one.
   int64_t subjects = 0;
-  // number of expectations by keyword
+  // For each keyword, the number of expectations that were checked.
   std::map<std::string, int64_t> expectations;
   std::map<std::string, OfExecutor> executors;
-  // Reasons why executors are missing, by executor.
+  // For each executor that this machine lacks, the reason.
   std::map<std::string, std::string> missing;
 
   // Returns a line for the expectations, and one for each executor.

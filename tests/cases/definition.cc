@@ -1,8 +1,8 @@
 #include "tests/cases/definition.h"
 
-#include "jit/loops/evaluator.h"
-#include "tensor/evaluator.h"
-#include "tensor/random_values.h"
+#include "jit/loops/evaluator/evaluator.h"
+#include "tensor/evaluator/evaluator.h"
+#include "tensor/testing/random_values.h"
 
 namespace ember::cases {
 

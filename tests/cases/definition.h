@@ -18,9 +18,9 @@ Status RunDefinition(const Subject& subject,
                      const std::vector<int64_t>& parameters,
                      std::vector<Bytes>& buffers);
 
-// Checks that a nest has no data race. kInternal, with the reason, if its
-// tasks, invocations or lanes access memory that others store to, so that the
-// result depends on their order.
+// Checks that a nest has no data race. Returns kInternal with the reason if a
+// task, an invocation or a lane accesses memory to which another one stores, so
+// that the result depends on their order.
 Status CheckRaces(const Subject& subject,
                   const std::vector<int64_t>& parameters,
                   std::vector<Bytes> buffers);

@@ -34,10 +34,13 @@ int64_t CountElements(DType type, std::span<const uint8_t> bytes);
 uint64_t SmallElement(DType type, size_t buffer, int64_t element);
 
 struct Tolerance {
-  // Tolerance of floats: they are equal if |a - b| <= relative * (1 + |a|).
+  // Relative tolerance of floats: a and b count as equal if |a - b| <= relative
+  // * (1 + |a|).
   double relative = 0;
-  bool zeros_are_equal = false;  // true: ignores the sign of zeros
-  // true: a subnormal equals zero in types other than f64
+  // True if zeros of different signs count as equal.
+  bool zeros_are_equal = false;
+  // True if a subnormal number counts as equal to zero, in types other than
+  // f64.
   bool subnormals_may_be_zero = false;
 };
 

@@ -39,7 +39,8 @@ struct Outcome {
   static Outcome Declined(std::string_view reason) {
     return {OkStatus(), std::string(reason)};
   }
-  // Makes the outcome of a status. Compilers decline with kUnimplemented.
+  // Makes the outcome from the status of a run. kUnimplemented means that the
+  // executor declined.
   static Outcome Of(const Status& status) {
     return status.code() == StatusCode::kUnimplemented
                ? Declined(status.message())
@@ -50,14 +51,15 @@ struct Outcome {
 struct Executor {
   std::string_view name;
   std::string_view doc;
-  // True if the executor runs a dispatch without a loop nest; all others run
-  // the dispatch's nest.
+  // True if the executor runs a dispatch itself. Other executors run the loop
+  // nest that a schedule makes of the dispatch.
   bool runs_dispatches = false;
   bool runs_nests = false;
-  // True if declining is not a failure, as it depends on the device.
+  // True if declining a case is not a failure, because the device may lack a
+  // feature.
   bool may_decline = false;
-  // True if the executor's errors have the definition's message, not only its
-  // code.
+  // True if the executor's errors must have the same message as the
+  // definition's error. Otherwise only the error codes are compared.
   bool has_same_messages = false;
   bool zeros_are_equal = false;
   // Returns "", or what this machine lacks to run the executor.

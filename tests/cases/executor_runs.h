@@ -1,5 +1,5 @@
-// Functions of the rows of executors.cc that are not back ends, each in a file
-// of its own.
+// Declares the functions of those rows of executors.cc that are not back ends.
+// Each function has a file of its own.
 #ifndef EMBER_TESTS_CASES_EXECUTOR_RUNS_H_
 #define EMBER_TESTS_CASES_EXECUTOR_RUNS_H_
 

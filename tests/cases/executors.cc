@@ -11,7 +11,8 @@ using nests::NestRunner;
 std::string NothingMissing() { return ""; }
 bool Keeps() { return true; }
 
-// Runs a nest, or the nest of a dispatch by the back end's default schedule.
+// Runs the subject's loop nest. For a dispatch without a schedule, the nest is
+// made by the back end's default schedule.
 Outcome RunNest(const NestRunner& runner, const Subject& subject,
                 const Run& run, std::vector<Bytes>& buffers) {
   if (runner.is_device && run.has_races)

@@ -6,7 +6,7 @@
 
 #include "base/concat.h"
 #include "base/hash.h"
-#include "jit/loops/text.h"
+#include "jit/loops/text/text.h"
 #include "jit/schedule/lowering/lowering.h"
 #include "jit/schedule/primitives/replay.h"
 #include "tests/cases/run_section.h"
@@ -72,8 +72,8 @@ class Instance {
       invalid_ = subject.status();
   }
 
-  // Compares a section's text with the text that was found, or writes that text
-  // into it.
+  // Compares the expectation in a section's body with the text that was found.
+  // With `bless`, writes the found text into the section instead.
   Status Expect(Section& section, const std::string& found) {
     if (bless_ && section.body.find('$') == std::string::npos) {
       section.body = Concat({Trimmed(found), "\n"});
@@ -112,8 +112,9 @@ class Instance {
         "unlowered, valid, invalid, run, declined or figures");
   }
 
-  // Checks a section with statements that take the place of $BODY in the frame.
-  // The nest must verify, or, with operands, fail with that message.
+  // Checks a section whose statements replace $BODY in the frame, a loop nest.
+  // For "accepts" the nest must verify; for "rejects" the verifier must fail
+  // with the message in the section's operands.
   Status CheckFrame(Section& section) {
     if (section.keyword != "accepts" && section.keyword != "rejects")
       return InvalidArgumentError("expected accepts or rejects in a frame");
@@ -139,13 +140,14 @@ class Instance {
         Concat({"expected '", expected, "', found '", found, "'"}));
   }
 
-  // Checks that the schedule is legal.
+  // Checks that the schedule in the section can be applied to the subject.
   Status CheckSchedule(Section& section) {
     subject_->schedule = Text(section.body);
     return subject_->Scheduled(nullptr).status();
   }
 
-  // Checks that a text "has", "lacks" or "is" the section's.
+  // Checks that the text contains the section's body ("has"), does not contain
+  // it ("lacks"), or equals it ("is").
   Status CheckPart(Section& section, const std::string& text) {
     if (section.operands == "is") return Expect(section, text);
     const bool has =
@@ -170,8 +172,8 @@ class Instance {
     return CheckPart(section, schedule.ToText());
   }
 
-  // Checks a section whose operands are a line of a schedule that must be
-  // refused and change nothing.
+  // Checks a section whose operands are a line of a schedule. Applying the line
+  // must fail with `code` and must not change the schedule.
   Status CheckLine(Section& section, StatusCode code) {
     EMBER_ASSIGN_OR_RETURN(schedule::Schedule schedule,
                            subject_->Scheduled(nullptr));
@@ -241,7 +243,8 @@ class Instance {
     return OkStatus();
   }
 
-  // True for lines that give inputs. Other lines are expectations.
+  // True for a line that gives elements of an input, or of an output before the
+  // call. Other lines are expectations.
   bool IsInputLine(const std::string& line) const {
     if (!line.starts_with('%')) return false;
     if (line.find(" before =") != std::string::npos) return true;
@@ -284,7 +287,8 @@ class Instance {
     const bool is_known = std::ranges::any_of(
         table_,
         [&](const Executor& executor) { return executor.name == words[0]; });
-    // The executor is missing on this machine, which is reported elsewhere.
+    // The executor exists but is missing on this machine, which is reported at
+    // the end of the run.
     if (is_known) return OkStatus();
     return InvalidArgumentError(
         Concat({"expected an executor, found '", words[0], "'"}));

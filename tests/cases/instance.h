@@ -21,8 +21,8 @@ struct Failure {
   std::string message;
 };
 
-// The definition's results for a section `run`, over all its instances and
-// calls.
+// The definition's results for one section `run`, over all instances of its
+// template and all calls.
 struct RunResults {
   std::vector<std::string> lines;  // lines of the results of the last call
   uint64_t hash = 0;               // hash of the results of all calls
@@ -32,16 +32,17 @@ struct RunResults {
 };
 
 struct InstanceRequest {
-  // file of the case; expectations are written to it with `bless`
+  // The file of the case. With `bless`, expectations are written to it.
   CaseFile& file;
-  size_t begin;  // number of the subject's section
-  size_t end;    // number after that of the last section
+  size_t begin;  // Number of the subject's section in the file.
+  size_t end;    // One past the number of the subject's last section.
   const std::vector<Binding>& bindings;
   std::span<const Executor> table;                // all executors
   const std::vector<const Executor*>& executors;  // executors to run
   bool bless;
   Counts& counts;
-  std::map<size_t, RunResults>& results;  // results by number of the section
+  // The results, by the number of the section `run`.
+  std::map<size_t, RunResults>& results;
   std::vector<Failure>& failures;
 };
 

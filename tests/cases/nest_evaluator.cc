@@ -1,9 +1,9 @@
 #include <string>
 
 #include "base/concat.h"
-#include "jit/loops/evaluator.h"
-#include "jit/loops/text.h"
-#include "tensor/random_values.h"
+#include "jit/loops/evaluator/evaluator.h"
+#include "jit/loops/text/text.h"
+#include "tensor/testing/random_values.h"
 #include "tests/cases/executor_runs.h"
 
 namespace ember::cases {

@@ -22,8 +22,8 @@ StatusOr<int64_t> ParseInteger(std::string_view text) {
   return value;
 }
 
-// An assignment such as "%x[3] = nan"; `element` is -1 without brackets. "%y
-// before = 1" is the contents of an output before the call.
+// An assignment of a case, such as "%x[3] = nan". `element` is -1 if there are
+// no brackets. "%y before = 1" gives the contents of an output before the call.
 struct Assignment {
   std::string name;
   int64_t element = -1;
@@ -77,7 +77,8 @@ Status Fill(const Argument& argument, const Assignment& assignment,
   return OkStatus();
 }
 
-// Returns "", or what is wrong with an executor's outcome.
+// Compares an executor's outcome with the definition's. Returns "", or a text
+// that says what differs.
 std::string Judge(const Subject& subject, const Executor& executor,
                   const std::vector<Argument>& arguments, double tolerance,
                   const Status& wanted, const std::vector<Bytes>& expected,
@@ -233,7 +234,8 @@ CallResult Call(const Subject& subject, const std::vector<int64_t>& parameters,
     if (!outcome.declined.empty()) {
       const std::string reason = ReasonClass(outcome.declined);
       ++count.declined[reason];
-      // A data race is a fault of the case, not of the executor.
+      // If a device declines because the nest has a data race, the case is
+      // wrong, not the device.
       if (!executor->may_decline && reason != "races") {
         result.wrong.push_back(
             Concat({executor->name, ParametersText(subject, parameters),

@@ -17,12 +17,14 @@ namespace ember::cases {
 // The operands of a section that runs, such as "N = 3 5, M = 2 within 1e-5 on
 // llvm nest-evaluator".
 struct RunOperands {
-  // values of the parameters, one list per call
+  // For each call, the values of the parameters.
   std::vector<std::vector<int64_t>> parameters;
   double tolerance = 0;
-  std::vector<std::string> only;  // names of the executors; empty: all
+  // Names of the executors on which the section runs; empty means all of them.
+  std::vector<std::string> only;
 
-  // Returns the executors that the case is for. The others are counted.
+  // Returns the executors on which the section runs. For the other executors
+  // the section is counted as not run.
   std::vector<const Executor*> Choose(
       const std::vector<const Executor*>& executors, Counts& counts) const;
 
@@ -40,7 +42,7 @@ StatusOr<std::vector<Bytes>> MakeBuffers(const std::vector<Argument>& arguments,
 // The definition's outcome of one call, and the executors' differences from it.
 struct CallResult {
   std::vector<std::string> lines;  // lines such as "%y = 1 2 3" or "error: …"
-  uint64_t hash = 0;               // hash of outputs and error
+  uint64_t hash = 0;               // Hash of the call's outputs and error.
   int64_t elements = 0;            // number of elements of the outputs
   std::vector<std::string> wrong;  // lines such as "llvm: %y: element 3: …"
 };

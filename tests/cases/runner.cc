@@ -13,8 +13,8 @@
 namespace ember::cases {
 namespace {
 
-// Largest number of elements of results that are written to the file. Results
-// of more elements are a hash in the file.
+// Results of at most this many elements are written to the file in full. For
+// larger results the file holds a hash.
 constexpr int64_t kMaxElementsInFile = 48;
 
 bool IsSubject(const Section& section) {
@@ -29,7 +29,8 @@ std::string HashText(uint64_t hash) {
   return text;
 }
 
-// True for the lines of a `run` that are expectations.
+// True if the line of a section `run` is an expectation, such as "%y = 1 2",
+// "results = …" or "error: …".
 bool IsExpectation(const std::string& line,
                    const std::vector<std::string>& results) {
   if (line.starts_with("results = ") || line.starts_with("error: "))
@@ -41,8 +42,9 @@ bool IsExpectation(const std::string& line,
   return false;
 }
 
-// Returns the lines of results for the file. Only exact results have a hash:
-// others may have another last digit with another math library.
+// Returns the lines that the file must have for these results: the elements, or
+// a hash of them. Results with a tolerance have no hash, because their last
+// digit may differ between math libraries.
 std::vector<std::string> LinesOf(const RunResults& results) {
   if (results.calls == 1 && results.elements <= kMaxElementsInFile)
     return results.lines;

@@ -4,15 +4,15 @@
 #include <utility>
 
 #include "base/concat.h"
-#include "jit/backend/nest_layout.h"
-#include "jit/decline_reasons.h"
-#include "jit/loops/text.h"
-#include "jit/loops/verifier.h"
+#include "jit/backend/decline_reasons.h"
+#include "jit/backend/testing/nest_layout.h"
+#include "jit/loops/text/text.h"
+#include "jit/loops/verifier/verifier.h"
 #include "jit/schedule/core/normalise.h"
 #include "jit/schedule/lowering/lowering.h"
 #include "jit/schedule/primitives/replay.h"
 #include "tensor/concrete_header.h"
-#include "tensor/text.h"
+#include "tensor/text/text.h"
 #include "tests/cases/case_file.h"
 
 namespace ember::cases {

@@ -40,20 +40,21 @@ struct Subject {
   std::optional<tensor::Dispatch> dispatch;
   std::optional<loops::LoopNest> nest;
 
-  // For nests: true if the verifier accepted the nest.
+  // For a nest: true if the verifier has accepted it.
   bool is_verified = true;
 
-  // The fields from here on are for dispatches.
-  std::vector<std::string> constants;   // inputs that never change
-  std::optional<std::string> schedule;  // lines of the schedule
+  // The following fields apply to a dispatch only.
+  std::vector<std::string> constants;  // names of inputs that never change
+  // The lines of the schedule, if the case gives one.
+  std::optional<std::string> schedule;
 
   // Makes the subject of a dispatch. `facts` is "constant %w %b" for inputs
   // that never change.
   static StatusOr<Subject> OfDispatch(std::string_view text,
                                       std::string_view facts);
   // Makes the subject of a nest. `facts` is "unverified" for a nest that is
-  // right although the verifier cannot prove it. Code generation does not ask
-  // the verifier.
+  // correct although the verifier cannot prove it; otherwise the nest must
+  // verify.
   static StatusOr<Subject> OfNest(std::string_view text,
                                   std::string_view facts = "");
 
@@ -66,9 +67,9 @@ struct Subject {
   // constants.
   schedule::Computation Computation(
       const std::vector<int64_t>& specialised) const;
-  // Returns the case's schedule. If it gives none, axes are collapsed and dims
-  // split as for every kernel, and `by_default` schedules the result; if that
-  // is null, the dispatch stays as it is written.
+  // Returns the case's schedule. If the case gives none, axes are collapsed and
+  // dims split as for every kernel, and then `by_default` chooses the schedule.
+  // If `by_default` is null, the dispatch is not scheduled.
   StatusOr<schedule::Schedule> Scheduled(
       const Scheduler& by_default,
       const std::vector<int64_t>& specialised = {}) const;

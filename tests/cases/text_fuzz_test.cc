@@ -11,14 +11,14 @@
 #include <string_view>
 
 #include "base/check.h"
-#include "jit/loops/text.h"
-#include "jit/loops/verifier.h"
+#include "jit/loops/text/text.h"
+#include "jit/loops/verifier/verifier.h"
 #include "jit/schedule/core/computation.h"
 #include "jit/schedule/core/schedule.h"
 #include "jit/schedule/lowering/lowering.h"
 #include "jit/schedule/primitives/replay.h"
-#include "tensor/text.h"
-#include "tensor/verifier.h"
+#include "tensor/text/text.h"
+#include "tensor/verifier/verifier.h"
 #include "tests/cases/case_file.h"
 
 namespace ember::cases {
@@ -52,8 +52,8 @@ StatusOr<tensor::Dispatch> DispatchOf(std::string_view text) {
 void RunSchedule(const tensor::Dispatch& dispatch, std::string_view text) {
   if (dispatch.instructions.size() > kMaxInstructions) return;
   schedule::Schedule schedule(schedule::Disassemble(dispatch, {}));
-  // Each line is applied by itself, so that lines after a wrong one are tried,
-  // too.
+  // Each line of the schedule is applied separately, so that an illegal line
+  // does not keep the lines after it from being tried.
   size_t lines = 0;
   for (const std::string& line : SplitLines(text)) {
     if (++lines > kMaxLines) break;

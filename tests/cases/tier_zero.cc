@@ -6,7 +6,7 @@
 
 #include "base/concat.h"
 #include "base/parallel.h"
-#include "tensor/random_values.h"
+#include "tensor/testing/random_values.h"
 #include "tests/cases/executor_runs.h"
 #include "vm/interpreter/plan.h"
 

@@ -52,7 +52,8 @@ Message Int(int64_t value) {
 
 using Parts = std::vector<std::pair<std::string, Message>>;
 
-// Makes an operation whose inputs are values of their own, as since iOS 18.
+// Makes an operation in the form since iOS 18, whose constants are inputs
+// (named values) and not attributes.
 Message Constexpr(const std::string& type, const Parts& parts,
                   const std::vector<std::string>& outputs) {
   Message operation = OperationOf(type, {}, outputs[0]);
@@ -64,7 +65,7 @@ Message Constexpr(const std::string& type, const Parts& parts,
   }
   return operation;
 }
-// Computes 0 plus the constant.
+// Runs a program that adds the compressed constant to 0.
 StatusOr<std::vector<Numbers>> RunConstant(const std::string& type,
                                            const Parts& parts,
                                            std::vector<int64_t> dims) {
@@ -75,8 +76,8 @@ StatusOr<std::vector<Numbers>> RunConstant(const std::string& type,
 }
 
 TEST(Blockwise, ShiftScale) {
-  // The constant has two blocks of columns per row, and signed numbers of four
-  // bits.
+  // The constant has signed numbers of 4 bits. Each row has two blocks of
+  // columns, each with its own scale.
   const std::vector<int> data = {-8, 7, 1, 2, 3, -4, 0, -1};
   const Parts parts = {{"data", Packed(kInt4, 4, {2, 4}, data)},
                        {"scale", Floats({2, 2}, {1, 10, 0.5, 2})}};
@@ -86,7 +87,7 @@ TEST(Blockwise, ShiftScale) {
   shifted.push_back({"offset", Packed(kInt4, 4, {2, 2}, {1, -1, 2, 0})});
   ExpectNumbers(RunConstant("constexpr_blockwise_shift_scale", shifted, {2, 4}),
                 {F32({2, 4}, {-9, 6, 20, 30, 0.5, -3, 0, -2})});
-  // The constants have unsigned numbers of each width.
+  // The following constants have unsigned numbers of 1, 2, 3, 4 and 6 bits.
   const std::pair<int64_t, int> widths[] = {
       {kUint1, 1}, {kUint2, 2}, {kUint3, 3}, {kUint4, 4}, {kUint6, 6}};
   for (const auto& [type, bits] : widths) {
@@ -110,15 +111,15 @@ TEST(Blockwise, ShiftScale) {
 }
 
 TEST(Blockwise, LookUp) {
-  // Each row has a table of four numbers.
+  // Each row of indices has a lookup table of its own, with four numbers.
   ExpectNumbers(
       RunConstant("constexpr_lut_to_dense",
                   {{"indices", Packed(kUint2, 2, {2, 3}, {0, 3, 1, 2, 2, 0})},
                    {"lut", Floats({2, 1, 4, 1}, {1, 2, 3, 4, 10, 20, 30, 40})}},
                   {2, 3}),
       {F32({2, 3}, {1, 4, 2, 30, 30, 10})});
-  // Table entries are vectors of two along the first axis: rows 2 i and 2 i +
-  // 1.
+  // The entries of the lookup table are vectors of two numbers along the first
+  // axis: index row i gives the rows 2 i and 2 i + 1.
   ExpectNumbers(
       RunConstant("constexpr_lut_to_dense",
                   {{"indices", Packed(kUint1, 1, {2, 3}, {0, 1, 1, 1, 0, 0})},
@@ -142,7 +143,7 @@ TEST(Blockwise, Sparse) {
     return RunOperation("add", F32({2, 3}, std::vector<double>(6)),
                         {first, dense}, {{"y", {"c"}}});
   };
-  // Each row has one scale and offset.
+  // Each row of the sparse constant has its own scale and offset.
   ExpectNumbers(
       run(Constexpr("constexpr_sparse_blockwise_shift_scale",
                     {{"data_mask", mask},
@@ -151,7 +152,7 @@ TEST(Blockwise, Sparse) {
                      {"offset", Packed(kInt4, 4, {2, 1}, {1, -1})}},
                     {"m", "d"})),
       {F32({2, 3}, {-8, 0, 8, 0, 0, 80})});
-  // Each row has a table.
+  // Each row of the sparse constant has its own lookup table.
   ExpectNumbers(
       run(Constexpr(
           "constexpr_lut_to_sparse",

@@ -33,7 +33,8 @@ Message Network(const std::vector<Message>& layers) {
   for (const Message& layer : layers) network.Put(1, layer);
   return network;
 }
-// Return layers that compute y = x + value, and y = x.
+// AddTo returns a layer that computes y = x + value; Copy returns one that
+// computes y = x.
 Message AddTo(const std::string& x, float value, const std::string& y) {
   return LayerOf(kAdd, Message().Float(1, value), {x}, {y});
 }
@@ -50,8 +51,8 @@ Message Branch(const std::string& condition, const std::vector<Message>& yes,
 }
 Message Jump(uint64_t kind) { return LayerOf(kind, Message(), {}, {}); }
 
-// Makes a model with inputs "x" (and "n") of one number each and the result
-// "y".
+// Makes a model with the input "x" or, if `inputs` is 2, the inputs "x" and
+// "n". Each has one number, and so has the result "y".
 std::string ModelOfLayers(const std::vector<Message>& layers, int inputs = 1) {
   std::vector<Message> features = {ArrayFeature("x", {1})};
   if (inputs == 2) features.push_back(ArrayFeature("n", {1}));
@@ -74,7 +75,8 @@ std::string ErrorOf(const std::string& model) {
 }
 
 TEST(Branches, BothWays) {
-  // The value z exists before the branch, and only one side changes it.
+  // The value z exists before the branch. Only the second branch changes it;
+  // the first one must leave it unchanged.
   const std::string model =
       ModelOfLayers({Copy("x", "z"), Above("x", 2, "c"),
                      Branch("c", {AddTo("x", 10, "a")},
@@ -99,7 +101,7 @@ TEST(Loops, AKnownNumberOfTimes) {
       {Copy("x", "y"),
        LayerOf(kLoop, Message().Integer(1, 4).Put(4, body), {}, {})});
   ExpectResult(model, {1}, 13);
-  // An input gives the number of iterations.
+  // The number of iterations is an input of the model.
   const std::string counted = ModelOfLayers(
       {Copy("x", "y"),
        LayerOf(kLoop, Message().Integer(1, 4).Put(4, body), {"n"}, {})},
@@ -108,8 +110,8 @@ TEST(Loops, AKnownNumberOfTimes) {
   ExpectResult(counted, {1, 0}, 1);
 }
 
-// Returns a model of: while (y > 0) y = y - 3, with at most `most` iterations;
-// 0: no limit.
+// Returns a model of: while (y > 0) y = y - 3. The loop has at most `most`
+// iterations; 0 means no limit.
 std::string Countdown(int64_t most) {
   const Message loop = Message()
                            .Integer(1, most)
@@ -124,8 +126,9 @@ TEST(Loops, WhileAConditionHolds) {
   ExpectResult(Countdown(2), {10}, 4);
 }
 
-// Each iteration adds 1 to i. The iteration with i = 2 continues before the
-// sum. The loop ends once the sum is above 7: 1 + 3 + 4 = 8 with i = 4.
+// Each iteration adds 1 to i and then i to the sum, except that the iteration
+// with i = 2 continues before the addition. The loop breaks once the sum is
+// above 7: 1 + 3 + 4 = 8 with i = 4.
 TEST(Loops, BreakAndContinue) {
   const Message body = Network(
       {AddTo("i", 1, "i"), AddTo("i", -2, "less"),
@@ -138,14 +141,14 @@ TEST(Loops, BreakAndContinue) {
        LayerOf(kLoop, Message().Integer(1, 100).Put(4, body), {}, {}),
        LayerOf(kConcat, Message().Integer(1, 0), {"y", "i", "turns"}, {"all"}),
        Copy("all", "y")});
-  // The iterations with i = 1 and i = 3 run to their end.
+  // Only the iterations with i = 1 and i = 3 reach the end of the body.
   ExpectNumbers(RunModel(model, {F32({1}, {0})}), {F32({3}, {8, 4, 2})});
 }
 
 TEST(Loops, BreakBeforeTheCondition) {
-  // The condition's network counts its runs: there is one before the first
-  // iteration and one after each of the first two, but none after the break of
-  // the third.
+  // The network of the condition counts how often it runs: once before the
+  // first iteration, and after each of the first two iterations, but not after
+  // the third one, which breaks.
   const Message loop =
       Message()
           .Text(2, "c")
@@ -167,8 +170,9 @@ TEST(Loops, ShapesThatGrow) {
                 {F32({4}, {5, 5, 5, 5})});
 }
 
-// A shape grows in the innermost loop. Each loop's body is imported twice for
-// each import of the loop around it.
+// Loops are nested, and the shape of a value grows in the innermost one. Then
+// each import of a loop imports the loop's body twice, so the number of imports
+// doubles with each level.
 TEST(Loops, ManyInEachOther) {
   const auto nested = [](int depth) {
     Message inner =
@@ -188,7 +192,8 @@ TEST(Loops, Refused) {
   EXPECT_EQ(ErrorOf(ModelOfLayers({Copy("x", "y"), Jump(kBreak)})),
             "model 'model': node 'layer (loopBreak)': expected to be in a "
             "loop, found none");
-  // The error names an unknown layer, wherever it is.
+  // The error names an unsupported layer also if the layer is inside a branch
+  // or a loop.
   EXPECT_NE(
       ErrorOf(ModelOfLayers(
                   {Copy("x", "y"),
@@ -241,7 +246,8 @@ TEST(Program, Cond) {
   ExpectResult(model, {1}, -1);
 }
 
-// The program starts with i = 0; while i < x it computes i + 1 and total + i.
+// The program begins with i = 0 and total = 0. While i < x, each iteration
+// computes total + i and i + 1.
 TEST(Program, WhileLoop) {
   const std::string model = ModelOfOperations(
       {coreml::ConstFloats("zero", {1}, {0}),

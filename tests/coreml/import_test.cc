@@ -15,7 +15,7 @@
 #include "frontends/coreml/testing/sample_models.h"
 #include "tests/coreml/one_model.h"
 #include "tests/formats/numbers.h"
-#include "tools/lib/elements.h"
+#include "tools/lib/tensors/elements.h"
 
 namespace ember::tests {
 namespace {
@@ -49,13 +49,15 @@ const std::string& Sample(const std::string& name) {
 }
 
 TEST(Network, ClassifierOfImages) {
-  // All weights of the convolution are 1/4; pixels are halved first.
+  // The image's preprocessing halves the pixels. All weights of the convolution
+  // are 1/4.
   const std::vector<double> pixels(48, 8);
   const auto results =
       RunTensors(Sample("network"), {U8({1, 4, 4, 3}, pixels)});
   ASSERT_TRUE(results.ok()) << results.status().ToString();
   ASSERT_EQ(results->size(), 1u);
-  // The scores are -p and p + 2 p, where p is the pixels' sum.
+  // The scores are -p for the first class and 3 p for "dog", where p is the sum
+  // of the pixels.
   ExpectStrings((*results)[0], {}, {"dog"});
 }
 
@@ -70,7 +72,7 @@ TEST(Program, Classifier) {
   EXPECT_EQ(dims, (std::vector<int64_t>{3}));
   const auto* scores = static_cast<const float*>((*results)[1].data);
   EXPECT_NEAR(scores[1], std::exp(4.0) / sum, 1e-5);
-  // The labels are integers, one for each class.
+  // The class labels of this classifier are integers.
   const auto classify = [](const std::vector<int64_t>& labels) {
     return RunOperation("classify", F32({3}, {0.25, 0.25, 0.5}),
                         {coreml::ConstInts("c", labels)},
@@ -200,7 +202,8 @@ TEST(Network, DeconvolutionOfShape) {
                 {F32({1, 1, 2, 4}, {1, 2, 10, 20, 3, 4, 30, 40})});
 }
 
-// The trees have nodes of every behavior, and rows have missing values.
+// The trees have nodes with every kind of comparison, and some rows have
+// missing values (NaN).
 TEST(Tables, TreesOfAllBehaviors) {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   const std::vector<double> xs = {1, 2, 3, nan};
@@ -254,7 +257,8 @@ TEST(Tables, TreeClassifier) {
 }
 
 TEST(Tables, PipelineOfScalerAndLinearModel) {
-  // The results are (x + shift) * 3, then 1 and 10 times that, plus a half.
+  // The scaler computes s = (x + shift) * 3. The linear model computes s[0] * 1
+  // + s[1] * 10 + 0.5.
   ExpectNumbers(RunModel(Sample("linear"), {F32({2}, {1, 2})}),
                 {F64({1}, {3 * 2 + 30 * 4 + 0.5})});
 }
@@ -389,7 +393,8 @@ TEST(Package, WeightsOfAnotherFile) {
   ASSERT_TRUE(
       WriteFileAtomically((folder / "weights/weight.bin").string(), blob).ok());
   const auto run = [&]() -> StatusOr<std::vector<vm::Tensor>> {
-    return RunGraph(coreml::ImportModel(package.string(), {}),
+    frontends::ModelFile file(package.string());
+    return RunGraph(coreml::ImportModel(file, {}),
                     {MakeTensor(F32({2}, {1, 2}))});
   };
   write("@model_path/weights/weight.bin", 64);
@@ -397,7 +402,8 @@ TEST(Package, WeightsOfAnotherFile) {
   ASSERT_TRUE(results.ok()) << results.status().ToString();
   EXPECT_EQ(tools::FloatElement((*results)[0], 0), 4);
   EXPECT_EQ(tools::FloatElement((*results)[0], 1), 7);
-  // Links to the files of a cache of downloads, which are in one folder.
+  // The package's files are replaced by links to files in one folder, as a
+  // download cache makes them.
   const fs::path blobs = fs::path(package) += ".blobs";
   fs::remove_all(blobs);
   fs::create_directories(blobs);
@@ -419,7 +425,8 @@ TEST(Package, WeightsOfAnotherFile) {
   write("@model_path/../../../secret", 64);
   EXPECT_NE(run().status().message().find("inside the model's folder"),
             std::string_view::npos);
-  // A link replaces a folder of the package.
+  // The package's folder "Data" is replaced by a link to a folder outside of
+  // the package.
   const fs::path elsewhere = fs::path(package) += ".elsewhere";
   fs::remove_all(elsewhere);
   fs::rename(package / "Data", elsewhere);

@@ -62,7 +62,8 @@ TEST(Layers, ScattersAndGathers) {
       RunLayer(935, along_columns,
                {kSix, F32({2}, {2, -3}), F32({2, 2}, {10, 20, 30, 40})}),
       {F32({2, 3}, {21, 2, 13, 44, 5, 36})});
-  // The dims of the indices replace the axis.
+  // In a gather along an axis, the dims of the indices take the place of the
+  // axis in the result.
   ExpectNumbers(RunLayer(935, Message().Integer(1, 0).Integer(2, 1),
                          {F32({3}, {0, 0, 0}), F32({2, 2}, {0, 1, 1, 2}),
                           F32({2, 2}, {1, 2, 3, 4})}),
@@ -136,14 +137,16 @@ TEST(Layers, SlicesAndPads) {
   ExpectNumbers(RunLayer(1155, Message().Float(1, 7).Integers(2, {1, 2}),
                          {F32({2}, {1, 2})}),
                 {F32({5}, {7, 1, 2, 7, 7})});
-  // The length of the result follows from the amounts of padding.
+  // If padToGivenOutputSize is set, the second number is not an amount of
+  // padding but the length of the result, 4.
   ExpectNumbers(
       RunLayer(1155, Message().Float(1, 7).Integers(2, {0, 4}).Integer(3, 1),
                {F32({2}, {1, 2})}),
       {F32({4}, {1, 2, 7, 7})});
 }
 
-// Dims of 1 are dropped if the description gives no shape.
+// If the model's description gives no shape for a result, dims of 1 are
+// dropped.
 TEST(Layers, Volumes) {
   std::vector<double> values;
   for (int i = 1; i <= 18; ++i) values.push_back(i);
@@ -196,19 +199,20 @@ TEST(Layers, Suppression) {
             4, per_class ? 1 : 0),
         {boxes, ranks}, 4);
   };
-  // The second best box overlaps the best one; the last one's score is too low.
+  // The box with the second best score overlaps the best box and is suppressed.
+  // The last box has a score below the threshold.
   ExpectNumbers(run(0.1f, 3, scores, false),
                 {F32({1, 3, 4}, {0, 0, 2, 2, 5, 5, 2, 2, 0, 0, 0, 0}),
                  F32({1, 3, 1}, {0.9f, 0.3f, 0}), F32({1, 3}, {1, 3, -1}),
                  F32({1}, {2})});
-  // More boxes are asked for than exist. The best one is kept even if no score
-  // is high enough.
+  // The layer asks for more boxes than there are. The best box is kept even if
+  // its score is below the threshold.
   ExpectNumbers(run(0.95f, 5, scores, false),
                 {F32({1, 5, 4}, {0, 0, 2, 2, 0, 0, 0, 0, 0, 0,
                                  0, 0, 0, 0, 0, 0, 0, 0, 0, 0}),
                  F32({1, 5, 1}, {0.9f, 0, 0, 0, 0}),
                  F32({1, 5}, {1, -1, -1, -1, -1}), F32({1}, {1})});
-  // Boxes of another class do not suppress.
+  // In suppression per class, a box does not suppress boxes of another class.
   ExpectNumbers(
       run(0.1f, 3, F32({1, 4, 2}, {0.05f, 0, 0.9f, 0, 0, 0.8f, 0.3f, 0}), true),
       {F32({1, 3, 4}, {0, 0, 2, 2, 0.1f, 0, 2, 2, 5, 5, 2, 2}),
@@ -231,7 +235,7 @@ TEST(Operations, PlacesWindowsAndSequences) {
                 {F32({2, 2}, {1, 2, 2, 3})});
 }
 
-// Makes a program that adds x of these dims to a state of two numbers.
+// Makes a program that adds an input x of these dims to a state of two numbers.
 std::string Summing(const std::vector<int64_t>& dims,
                     const OperationInputs& updated = {{"state", {"sum"}},
                                                       {"value", {"after"}}}) {
@@ -262,7 +266,8 @@ TEST(Operations, KeepState) {
 }
 
 TEST(Operations, InputsAreGivenOnce) {
-  // The first of the two operations names no state.
+  // The input "state" of an operation is given twice; the first time without a
+  // name.
   const auto wrong = RunModel(
       Summing({2}, {{"state", {}}, {"state", {"sum"}}, {"value", {"after"}}}),
       {});

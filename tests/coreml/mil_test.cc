@@ -66,15 +66,16 @@ StatusOr<std::vector<Numbers>> RunConstant(
 
 TEST(Compressed, Constants) {
   const Numbers x = F32({2, 3}, {0, 0, 0, 0, 0, 0});
-  // The constant has two bits per number, the first in the lowest bits: 0 1 2 3
-  // | 3 0.
+  // The constant's indices have 2 bits each, the first one in the lowest bits:
+  // 0 1 2 3 in the first byte, and 3 0 in the second.
   const std::vector<std::pair<std::string, Message>> table = {
       {"indices", Bytes("\xe4\x03")},
       {"lut", Floats({5, 6, 7, -8})},
       {"shape", Ints({2, 3})}};
   ExpectNumbers(RunConstant("constexpr_lut_to_dense", table, x),
                 {F32({2, 3}, {5, 6, 7, -8, -8, 5})});
-  // The mask has bits 0, 2 and 5.
+  // The bits of the mask that are set are 0, 2 and 5: these elements are not
+  // zero.
   ExpectNumbers(RunConstant("constexpr_sparse_to_dense",
                             {{"mask", Bytes("\x25")},
                              {"nonzero_data", Floats({1.5, -2, 3})},
@@ -138,15 +139,15 @@ TEST(Compressed, QuantizedThereAndBack) {
                                                        {"axis", {"axis"}},
                                                        {"output_dtype", {"t"}}},
                                                       "q")};
-  // The scale of the second column is 2: round(-1.5) is -2, and 250 becomes
-  // 127.
+  // The second column has the scale 2: -3 / 2 = -1.5 rounds to -2, and 250
+  // becomes 127, the largest i8.
   ExpectNumbers(
       RunOperation("dequantize", x, constants,
                    {{"input", {"q"}}, {"scale", {"s"}}, {"axis", {"axis"}}}),
       {F32({2, 2}, {1, -4, 2.5, 254})});
 }
 
-// Makes a constant of two dims from one of one dim.
+// Makes a constant of two dims: a constant of one dim and a reshape.
 std::vector<Message> Shaped(const std::string& name,
                             const std::vector<int64_t>& values,
                             const std::vector<int64_t>& dims) {
@@ -158,7 +159,8 @@ std::vector<Message> Shaped(const std::string& name,
 
 const Numbers kX = F32({2, 3}, {1, 2, 3, 4, 5, 6});
 
-// The f32 0.7 is a little less than 0.7, so -7 is not a multiple of it.
+// The f32 nearest to 0.7 is a little less than 0.7, so -7 is not a multiple of
+// it, and the exact remainder is not 0.
 TEST(Elementwise, RemaindersAreExact) {
   const double part = 0.7f;
   ExpectNumbers(RunOperation("mod", F32({4}, {-7, 7, 7, -7.5}),
@@ -185,7 +187,7 @@ TEST(Indexing, GathersAndScatters) {
     std::string mode;
     std::vector<double> expected;
   };
-  // The operation updates columns 2 and 0.
+  // Each case scatters updates to the columns 2 and 0.
   const Case cases[] = {
       {"", {3, 2, 4, 8, 5, 8}},      {"sub", {-1, 2, 2, 0, 5, 4}},
       {"mul", {2, 2, 3, 16, 5, 12}}, {"div", {0.5, 2, 3, 1, 5, 3}},
@@ -278,14 +280,15 @@ TEST(Layers, ActivationsAndCrops) {
 }
 
 TEST(Layers, Attention) {
-  // There is one head with two queries; the second query sees the first key
-  // only.
+  // The attention has one head and two queries. The mask hides the second key
+  // from the second query.
   const Numbers q = F32({1, 2, 4}, {1, 0, 2, 0, 0, 1, 0, -1});
   const std::vector<Message> constants = {
       ConstFloats("k", {1, 2, 4}, {1, 2, 0, 1, 0, 1, 1, 0}),
       ConstFloats("v", {1, 2, 1}, {10, 20}),
       ConstFloats("m", {2, 2}, {0, 0, 0, -1e9f})};
-  // The products are 1 and 2, divided by 2.
+  // The products of the first query with the two keys are 1 and 2; they are
+  // divided by 2, the root of the head's size.
   const double second = 1 / (1 + std::exp(-0.5));
   const OperationInputs inputs = {
       {"query", {"x"}}, {"key", {"k"}}, {"value", {"v"}}, {"attn_mask", {"m"}}};

@@ -4,7 +4,7 @@
 
 #include "base/check.h"
 #include "frontends/coreml/import.h"
-#include "tools/lib/elements.h"
+#include "tools/lib/tensors/elements.h"
 
 namespace ember::tests {
 

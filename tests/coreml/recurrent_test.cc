@@ -90,11 +90,12 @@ struct Lstm {
   }
 };
 
-// Computes one step: changes the state and the cell. Rows of numbers are
-// [steps, batch, size], by step and batch.
+// A function that computes one step and changes the state and the cell.
+// Sequences are [steps, batch, size], row-major.
 using Stepper = std::function<void(const Row& x, Row& state, Row& cell)>;
 struct Expected {
-  // shapes: [steps, batch, H], [batch, H], [batch, H]
+  // The shapes are [steps, batch, H] of outputs, and [batch, H] of state and
+  // cell.
   Row outputs, state, cell;
 };
 Expected RunSteps(const std::vector<float>& x, const Row& state0,
@@ -128,8 +129,8 @@ Numbers Blob(int64_t steps, const Row& values, int64_t size = kSize) {
   return F32({steps, kBatch, size, 1, 1}, values);
 }
 
-// Makes a result whose dims the description does not give: a single step has no
-// dim of its own.
+// Makes the expected result for a model whose description gives no dims for it:
+// a single step has no dim of steps.
 Numbers Result(int64_t steps, const Row& values, int64_t size = kSize) {
   Numbers result = Blob(steps, values, size);
   if (steps == 1) result.dims.erase(result.dims.begin());
@@ -191,11 +192,11 @@ TEST(Recurrent, GruWithState) {
                             .Put(70, Weights(update.bias))
                             .Put(71, Weights(reset.bias))
                             .Put(72, Weights(output.bias));
-  // If sequenceOutput is not set, the result is the last step.
+  // The layer does not set sequenceOutput, so it returns only the last step.
   ExpectNumbers(
       RunLayer(410, layer, {Blob(kSteps, Wide(kX), kIn), Blob(1, start)}, 2),
       {Result(1, expected.state), Result(1, expected.state)});
-  // The same case as an operation of MIL.
+  // The same layer is also tested as an operation of an ML program (MIL).
   const auto joined = [&](const auto& member) {
     std::vector<float> all;
     for (const Gate* gate : {&reset, &output, &update})
@@ -395,7 +396,7 @@ TEST(Recurrent, MilRnnBackward) {
   ExpectNumbers(RunOperation("rnn", x, constants, inputs, {"y", "h"}),
                 {F32({1, kBatch, kSize}, expected.state),
                  F32({kBatch, kSize}, expected.state)});
-  // The weights of an LSTM do not fit a GRU.
+  // An LSTM's weights have more rows than a GRU needs, so the GRU refuses them.
   EXPECT_NE(RunOperation("gru", x, constants, inputs, {"y", "h"})
                 .status()
                 .message()

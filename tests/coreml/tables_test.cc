@@ -110,8 +110,8 @@ TEST(SupportVectors, RegressorOfEachKernel) {
   }
 }
 
-// Returns a classifier whose classes 7, 8 and 9 have one, one and two support
-// vectors.
+// Returns a support vector classifier of three classes: class 7 has one support
+// vector, class 8 one, and class 9 two.
 Message ThreeClasses() {
   return Message()
       .Put(1, Message().Put(1, Message()))
@@ -122,7 +122,8 @@ Message ThreeClasses() {
       .Doubles(6, {0.1, -0.2, 0.3})
       .Put(101, Message().Integers(1, {7, 8, 9}));
 }
-// Returns the decisions of the pairs (7, 8), (7, 9), (8, 9).
+// Returns the decision values for the pairs of classes (7, 8), (7, 9) and (8,
+// 9).
 Point Decisions(const Point& row) {
   const auto k = [&](size_t v) { return Dot(row, kVectors[v]); };
   return {1 * k(0) + -0.5 * k(1) - 0.1,
@@ -184,8 +185,9 @@ TEST(SupportVectors, ProbabilitiesOfTwoClasses) {
                 {I64({4}, labels), F64({4, 2}, probabilities)});
 }
 
-// The coupled probabilities minimise Σ_i Σ_{j≠i} (r_ji p_i - r_ij p_j)². At the
-// minimum all components of Qp are equal.
+// The probabilities p of the classes minimise Σ_i Σ_{j≠i} (r_ji p_i - r_ij
+// p_j)², where r are the probabilities of the pairs. At the minimum all
+// components of Q p are equal, where Q is the matrix of this quadratic form.
 TEST(SupportVectors, ProbabilitiesOfThreeClasses) {
   Message machine = ThreeClasses();
   machine.Doubles(7, {-1, -0.5, -0.75}).Doubles(8, {0.1, 0, -0.2});
@@ -320,7 +322,7 @@ TEST(Mapping, NumbersToTextsAndBack) {
                 {I64({3}, {70, -1, 99})});
 }
 
-// The boxes are (x, y, width, height); there are scores of two classes.
+// The boxes are (x, y, width, height). Each box has scores for two classes.
 const std::vector<Point> kBoxes = {
     {5, 5, 4, 4}, {5, 6, 4, 4}, {20, 5, 4, 4}, {5, 5.5, 4, 4}, {20, 5, 3, 4}};
 const std::vector<Point> kScores = {
@@ -336,7 +338,8 @@ double Overlap(const Point& a, const Point& b) {
   return shared / (a[2] * a[3] + b[2] * b[3] - shared);
 }
 
-// Returns the best boxes first, without boxes that overlap a better one.
+// Returns the numbers of the boxes that suppression keeps, by descending score:
+// a box is dropped if it overlaps a better one.
 std::vector<size_t> Kept(bool per_class, double overlap, double least) {
   const auto label = [](size_t i) { return kScores[i][1] > kScores[i][0]; };
   const auto best = [](size_t i) {

@@ -1,4 +1,4 @@
-"""coverage_page: the program that writes docs/FORMAT-coverage.md, and the test that the file is up to date."""
+"""coverage_page: the program that writes docs/coverage/FORMAT.md, and the test that the file is up to date."""
 
 load("//bazel:ember.bzl", "ember_cc_binary", "ember_cc_library", "ember_cc_test")
 
@@ -6,7 +6,7 @@ def coverage_page(format, deps, hdrs = [], writer = "//tests/coverage:write_cove
     """Declares the targets of tests/FORMAT/coverage, whose coverage_page.cc defines CoveragePage().
 
     Args:
-      format: the name in docs/FORMAT-coverage.md.
+      format: the name in docs/coverage/FORMAT.md.
       deps: dependencies of coverage_page.cc.
       hdrs: headers of coverage_page.cc, if it offers more than the page.
       writer: the program's source, if it does more than the default one.
@@ -16,8 +16,8 @@ def coverage_page(format, deps, hdrs = [], writer = "//tests/coverage:write_cove
         srcs = ["coverage_page.cc"],
         hdrs = hdrs,
         deps = deps + ["//tests/coverage:coverage_page"],
-        # The test's library calls CoveragePage(), which this library defines, without depending on
-        # it.
+        # The linker must keep this library: the test calls its function CoveragePage() without
+        # depending on the library.
         alwayslink = True,
     )
 
@@ -33,8 +33,8 @@ def coverage_page(format, deps, hdrs = [], writer = "//tests/coverage:write_cove
 
     ember_cc_test(
         name = "coverage_page_test",
-        data = ["//docs:%s-coverage.md" % format],
-        env = {"COVERAGE_PAGE": "docs/%s-coverage.md" % format},
+        data = ["//docs/coverage:%s.md" % format],
+        env = {"COVERAGE_PAGE": "docs/coverage/%s.md" % format},
         deps = [
             ":coverage_page",
             "//tests/coverage:coverage_page_tests",

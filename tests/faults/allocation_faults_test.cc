@@ -17,7 +17,8 @@ using NewScenario = std::unique_ptr<Scenario> (*)();
 struct Part {
   const char* name;
   NewScenario new_scenario;
-  int64_t every;  // the test tries every n-th small allocation
+  // Only every n-th small allocation is made to fail, for this n.
+  int64_t every;
 };
 
 void PrintTo(const Part& part, std::ostream* out) { *out << part.name; }

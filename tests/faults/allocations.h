@@ -21,9 +21,10 @@
 namespace ember::tests {
 
 struct AllocationFaults {
-  // Number of the allocation that fails, from 1; 0: none fails.
+  // Number of the allocation that fails, counted from 1; 0 means that none
+  // fails.
   int64_t fail = 0;
-  // True: all later ones fail, too, as if memory stays exhausted.
+  // True: all later allocations fail, too, as if memory stays exhausted.
   bool stays = false;
   // Smallest number of bytes of an allocation that counts. Smaller ones never
   // fail.

@@ -20,13 +20,14 @@
 namespace ember::tests {
 namespace {
 
-// Number of images of an input. It is large enough for tensors of more than
-// kDataBytes.
+// Number of images in an input, of pixels of an image, and of classes. There
+// are so many images that the tensors have more than kDataBytes.
 constexpr int64_t kImages = 32, kPixels = 28 * 28, kDigits = 10;
 
 struct Files {
-  std::string module;   // path of the module with native sections
-  std::string overlay;  // path of one of its sections as an overlay
+  std::string module;  // Path of a module with native sections.
+  // Path of an overlay that was made of one of the module's native sections.
+  std::string overlay;
   std::vector<float> images, scores;
 };
 
@@ -120,7 +121,8 @@ class WholeApiScenario final : public Scenario {
     return Check(api_->session_create(module_, &options, &session_));
   }
 
-  // Checks that wrong inputs are refused. Errors need memory, too.
+  // Checks that wrong inputs are refused. Reporting an error allocates memory,
+  // too, which may fail.
   Status RefuseWrongInputs() {
     const int64_t dims[4] = {1, 1, 28, 28};
     const EmberTensor tensor = {EMBER_F32, 4, dims, files_.images.data(), 12};
@@ -132,7 +134,8 @@ class WholeApiScenario final : public Scenario {
     return found.ok() ? InternalError("a wrong input was taken") : found;
   }
 
-  // Runs on the session's thread, with an output in the caller's memory.
+  // Runs asynchronously on the session's own thread, with an output in memory
+  // of the caller.
   Status RunBeside() {
     std::ranges::fill(output_, 0.0f);
     EMBER_RETURN_IF_ERROR(Check(api_->session_set_output(
@@ -194,7 +197,7 @@ Files* MakeFiles() {
   EMBER_CHECK(written.ok()) << written.ToString();
   for (int64_t i = 0; i < kImages * kPixels; ++i)
     files->images.push_back(static_cast<float>(i % 17) / 16);
-  // The scenario must succeed when nothing fails.
+  // Without faults the scenario must succeed.
   const Status right = WholeApiScenario(*files).Run();
   EMBER_CHECK(right.ok()) << right.ToString();
   return files;

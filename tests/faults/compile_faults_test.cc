@@ -1,6 +1,6 @@
 // Makes each allocation of vm-compile's work fail once: reading an ONNX model,
 // importing, compiling and writing it. The compiler may throw std::bad_alloc,
-// for which tools print one line (tools/lib/flags.h); it must not end in
+// for which tools print one line (tools/lib/cli/flags.h); it must not end in
 // another way. A file that existed before must then be unchanged, or be the new
 // one.
 #include <unistd.h>
@@ -14,10 +14,10 @@
 
 #include "base/check.h"
 #include "base/file.h"
-#include "frontends/onnx/model_builder.h"
+#include "frontends/onnx/testing/model_builder.h"
 #include "gtest/gtest.h"
 #include "tests/faults/fault_points.h"
-#include "tools/lib/load_model.h"
+#include "tools/lib/models/load_model.h"
 #include "vm/format/writer.h"
 
 namespace ember::tests {
@@ -27,8 +27,8 @@ namespace fs = std::filesystem;
 
 constexpr int64_t kWidth = 256;
 
-// Returns the text of a model with a product with a constant that is folded, an
-// open dim, and an If.
+// Returns the text of a model that covers several parts of the compiler: a
+// product with a constant, which is folded, an open dim, and an If.
 std::string ModelText() {
   onnx::ModelBuilder model(17);
   model.Input("x", {"N", kWidth});

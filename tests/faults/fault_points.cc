@@ -16,7 +16,8 @@
 namespace ember::tests {
 namespace {
 
-// Exit statuses of a worker that ended by std::terminate.
+// Exit statuses of a worker that std::terminate ended: after a small allocation
+// failed, after an allocation of tensor data failed, or for another reason.
 constexpr int kSmallAllocationFailed = 77;
 constexpr int kDataAllocationFailed = 78;
 constexpr int kOtherTermination = 79;
@@ -45,45 +46,47 @@ int64_t CountPoints(
                              .spared_library = plan.spared_library});
       const Status status = scenario->Run();
       *count = StopAllocationFaults().seen;
-      if (status.ok()) return Outcome::kRan;
+      if (status.ok()) return ChildOutcome::kRan;
       std::fprintf(stderr, "without faults: %s\n", status.ToString().c_str());
-      return Outcome::kFailed;
+      return ChildOutcome::kFailed;
     };
   });
   const int64_t points = *count;
   ::munmap(shared, sizeof(int64_t));
-  EMBER_CHECK(report[Outcome::kRan] == 1) << "the scenario fails by itself";
+  EMBER_CHECK(report[ChildOutcome::kRan] == 1)
+      << "the scenario fails by itself";
   return points;
 }
 
 // Runs the scenario with one failure. `noexcept` hides the handlers of the test
 // framework: an exception ends the process, as in a program without exceptions.
-Outcome TryPoint(const FaultPlan& plan, int64_t number,
-                 Scenario& scenario) noexcept {
+ChildOutcome TryPoint(const FaultPlan& plan, int64_t number,
+                      Scenario& scenario) noexcept {
   StartAllocationFaults({.fail = number,
                          .stays = plan.stays,
                          .least_bytes = plan.least_bytes,
                          .spared_library = plan.spared_library});
   const Status status = scenario.Run();
   const AllocationCounts counts = StopAllocationFaults();
-  // No allocation failed if another thread made a few allocations less than
-  // when they were counted.
-  if (counts.failed == 0) return Outcome::kSame;
+  // No allocation has failed: threads may make a few allocations less than in
+  // the run that counted them.
+  if (counts.failed == 0) return ChildOutcome::kSame;
   const auto report = [&](const char* what, const Status& found) {
     std::fprintf(stderr, "allocation %lld of %zu bytes: %s: %s\n",
                  static_cast<long long>(number), counts.first_failed_bytes,
                  what, found.ToString().c_str());
-    return Outcome::kInternal;
+    return ChildOutcome::kInternal;
   };
   if (!status.ok() && status.code() != StatusCode::kResourceExhausted)
     return report("expected a status of memory", status);
   if (const Status again = scenario.RunAgain(); !again.ok())
     return report("does not work when it is tried again", again);
-  return status.ok() ? Outcome::kRan : Outcome::kLimit;
+  return status.ok() ? ChildOutcome::kRan : ChildOutcome::kLimit;
 }
 
-// True if all memory is freed or still referenced. ASan checks that, and prints
-// where lost memory was allocated.
+// True if no memory is lost, that is, neither freed nor referenced. ASan's leak
+// checker decides, and prints where lost memory was allocated. Without ASan
+// this is always true.
 bool LeavesNothing() {
 #if defined(__SANITIZE_ADDRESS__)
   return __lsan_do_recoverable_leak_check() == 0;
@@ -115,14 +118,14 @@ FaultCounts FailAllocations(
         std::set_terminate(EndWorker);
         return [&](int64_t number) {
           std::unique_ptr<Scenario> scenario = new_scenario();
-          const Outcome outcome = TryPoint(plan, number, *scenario);
+          const ChildOutcome outcome = TryPoint(plan, number, *scenario);
           scenario = nullptr;
-          return LeavesNothing() ? outcome : Outcome::kInternal;
+          return LeavesNothing() ? outcome : ChildOutcome::kInternal;
         };
       });
   FaultCounts counts;
-  counts.status = report[Outcome::kLimit];
-  counts.unnoticed = report[Outcome::kRan];
+  counts.status = report[ChildOutcome::kLimit];
+  counts.unnoticed = report[ChildOutcome::kRan];
   for (const Finding& finding : report.findings) {
     if (finding.how ==
         "exit status " + std::to_string(kSmallAllocationFailed)) {

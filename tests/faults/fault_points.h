@@ -59,11 +59,12 @@ struct FaultCounts {
 };
 
 struct FaultPlan {
-  // The fields of AllocationFaults with these names.
+  // These fields are passed on to the fields of AllocationFaults with the same
+  // names.
   bool stays = false;
   size_t least_bytes = 1;
   const char* spared_library = nullptr;
-  int64_t every = 1;  // tries only every n-th point
+  int64_t every = 1;  // Only every n-th point is tried, for this n.
 };
 
 // Runs the scenario once for each point. Calls new_scenario before each point,

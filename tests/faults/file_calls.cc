@@ -45,12 +45,12 @@ void* __real_mmap(void* address, size_t bytes, int protection, int flags,
 namespace ember::tests {
 namespace {
 
-// Kinds of calls, which decide the faults that apply to them.
+// Properties of a call. They decide which faults can happen in the call.
 enum : unsigned {
   kAny = 0,
   kMayNeedSpace = 1,
-  kMayWait = 2,  // a signal can interrupt the call
-  kMoves = 4,    // the call reads or writes bytes
+  kMayWait = 2,  // A signal can interrupt a call with this property.
+  kMoves = 4,    // A call with this property reads or writes bytes of a file.
   kRenames = 8,
 };
 
@@ -90,7 +90,7 @@ void NoteSynced(int file) {
     unsynced.erase({info.st_dev, info.st_ino});
 }
 
-// Notes a file's new name.
+// If the file at `path` is not synchronised, records that this is its name now.
 void NoteMoved(const std::string& path) {
   struct stat info;
   if (__real_lstat(path.c_str(), &info) != 0) return;
@@ -140,7 +140,8 @@ void Damage(const std::string& path, uint64_t choice) {
   ::_exit(kPowerLossStatus);
 }
 
-// True if the fault happens in this call.
+// Counts a call to which the fault applies. Returns true if the fault must
+// happen in this call.
 bool Happens(const char* name, unsigned kinds) {
   if (!is_on) return false;
   switch (faults.fault) {
@@ -168,7 +169,8 @@ bool Happens(const char* name, unsigned kinds) {
   return true;
 }
 
-// Sets errno for the fault and returns -1 or another result of a failed call.
+// Sets errno to the fault's error and returns `failed`, the result of a failed
+// call.
 template <typename Result>
 Result Fail(Result failed) {
   switch (faults.fault) {
@@ -327,7 +329,7 @@ DIR* __wrap_fdopendir(int file) {
 
 void* __wrap_mmap(void* address, size_t bytes, int protection, int flags,
                   int file, off_t offset) {
-  // A mapping without a file is not a call on files.
+  // A mapping of memory without a file is not counted as a call on files.
   if (file >= 0 && Happens("mmap", kAny)) return Fail(MAP_FAILED);
   return __real_mmap(address, bytes, protection, flags, file, offset);
 }

@@ -18,11 +18,11 @@ namespace ember::tests {
 
 enum class FileFault : uint8_t {
   kNone,
-  kIoError,      // EIO; close() nevertheless closes the file
-  kNoSpace,      // ENOSPC, for calls that may need space
-  kInterrupted,  // EINTR in the first attempt
-  kShort,        // only one byte is read or written
-  kLostRename,   // rename and link do nothing but report success
+  kIoError,  // The call fails with EIO; close() nevertheless closes the file.
+  kNoSpace,  // A call that may need space on the disk fails with ENOSPC.
+  kInterrupted,  // The first attempt of the call fails with EINTR.
+  kShort,        // The call reads or writes only one byte.
+  kLostRename,   // Renaming or linking a file reports success but does nothing.
   // The process ends with kPowerLossStatus before the call. The disk then loses
   // data of each file that was written and not synchronised: the seed decides
   // if it has nothing, zeros, the first half, all but one block, or all.
@@ -33,14 +33,14 @@ inline constexpr int kPowerLossStatus = 70;
 
 struct FileFaults {
   FileFault fault = FileFault::kNone;
-  // Number of the call that fails, from 1, among those that the fault applies
-  // to.
+  // Number, counted from 1, of the call that fails. Only calls to which the
+  // fault applies are counted.
   int64_t number = 0;
   uint64_t seed = 0;
 };
 
 struct FileCallCounts {
-  int64_t seen = 0;    // number of calls that the fault applies to
+  int64_t seen = 0;    // Number of calls to which the fault applied.
   std::string failed;  // name of the call in which the fault happened
 };
 

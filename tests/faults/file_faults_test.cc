@@ -35,7 +35,8 @@ constexpr FileFault kFaults[] = {
 constexpr const char* kFaultNames[kFileFaultCount] = {
     "none",  "I/O error",   "no space",     "interrupted",
     "short", "lost rename", "loss of power"};
-// number of losses per call, each with other damage
+// For each call, the number of simulated losses of power. Each of them damages
+// files in another way.
 constexpr uint64_t kPowerLosses = 5;
 
 // A scenario that works on files in a folder of its own.
@@ -45,9 +46,9 @@ class FileScenario {
   // Makes the files that exist before the run of the scenario.
   virtual void Prepare(const std::string& folder) = 0;
   virtual Status Run(const std::string& folder) = 0;
-  // Called in a process that has none of Run's memory. Checks that the files
-  // are right and that Run works. `ended` is the status of a Run that returned
-  // after `fault`.
+  // Checks, in a process that has no memory in common with Run, that the files
+  // are right and that Run works again. `ended` is the status that Run returned
+  // after `fault`; null if Run did not return.
   virtual Status Check(const std::string& folder, FileFault fault,
                        const Status* ended) = 0;
 };
@@ -92,6 +93,7 @@ class ReplaceFile final : public FileScenario {
     if (ended != nullptr && ended->ok() && fault != FileFault::kLostRename) {
       EMBER_RETURN_IF_ERROR(Expect(found == kNew, "the new contents"));
       // After a loss of power, a file that was not synchronised may be damaged.
+      // After other faults it has its old or its new contents.
     } else if (fault != FileFault::kPowerLoss) {
       EMBER_RETURN_IF_ERROR(Expect(found == "old contents" || found == kNew,
                                    "the old or the new contents"));
@@ -146,13 +148,15 @@ class KernelCache final : public FileScenario {
     auto cache = jit::DiskCache::Open(Options(folder));
     EMBER_CHECK(cache.ok()) << cache.status().ToString();
     for (int i = 0; i < 3; ++i) (*cache)->Store(KeyOf(i), ContentsOf(i));
-    // The cache does not trust entries without the secret, and makes a new one.
+    // Without its secret key the cache does not trust its entries and makes a
+    // new key.
     if (!kHasSecret) fs::remove(Options(folder).secret_file);
   }
   Status Run(const std::string& folder) override {
     EMBER_ASSIGN_OR_RETURN(const auto cache,
                            jit::DiskCache::Open(Options(folder)));
-    // The entries exceed the cache's bound, so it removes some, too.
+    // The entries together exceed the cache's size limit, so storing them also
+    // removes entries.
     for (int i = 0; i < 12; ++i) {
       EMBER_RETURN_IF_ERROR(CheckEntry(*cache, i));
       cache->Store(KeyOf(i), ContentsOf(i));
@@ -160,7 +164,8 @@ class KernelCache final : public FileScenario {
     return OkStatus();
   }
   Status Check(const std::string& folder, FileFault, const Status*) override {
-    // The check has a larger bound, so that it removes no entry.
+    // The check opens the cache with a larger size limit, so that it removes no
+    // entry.
     jit::CacheOptions options = Options(folder);
     options.max_bytes = 1 << 20;
     EMBER_ASSIGN_OR_RETURN(const auto cache, jit::DiskCache::Open(options));
@@ -197,9 +202,9 @@ struct Counts {
   int64_t points = 0, status = 0, done = 0, power = 0;
 };
 
-// Tries one fault in a folder of its own. The run has a process of its own, as
-// it may end there. `seen` becomes the number of calls that the fault applies
-// to.
+// Tries one fault, in a folder of its own. The run is a process of its own,
+// because the fault may end it. Sets `seen` to the number of calls to which the
+// fault applies.
 Status TryOne(FileScenario& scenario, const FileFaults& faults, Counts& counts,
               int64_t& seen) {
   const std::string folder = NewFolder();
@@ -268,7 +273,7 @@ Status TryOne(FileScenario& scenario, const FileFaults& faults, Counts& counts,
 template <typename Scenario>
 void FailAllCalls(const char* name) {
   for (const FileFault fault : kFaults) {
-    // Counts the calls when none fails.
+    // Runs once without a fault, to count the calls to which the fault applies.
     int64_t calls = 0;
     Scenario without;
     Counts none;
@@ -313,13 +318,15 @@ TEST(FileFaults, KernelCacheWithoutSecret) {
   FailAllCalls<KernelCache<false>>("kernel cache, no secret");
 }
 
-// Control: a loss of power does damage files that were not synchronised.
+// Checks the test itself: a simulated loss of power damages files that were not
+// synchronised.
 TEST(FileFaults, PowerLossDoesHarm) {
   std::map<std::string, int> found;
   for (uint64_t seed = 0; seed < 20; ++seed) {
     const std::string folder = NewFolder();
     const auto lose = [&] {
-      // The eighth call is after all writes and the rename.
+      // The power is lost in the eighth call, which comes after all writes and
+      // the rename.
       StartFileFaults(
           {.fault = FileFault::kPowerLoss, .number = 8, .seed = seed});
       static_cast<void>(WriteFileAtomically(folder + "/a", "contents"));

@@ -13,14 +13,14 @@
 
 #include "base/check.h"
 #include "base/file.h"
-#include "hal/cpu/cpu_device.h"
+#include "hal/cpu/device.h"
 #include "jit/jit.h"
 #include "vm/api/ember.h"
 #include "vm/format/writer.h"
 #include "vm/isa/text.h"
+#include "vm/runtime/dispatch/tiering.h"
 #include "vm/runtime/module.h"
 #include "vm/runtime/session.h"
-#include "vm/runtime/tiering.h"
 
 namespace ember::tests {
 namespace {
@@ -93,7 +93,7 @@ Tensor Rows(int64_t rows) {
   return x;
 }
 
-// Computes the module's result by its definition.
+// Computes the result of the scenarios' module with plain loops.
 std::vector<float> ExpectedRows(std::span<const float> x, int64_t rows) {
   std::vector<float> t(static_cast<size_t>(rows * kWidth));
   for (int64_t i = 0; i < rows; ++i) {
@@ -163,7 +163,7 @@ Status RunAndCheck(vm::Session& session, int64_t rows) {
 class LoadScenario final : public Scenario {
  public:
   LoadScenario() {
-    // The copy is not aligned at 64 bytes.
+    // The module's bytes are copied to an address that is not a multiple of 64.
     bytes_.resize(File().size() + 4);
     std::memcpy(bytes_.data() + 4, File().data(), File().size());
     std::string name =

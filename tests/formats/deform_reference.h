@@ -19,7 +19,7 @@ namespace ember::tests {
 // and two groups of offsets that reach beyond the image.
 struct DeformExample {
   static constexpr int kImages = 2, kChannels = 4, kHeight = 6, kWidth = 5;
-  // extents of the window, and number of results
+  // Number of output channels, and extents of the window.
   static constexpr int kResults = 6, kRows = 2, kColumns = 3;
   static constexpr int kOutHeight = 4, kOutWidth = 5;
   static constexpr int kElements = kRows * kColumns, kGroups = 2;
@@ -41,7 +41,8 @@ struct DeformExample {
     bias = many({kResults}, -1, 1);
   }
 
-  // Interpolates the image between its elements.
+  // Returns the image's value at a point between elements, interpolated
+  // bilinearly.
   double Sampled(int image, int channel, double y, double x_place) const {
     const FeatureMap map{x.values, kChannels, kHeight, kWidth};
     if (sharp_border) {
@@ -59,7 +60,7 @@ struct DeformExample {
     return sum;
   }
 
-  // Computes the result `out` at (row, column).
+  // Computes the element of output channel `out` at (row, column).
   double ResultAt(int image, int out, int row, int column) const {
     const int per_group = kChannels / kGroups;
     const int first = out / (kResults / kGroups) * per_group;

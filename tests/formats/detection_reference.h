@@ -37,8 +37,8 @@ class ReferenceRandom {
   std::mt19937 engine_{4711};
 };
 
-// Returns the intersection over union of two boxes. Boxes are `extra` wider
-// than their corners say.
+// Returns the intersection over union of two boxes. `extra` is added to each
+// side of a box: it is 1 if the corners are the first and the last pixel.
 inline double Overlap(const Box& a, const Box& b, double extra = 0) {
   double shared = 1, area_a = 1, area_b = 1;
   for (const size_t i : {0, 1}) {
@@ -60,7 +60,8 @@ inline Box BoxAt(const Values& values, size_t place) {
           values[place + 3]};
 }
 
-// Returns the indices of scores, best first. Equal scores keep their order.
+// Returns the indices of the scores, highest score first. Equal scores keep
+// their order.
 inline std::vector<size_t> Ordered(const Values& scores) {
   std::vector<size_t> order(scores.size());
   std::iota(order.begin(), order.end(), size_t{0});
@@ -69,8 +70,9 @@ inline std::vector<size_t> Ordered(const Values& scores) {
   return order;
 }
 
-// Returns at most `most` boxes, best first, without boxes that overlap a better
-// box which may suppress them.
+// Returns the indices of at most `most` boxes that suppression keeps, best
+// first. A box is dropped if it overlaps a kept box by more than `overlap` and,
+// if `same` is given, `same` is true for the two boxes.
 inline std::vector<size_t> Unsuppressed(
     const std::vector<size_t>& order, const std::vector<Box>& boxes,
     double overlap, size_t most, double extra = 0,
@@ -96,8 +98,8 @@ struct FeatureMap {
     return values[static_cast<size_t>(
         ((image * channels + channel) * height + y) * width + x)];
   }
-  // Returns the value at a point, interpolated between elements; 0 more than
-  // one element outside of the map.
+  // Returns the value at a point, interpolated between elements. It is 0 if the
+  // point is more than one element outside of the map.
   double Sampled(int image, int channel, double y, double x) const {
     if (y < -1 || y > height || x < -1 || x > width) return 0;
     y = std::clamp(y, 0.0, height - 1.0);
@@ -113,14 +115,15 @@ struct FeatureMap {
   }
 };
 
-// Samples a region (image, x1, y1, x2, y2) in 2 x 2 bins at half scale, for all
-// channels. `samples` is the number per axis of a bin; below 1: the number of
-// the bin's elements.
+// Samples a region (image, x1, y1, x2, y2) of all channels in 2 x 2 bins, at a
+// scale of 0.5. `samples` is the number of samples along each axis of a bin. If
+// it is below 1, there are as many samples as the bin has elements along the
+// axis.
 inline Values AlignedRegion(const FeatureMap& map, const Values& region,
                             int samples, bool aligned) {
   double start[2], bin[2];
   int grid[2];
-  for (const int axis : {0, 1}) {  // for rows, then for columns
+  for (const int axis : {0, 1}) {  // axis 0: rows; axis 1: columns
     const auto first = static_cast<size_t>(2 - axis);
     const double back = aligned ? 0.5 : 0;
     start[axis] = region[first] * 0.5 - back;

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "frontends/torch_export/testing/program_builder.h"
-#include "jit/math/accuracy.h"
+#include "jit/math/testing/accuracy.h"
 #include "tensor/instructions.h"
 #include "tests/caffe2/one_operator.h"
 #include "tests/coreml/one_model.h"

@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-#include "compiler/graph/builder.h"
+#include "compiler/graph/builder/builder.h"
 #include "tensor/instructions.h"
 #include "tests/formats/numbers.h"
 

@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "compiler/compile.h"
-#include "compiler/graph/text.h"
+#include "compiler/graph/text/text.h"
 #include "gtest/gtest.h"
 #include "vm/format/reader.h"
 #include "vm/format/writer.h"

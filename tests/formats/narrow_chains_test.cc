@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/dtype.h"
-#include "compiler/graph/text.h"
+#include "compiler/graph/text/text.h"
 #include "compiler/pipeline.h"
 #include "tests/formats/numbers.h"
 #include "vm/runtime/tensor.h"
@@ -18,8 +18,9 @@
 namespace ember::tests {
 namespace {
 
-// A norm in single steps, after a transpose and before a product; then a chain
-// of functions with a value that two of them read. $ is replaced by the type.
+// The first results are a normalization in single operators, after a transpose
+// and before a product. The second part is a chain of functions with one value
+// that two functions read. $ is replaced by the element type.
 constexpr std::string_view kChains = R"(
 graph @chains(%x: $[8, 4], %g: $[8], %w: $[8, 2]) -> (%y, %z, %norm) {
   %n: f32[] = constant() {value = [8.0]}
@@ -65,7 +66,8 @@ graph::Graph Chains(DType type) {
   return *std::move(graph);
 }
 
-// Returns inputs with deviations whose squares are above all numbers of f16.
+// Returns inputs whose deviations from the mean have squares beyond the range
+// of f16.
 std::vector<Numbers> Inputs(DType type) {
   std::vector<double> x, g, w;
   for (int i = 0; i < 32; ++i) x.push_back(37 * ((i * 7) % 31) - 500);
@@ -106,7 +108,8 @@ TEST(NarrowChains, AreTheSameWithoutEachPass) {
   }
 }
 
-// If each operation rounded to f16, the squares would be infinite.
+// If each operation rounded its result to f16, the squares in the normalization
+// would be infinite.
 TEST(NarrowChains, OfANormDoNotOverflow) {
   const std::vector<Numbers> inputs = Inputs(DType::kF16);
   const Numbers norm = ReadNumbers(ResultsOf(DType::kF16, {}).at(2));

@@ -8,11 +8,11 @@
 
 #include "base/check.h"
 #include "compiler/compile.h"
-#include "tools/lib/device.h"
-#include "tools/lib/elements.h"
+#include "tools/lib/cli/device.h"
+#include "tools/lib/tensors/elements.h"
+#include "vm/runtime/library/string_functions.h"
 #include "vm/runtime/module.h"
 #include "vm/runtime/session.h"
-#include "vm/runtime/string_functions.h"
 
 namespace ember::tests {
 namespace {
@@ -22,7 +22,7 @@ void ExpectOne(const Numbers& got, const Numbers& want, double tolerance) {
   EXPECT_EQ(got.dims, want.dims);
   ASSERT_EQ(got.values.size(), want.values.size());
   for (size_t i = 0; i < want.values.size(); ++i) {
-    // equal, also if both are infinite
+    // Equal values pass at once; this covers two equal infinities.
     if (got.values[i] == want.values[i]) continue;
     if (std::isnan(got.values[i]) && std::isnan(want.values[i])) continue;
     EXPECT_NEAR(got.values[i], want.values[i],

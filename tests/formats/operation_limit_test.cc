@@ -21,14 +21,14 @@
 
 #include "base/status.h"
 #include "compiler/graph/graph.h"
-#include "frontends/formats.h"
+#include "frontends/registry/formats.h"
 #include "tests/formats/sample_files.h"
 
 namespace ember::tests {
 namespace {
 
-// Returns "" if the import was refused because of the limit, else a description
-// of its outcome.
+// Returns "" if the import was refused with the error of this operation limit;
+// otherwise a description of what happened instead.
 std::string Wrong(const StatusOr<graph::Graph>& graph, int64_t limit) {
   const std::string expected = "expected a graph of at most " +
                                std::to_string(limit) +
@@ -83,7 +83,8 @@ TEST(OperationLimit, IsTheErrorOfEverySampleWhereItIsTooSmall) {
   int64_t limits = 0;
   std::map<std::string_view, int64_t> limits_of;
   for (const SampleFile& file : SampleFiles()) {
-    // The model must import without a limit, or no limit would ever be enough.
+    // The model must import without a limit. Otherwise the search for the first
+    // sufficient limit would not end.
     const auto graph = Import(file);
     ASSERT_TRUE(graph.ok()) << file.path << ": " << graph.status().ToString();
     const int64_t refused = RefusedLimits(file);

@@ -9,7 +9,7 @@
 #include <set>
 #include <string_view>
 
-#include "frontends/formats.h"
+#include "frontends/registry/formats.h"
 #include "tests/formats/sample_files.h"
 
 namespace ember::tests {
@@ -18,7 +18,8 @@ namespace {
 using frontends::Format;
 using testing::HasSubstr;
 
-// Records the reports, and stops before step `stop`.
+// Records the progress reports. Asks the import to stop at report number
+// `stop`.
 class Recorder : public Progress {
  public:
   explicit Recorder(int64_t stop = INT64_MAX) : stop_(stop) {}

@@ -2,16 +2,18 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <utility>
 
+#include "base/check.h"
 #include "base/file.h"
 #include "frontends/caffe/testing/sample_models.h"
 #include "frontends/caffe2/testing/sample_models.h"
 #include "frontends/coreml/testing/sample_models.h"
-#include "frontends/formats.h"
 #include "frontends/keras/testing/sample_models.h"
 #include "frontends/mxnet/testing/sample_models.h"
 #include "frontends/onnx/testing/sample_models.h"
+#include "frontends/registry/formats.h"
 #include "frontends/stablehlo/testing/sample_models.h"
 #include "frontends/tensorflow/testing/sample_models.h"
 #include "frontends/tflite/testing/sample_models.h"
@@ -33,7 +35,7 @@ std::string Written(const std::string& name, std::string_view contents) {
 std::vector<SampleFile> SampleFiles() {
   std::vector<SampleFile> files;
   for (const std::string_view name : onnx::SampleModelNames()) {
-    // left out, because its weights are in a file of their own
+    // This model is left out, because its weights are in a separate file.
     if (name == "external") continue;
     files.push_back(
         {"onnx", Written(std::string(name) + ".onnx",
@@ -91,14 +93,19 @@ std::vector<SampleFile> SampleFiles() {
   return files;
 }
 
+const frontends::Format& FormatOf(const SampleFile& file) {
+  const auto formats = frontends::Formats();
+  const auto found =
+      std::ranges::find(formats, file.format, &frontends::Format::name);
+  EMBER_CHECK(found != formats.end());
+  return **found;
+}
+
 StatusOr<graph::Graph> Import(const SampleFile& file,
                               frontends::ImportOptions options) {
   options.input_shapes = file.shapes;
-  for (const frontends::Format* format : frontends::Formats()) {
-    if (format->name == file.format) return format->import(file.path, options);
-  }
-  return NotFoundError("expected a format, found '" + std::string(file.format) +
-                       "'");
+  frontends::ModelFile model(file.path);
+  return FormatOf(file).import(model, options);
 }
 
 }  // namespace ember::tests

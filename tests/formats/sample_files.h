@@ -32,6 +32,8 @@ struct SampleFile {
 // fails if a file cannot be written.
 std::vector<SampleFile> SampleFiles();
 
+// Returns the format of the file.
+const frontends::Format& FormatOf(const SampleFile& file);
 // Imports the file by the importer of its format, with the file's shapes in
 // place of options.input_shapes.
 StatusOr<graph::Graph> Import(const SampleFile& file,

@@ -13,9 +13,9 @@
 #include <vector>
 
 #include "base/file.h"
-#include "frontends/formats.h"
-#include "frontends/other_formats.h"
 #include "frontends/protobuf_fields.h"
+#include "frontends/registry/formats.h"
+#include "frontends/registry/other_formats.h"
 #include "frontends/tensorflow/testing/sample_models.h"
 #include "tests/formats/sample_files.h"
 
@@ -60,7 +60,9 @@ std::string Shuffled(std::string_view message, int depth,
 
 void ExpectOneFormat(const std::string& contents, std::string_view name) {
   constexpr int kOrders = 20;
-  constexpr int kDepth = 4;  // Number of levels that formats look at.
+  // Depth of nested messages that are shuffled. The formats' recognition looks
+  // at no deeper messages.
+  constexpr int kDepth = 4;
   ASSERT_FALSE(FieldsOf(contents).empty());
   std::mt19937 random(1);
   for (int i = 0; i < kOrders; ++i) {

@@ -60,8 +60,8 @@ void RunImported(StatusOr<graph::Graph> graph, uint64_t seed) {
   if (!graph.ok()) return CheckMessage(graph.status());
   auto definition = compiler::Compile(*std::move(graph), {});
   if (!definition.ok()) return CheckMessage(definition.status());
-  // The compiler's module must pass the verifier, also after it was written to
-  // a file and read.
+  // A module that the compiler made must pass the verifier when it is loaded,
+  // after it was written as a file.
   auto file = vm::SerializeModule(*definition);
   EMBER_CHECK(file.ok()) << file.status().ToString();
   auto module = vm::Module::Load(*file, nullptr);

@@ -28,7 +28,8 @@ std::string ErrorOf(const std::string& file,
   return graph.ok() ? "imported" : std::string(graph.status().message());
 }
 
-// Tests the form that Keras wrote until 2.2.2, without an input layer.
+// Tests the form of a Sequential model that Keras wrote until 2.2.2: a list of
+// layers without an input layer.
 TEST(KerasModels, SequentialAsAList) {
   const std::string file = Hdf5Model(
       R"({"class_name": "Sequential", "config": [
@@ -41,8 +42,9 @@ TEST(KerasModels, SequentialAsAList) {
                 {F32({2, 1}, {2.5, 0})});
 }
 
-// Keras 2.12 and 2.13 call the container of layers otherwise, and count a layer
-// with weights twice in a functional model: also in a model that is a layer.
+// The archives of Keras 2.12 and 2.13 use another name for the container of
+// layers. In a functional model they count a layer with weights twice, also in
+// a model that is a layer.
 TEST(KerasModels, ArchivesOfKeras213) {
   const std::string config = R"({"class_name": "Functional", "config": {
     "name": "m", "layers": [
@@ -100,8 +102,8 @@ TEST(KerasModels, Archive) {
                 {F32({1, 1}, {4 + 60})});
 }
 
-// The model has calls as Keras 3 writes them, with a function among the layers
-// and a layer that is called twice.
+// The model has calls of layers in the form that Keras 3 writes; one of its
+// layers is a plain function, and one layer is called twice.
 TEST(KerasModels, FunctionalArchive) {
   const auto tensor = [](const std::string& layer, int call) {
     return R"({"class_name": "__keras_tensor__", "config": {"shape": [null, 1],
@@ -127,8 +129,8 @@ TEST(KerasModels, FunctionalArchive) {
   ExpectNumbers(RunKerasFile(file, {F32({1, 1}, {2})}), {F32({1, 1}, {210})});
 }
 
-// The weights of a model that is a layer are listed together, trainable weights
-// first. Its calls are counted from 1.
+// If a model is used as a layer, the file lists all its weights together,
+// trainable weights first, and its calls are numbered from 1.
 TEST(KerasModels, ModelWithinAModel) {
   const std::string inner = R"({"name": "inner", "layers": [
       {"class_name": "InputLayer", "name": "i", "config": {"name": "i",
@@ -208,7 +210,7 @@ TEST(KerasErrors, AllUnsupportedLayersAtOnce) {
   model.Output("t");
   EXPECT_EQ(ErrorOf(model.Finish()),
             "model 'm.h5': unsupported layers: Lambda (layer 'l1', 2 layers; "
-            "what it computes is Python's byte code: make it of layers, or of "
+            "it computes by Python's byte code: make it of layers, or of "
             "keras.ops), MyLayer (layer 'm'), function tf.math.lgamma (layer "
             "'t')");
 }
@@ -278,7 +280,8 @@ TEST(KerasErrors, WeightsOfArchives) {
             "data are damaged");
 }
 
-// Nested cells must not make the importer recurse once for each level.
+// Deeply nested cells must not make the importer recurse once for each level,
+// which would overflow the stack.
 TEST(KerasErrors, CellsInCells) {
   std::string open, close;
   for (int i = 0; i < 20'000; ++i) {
@@ -296,8 +299,8 @@ TEST(KerasErrors, CellsInCells) {
             "cell/recurrent_kernel, cell/bias), found none in the file");
 }
 
-// The file has nested models, each called several times by the one around it.
-// The innermost one has many layers that are not called.
+// The models of the file are nested, and each model calls the next inner one
+// several times. The innermost model has many layers that are never called.
 TEST(KerasErrors, ModelsThatAreCalledVeryOften) {
   std::string layers =
       R"({"class_name": "InputLayer", "name": "x", "config": {"name": "x",
@@ -329,7 +332,8 @@ TEST(KerasErrors, ModelsThatAreCalledVeryOften) {
             "of them and layers of models that are called");
 }
 
-// The path of a list must not be copied for each of its items.
+// The importer must not copy the path of a list for each item of the list,
+// which would take quadratic time.
 TEST(KerasModels, LongListsUnderLongNames) {
   std::string list = "1";
   for (int i = 0; i < 200'000; ++i) list += ",1";

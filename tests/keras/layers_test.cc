@@ -26,7 +26,8 @@ std::vector<double> Map(const std::vector<double>& x,
   return y;
 }
 
-// An image; element [y, x, c] is 0 outside of it.
+// An image. At() returns element [y, x, c], or 0 if the position is outside of
+// the image.
 struct Image {
   int64_t height, width, channels;
   std::vector<double> values;
@@ -73,8 +74,8 @@ TEST(Layers, Convolution2DSameStrided) {
         for (int64_t dy = 0; dy < 3; ++dy)
           for (int64_t dx = 0; dx < 2; ++dx)
             for (int64_t i = 0; i < 2; ++i)
-              // The rows' padding is 2, one of it before; the columns' padding
-              // has none before.
+              // Along the rows the padding is 2, one row of it before the
+              // image. Along the columns no padding is before the image.
               sum += x.At(2 * y + dy - 1, 2 * c + dx, i) *
                      w[static_cast<size_t>(((dy * 2 + dx) * 2 + i) * 3 + o)];
         expected.push_back(sum);
@@ -127,8 +128,8 @@ TEST(Layers, SeparableConvolution) {
   ExpectNumbers(layer.Run(), {F32({1, 1, 1}, {4 + 6000 + 0.5})});
 }
 
-// Adds each element to the positions that a convolution of the same settings
-// would read for it.
+// The expected result adds each element, times the kernel, to all positions
+// that a convolution with the same settings would read to compute that element.
 TEST(Layers, TransposedConvolution) {
   const std::vector<double> x = {1, 2, 3}, w = {1, 10, 100};
   for (const std::string padding : {"valid", "same"}) {
@@ -305,7 +306,8 @@ TEST(Layers, Merging) {
       {"Maximum", {10, 20, 10, 20}},  {"Minimum", {1, 2, 3, 4}},
   };
   for (const auto& [name, expected] : cases) {
-    // The second input has no steps, so it gets a dim after the batch.
+    // The second input has no dim of steps, so it gets a dim of 1 after the
+    // batch and broadcasts.
     OneLayer layer(name);
     layer.Input(F32({1, 2, 2}, {1, 2, 3, 4})).Input(F32({1, 2}, {10, 20}));
     SCOPED_TRACE(name);
@@ -397,7 +399,8 @@ TEST(Layers, ResizingAndCropping) {
 }
 
 TEST(Layers, MultiHeadAttention) {
-  // The layer has one head of width 1 with unit weights: softmax(q k) v.
+  // The attention layer has one head of width 1, and all weights are 1: it
+  // computes softmax(q k) v.
   OneLayer layer("MultiHeadAttention", R"({"num_heads": 1, "key_dim": 1,
                                            "use_bias": false})");
   layer.Input(F32({1, 2, 1}, {1, 2}));

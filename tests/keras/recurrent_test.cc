@@ -15,8 +15,8 @@ using Vector = std::vector<double>;
 
 double Sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
 
-// Computes one step of a SimpleRNN with one unit and one feature from (input,
-// states).
+// Computes one step of a SimpleRNN with one unit and one feature, from the
+// input x and the states s.
 Vector SimpleStep(double x, const Vector& s) {
   return {std::tanh(0.5 * x + 0.25 * s[0] + 0.1)};
 }
@@ -90,8 +90,8 @@ OneLayer Make(const Layer& layer, const std::string& options, const Vector& x) {
   return one;
 }
 
-// The output of each step, and the states after the last one. If `masked`,
-// steps with the input 0 are masked.
+// The output of each step, and the states after the last step. If `masked` is
+// true, steps whose input is 0 are masked.
 struct Outcome {
   Vector outputs, states;
 };
@@ -135,7 +135,8 @@ TEST(Recurrent, SequencesAndStates) {
 TEST(Recurrent, Backwards) {
   for (const Layer& layer : Layers()) {
     SCOPED_TRACE(layer.name);
-    // The outputs of a reversed layer are in the order of computation.
+    // A layer with go_backwards returns its outputs in the order in which it
+    // computes them, from the last step to the first.
     const Vector turned(kInput.rbegin(), kInput.rend());
     ExpectNumbers(
         Make(layer, R"(, "return_sequences": true, "go_backwards": true)",
@@ -239,7 +240,8 @@ TEST(Recurrent, StackedCells) {
                 {F32({1, 1}, {Reference(gru, below).outputs.back()})});
 }
 
-// The kernels are 1 x 1, so the convolution is a product per pixel.
+// The kernels are 1 x 1, so each convolution is a matrix product for each
+// pixel.
 TEST(Recurrent, ConvolutionalLstm) {
   const Layer layer = Layers()[1];
   OneLayer one("ConvLSTM2D", "{" + layer.config +

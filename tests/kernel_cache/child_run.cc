@@ -24,7 +24,8 @@ bool MakesFolder(uint64_t call) {
 bool IsFileCall(uint64_t call) {
   switch (call) {
     case SYS_openat:
-    // counted: the cache uses it for names of files, and secrets
+    // getrandom counts as a call on files, because the cache uses it for file
+    // names and secrets.
     case SYS_getrandom:
     case SYS_write:
     case SYS_close:
@@ -62,7 +63,7 @@ StatusOr<ChildRun> ChildRun::Start(const std::vector<std::string>& command,
 }
 
 Status ChildRun::GoOnUntilFileCalls(int64_t count) {
-  // The child stops when it has called exec and runs the other program.
+  // The traced child stops once exec has replaced it by the other program.
   if (::waitpid(process_, &status_, 0) != process_ || !WIFSTOPPED(status_) ||
       ::ptrace(PTRACE_SETOPTIONS, process_, nullptr,
                PTRACE_O_TRACESYSGOOD | PTRACE_O_EXITKILL) != 0)

@@ -20,8 +20,8 @@ namespace ember::tests {
 class ChildRun {
  public:
   struct End {
-    bool was_killed = false;  // true: SIGKILL ended the child
-    int exit_status = -1;     // exit status; -1 after a signal
+    bool was_killed = false;  // True if the child was ended by SIGKILL.
+    int exit_status = -1;  // Exit status of the child; -1 if a signal ended it.
     std::string output, errors;
   };
 
@@ -31,10 +31,10 @@ class ChildRun {
                                   const std::string& folder,
                                   const std::string& name,
                                   bool is_traced = false);
-  // Continues a traced child with one thread until it has entered or left
-  // `count` system calls on files (each counts twice) since it first made a
-  // folder, or has ended, and leaves it stopped there. Error: tracing is not
-  // allowed.
+  // Continues a traced child that has one thread, and leaves it stopped once it
+  // has entered or left system calls on files `count` times (each call counts
+  // twice) since it first made a folder, or once it has ended. Error: this
+  // system does not allow tracing.
   Status GoOnUntilFileCalls(int64_t count);
   bool HasEnded();
   void Kill();
@@ -45,7 +45,7 @@ class ChildRun {
       : process_(process), base_(std::move(base)) {}
 
   pid_t process_;
-  std::string base_;  // beginning of the paths of the child's output files
+  std::string base_;  // path prefix of the child's output files
   bool has_ended_ = false;
   int status_ = 0;
 };

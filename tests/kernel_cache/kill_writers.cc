@@ -22,9 +22,9 @@
 #include <thread>
 
 #include "base/file.h"
-#include "frontends/onnx/model_builder.h"
+#include "frontends/onnx/testing/model_builder.h"
 #include "tests/kernel_cache/child_run.h"
-#include "tools/lib/flags.h"
+#include "tools/lib/cli/flags.h"
 
 namespace ember::tests {
 namespace {
@@ -40,7 +40,8 @@ struct Options {
 struct Counts {
   int64_t kills = 0, ended_before = 0, in_a_write = 0, beside_another = 0;
   int64_t damaged = 0, without_secret = 0, small = 0;
-  // numbers of kernels in the runs after kills: from the cache, and all
+  // For all runs after kills together: the number of kernels that came from the
+  // cache, and the number of all kernels.
   int64_t loaded = 0, kernels = 0;
 };
 
@@ -69,8 +70,8 @@ class Killer {
   const Options options_;
   std::mt19937_64 random_;
   std::string base_, folder_, secrets_, model_;
-  std::string results_;  // printed text of correct results
-  double cold_ms_ = 0;   // duration of a run that compiles all kernels
+  std::string results_;  // The text that a run with correct results prints.
+  double cold_ms_ = 0;   // Milliseconds of a run that compiles all kernels.
   Counts counts_;
 };
 
@@ -113,8 +114,8 @@ Status Killer::Prepare() {
   ::unsetenv("BUILD_WORKING_DIRECTORY");
   EMBER_RETURN_IF_ERROR(
       WriteFileAtomically(model_, ModelWith(options_.kernels)));
-  // Results of the kernels and of the interpreter, which must be close to each
-  // other.
+  // The results computed with kernels and those of the interpreter, which must
+  // be nearly equal.
   std::vector<std::string> outputs, expected;
   for (int64_t i = 0; i < options_.kernels; ++i) {
     const std::string file = "y" + std::to_string(i) + "=@" + base_ + "/" +
@@ -160,7 +161,8 @@ std::set<fs::path> Killer::Unfinished() const {
   return files;
 }
 
-// Removes or damages entries, so that the next run has something to write.
+// Removes or damages entries of the cache, so that the next run has kernels to
+// write.
 void Killer::Disturb() {
   const double share =
       OneIn(2) ? 1 : std::uniform_real_distribution<>(0.2, 0.9)(random_);
@@ -192,11 +194,12 @@ Status Killer::Await(Moment moment, FolderWatch& watch, ChildRun& run) {
   int64_t most_microseconds = OneIn(2) ? 30 : 300;
   switch (moment) {
     case Moment::kAtAFileCall:
-      // A write consists of five calls: choose a name, create, write, close,
-      // rename.
+      // Writing an entry takes five calls: choosing a name, creating, writing,
+      // closing and renaming the file.
       return run.GoOnUntilFileCalls(Random(1, 2 * 5 * options_.kernels + 40));
     case Moment::kAfterEvents: {
-      // A write causes four events: all of these except the name.
+      // Writing an entry causes four events in the folder: creating, writing,
+      // closing and renaming the file.
       const int64_t events = Random(1, 4 * options_.kernels);
       while (watch.Events() < events && !run.HasEnded())
         std::this_thread::yield();
@@ -213,7 +216,7 @@ Status Killer::Await(Moment moment, FolderWatch& watch, ChildRun& run) {
   return OkStatus();
 }
 
-// Starts a run and kills it. The files that it has written stay.
+// Starts a run and kills it. The files that the run has written are kept.
 Status Killer::KillOne(bool small) {
   std::vector<std::string> flags = {"--tier=2", "--kernel-cache=" + folder_};
   if (small) flags.push_back("--kernel-cache-mb=0.03");
@@ -301,7 +304,8 @@ Status Killer::Run() {
       std::printf("%lld kills so far\n", static_cast<long long>(counts_.kills));
       std::fflush(stdout);
     }
-    // If runs end before anything is written, the loop would never end.
+    // If runs always end before they can be killed, the loop would never end,
+    // so it is given up.
     if (counts_.ended_before > 20 + 5 * counts_.kills)
       return InternalError("runs end before they can be killed");
   }
@@ -337,11 +341,13 @@ int main(int argc, char** argv) {
       "kill_writers", "[flags]",
       "Kills vm-run while it writes the kernel cache, and checks "
       "the runs that come after.");
-  flags.Add("kills", &options.kills, "N", "So many.");
-  flags.Add("seed", &options.seed, "N", "A random one otherwise.");
-  flags.Add("first", &options.first, "N", "The round to begin with.");
-  flags.Add("kernels", &options.kernels, "N", "Of the model, at least 1.");
-  flags.Add("vm-run", &options.vm_run, "PATH", "The tool that is killed.");
+  flags.Add("kills", &options.kills, "N", "Kills N processes.");
+  flags.Add("seed", &options.seed, "N",
+            "Seeds the rounds; the default is random.");
+  flags.Add("first", &options.first, "N", "Begins with round N.");
+  flags.Add("kernels", &options.kernels, "N",
+            "The least number of kernels of the model.");
+  flags.Add("vm-run", &options.vm_run, "PATH", "Kills this tool.");
   return ember::tools::RunTool(argc, argv, flags, [&options] {
     return ember::tests::Killer(options).Run();
   });

@@ -87,7 +87,8 @@ void MutantList::SetWord(int64_t word, uint32_t value, Mutant& mutant) const {
   mutant.description =
       Format("word at 0x%llx: 0x%x became 0x%x", Long(4 * word), before, value);
   std::memcpy(mutant.file.data() + 4 * word, &value, sizeof value);
-  // Place of a hash, which is not corrected after it was changed.
+  // Numbers of the 32-bit words that hold hashes. If one of these words was
+  // changed, the hashes are not made to fit.
   constexpr int64_t kHash = offsetof(ContainerHeader, metadata_hash) / 4;
   constexpr int64_t kHeaderHash = offsetof(ContainerHeader, header_hash) / 4;
   if (word / 2 != kHash / 2 && word / 2 != kHeaderHash / 2) Seal(mutant.file);
@@ -95,8 +96,8 @@ void MutantList::SetWord(int64_t word, uint32_t value, Mutant& mutant) const {
 
 Mutant MutantList::ChangeWord(int64_t word, int64_t value) const {
   const uint32_t before = WordAt(word);
-  // A word from another place of the file: sizes, offsets and opcodes that are
-  // valid there may be valid here, too.
+  // Number of another word in the file, whose value is tried here: sizes,
+  // offsets and opcodes that are valid there may be valid here, too.
   const int64_t elsewhere =
       (word * 7919 + 13) % std::max<int64_t>(structure_bytes_ / 4, 1);
   const uint32_t values[kValuesPerWord] = {
@@ -113,7 +114,8 @@ Mutant MutantList::Cut(int64_t length, bool fits) const {
   mutant.description = Format("cut off behind byte %lld%s", Long(length),
                               fits ? ", with a header that fits" : "");
   if (!fits) return mutant;
-  // A header that is cut off cannot be made to fit.
+  // A file that ends inside its header cannot get a header that fits, so this
+  // mutant is skipped.
   if (length < kHeaderBytes) {
     mutant.is_original = true;
     return mutant;
@@ -144,7 +146,7 @@ Mutant MutantList::FlipBit(int64_t bit) const {
     SetWord(word, WordAt(word) ^ (uint32_t{1} << bit % 32), mutant);
     return mutant;
   }
-  // The bit is after the last whole word.
+  // If the flipped bit is behind the last whole word, the copy is made here.
   mutant.file = file_;
   mutant.description = Format("bit %lld", Long(bit));
   mutant.file[static_cast<size_t>(bit / 8)] ^=

@@ -32,7 +32,7 @@ struct Mutant {
   std::vector<uint8_t> file;
   // Text for people, such as "word at 0x48: 0x7 became 0x0".
   std::string description;
-  // True if the change made no difference (a zero that becomes zero).
+  // True if the mutant equals the original (for example, a zero became zero).
   bool is_original = false;
 };
 

@@ -16,9 +16,9 @@
 #include "tests/mutation/mutants.h"
 #include "tests/mutation/supervised.h"
 #include "tests/mutation/try_module.h"
-#include "tools/lib/flags.h"
-#include "tools/lib/paths.h"
-#include "tools/lib/table.h"
+#include "tools/lib/cli/flags.h"
+#include "tools/lib/cli/paths.h"
+#include "tools/lib/report/table.h"
 
 namespace ember::tests {
 namespace {
@@ -84,7 +84,8 @@ class Mutator {
 
   const Options options_;
   tools::Table table_;
-  std::map<int, SupervisedReport> totals_;  // totals of each tier
+  // Outcomes of all modules together, by tier.
+  std::map<int, SupervisedReport> totals_;
   int64_t findings_ = 0;
 };
 
@@ -125,7 +126,8 @@ Status Mutator::TryFile(const std::string& path, int tier) {
   EMBER_ASSIGN_OR_RETURN(const std::string file,
                          ReadFile(tools::UserPath(path)));
   const std::span<const uint8_t> bytes = BytesOf(file);
-  // An error here also means that the file cannot be mutated.
+  // The original module must load. If it does not, its mutants would say
+  // nothing.
   const Status loads = vm::Module::Load(bytes, nullptr).status();
   if (!loads.ok()) return loads.WithContext(path);
   const MutantList mutants(bytes, options_.most_bytes_for_bits);
@@ -216,27 +218,29 @@ int main(int argc, char** argv) {
       "mutate", "MODULE.vmfb... [flags]",
       "Loads and runs every damaged copy of modules, under small limits.");
   flags.Positional("MODULE.vmfb", 1, 10000, &options.files);
-  flags.Add("tiers", &options.tiers, "LIST", "On which tiers.");
+  flags.Add("tiers", &options.tiers, "LIST",
+            "Runs the mutants on these tiers.");
   flags.Add("device", &options.device, "NAME",
-            "Where they run, with kernels of tiers 1 and 2; see vm-run.");
-  flags.Add("every", &options.every, "N", "Only every n-th mutant.");
-  flags.Add("first", &options.first, "N", "The number of the first mutant.");
+            "Runs the mutants on this device, with kernels of tiers 1 and "
+            "2; see vm-run.");
+  flags.Add("every", &options.every, "N", "Runs only every n-th mutant.");
+  flags.Add("first", &options.first, "N", "Begins with mutant N.");
   flags.Add("bits", &options.most_bytes_for_bits, "BYTES",
-            "Every bit is flipped where header and metadata have at most so "
-            "many bytes.");
+            "Flips every bit if header and metadata have at most BYTES "
+            "bytes.");
   flags.Add("cases-per-worker", &options.cases_per_worker, "N",
-            "Until a process is replaced by a new one.");
+            "Replaces a process by a new one after N mutants.");
   flags.Add("cpu-seconds", &options.cpu_seconds, "S",
-            "Processor time of one mutant until it counts as hanging.");
+            "Counts a mutant as hanging after S seconds of processor time.");
   flags.Add("results", &options.results,
-            "Compares results with tier 0's, too: findings have to be looked "
-            "at, as a mutant\nmay read the last bits of floats as something "
-            "large.");
-  flags.Add("keep", &options.keep, "DIR", "Where findings are written.");
+            "Compares results with tier 0's, too. A reader must judge "
+            "these findings, as a mutant may\n"
+            "read the last bits of floats as a large number.");
+  flags.Add("keep", &options.keep, "DIR", "Writes findings to this folder.");
   flags.AddChoice("format", &options.format, {"md", "json", "csv"},
-                  "Of the table.");
+                  "Prints the table in this format.");
   flags.Add("as-is", &options.as_is,
-            "Runs the files as they are, in this process.");
+            "Runs the files without damage, in this process.");
   flags.Example("mutate model.vmfb --tiers=0 --every=10");
   flags.Example("mutate model.vmfb --device=vulkan --tiers=2 --every=100");
   return ember::tools::RunTool(argc, argv, flags, [&options] {

@@ -55,8 +55,9 @@ TEST(Supervised, CrashesAndHangsAreOutcomes) {
           return number < 10 ? ChildOutcome::kRan : ChildOutcome::kRefused;
         };
       });
-  EXPECT_EQ(report[ChildOutcome::kRan], 3);      // the cases 0, 2 and 6
-  EXPECT_EQ(report[ChildOutcome::kRefused], 2);  // the cases 10 and 14
+  EXPECT_EQ(report[ChildOutcome::kRan], 3);  // these are the cases 0, 2 and 6
+  // these are the cases 10 and 14
+  EXPECT_EQ(report[ChildOutcome::kRefused], 2);
   EXPECT_EQ(report[ChildOutcome::kInternal], 1);
   EXPECT_EQ(report[ChildOutcome::kDiffers], 1);
   EXPECT_EQ(report[ChildOutcome::kCrashed], 2);
@@ -72,7 +73,8 @@ TEST(Supervised, CrashesAndHangsAreOutcomes) {
 TEST(Supervised, WorkersAreReplaced) {
   SupervisedOptions options;
   options.cases_per_worker = 3;
-  // Counts only the cases of this worker.
+  // Each worker counts its own cases. Each must get at most three, so no case
+  // returns kInternal.
   const SupervisedReport report = RunSupervised({0, 10}, options, [] {
     auto count = std::make_shared<int>(0);
     return [count](int64_t) {
@@ -111,7 +113,8 @@ TEST(Mutants, AreAllOfThem) {
   EXPECT_EQ(mutants.size() - without_bits.size(), 8 * structure);
   EXPECT_EQ(without_bits.size(),
             structure / 4 * kValuesPerWord + cut + shortened);
-  // Only few mutants give a word its old value, or a value twice.
+  // At least half of the mutants of words must differ from the original and
+  // from each other: few give a word its old value, or one value twice.
   EXPECT_GT(static_cast<int64_t>(changed.size()),
             structure / 4 * kValuesPerWord / 2);
 }
@@ -140,7 +143,8 @@ INSTANTIATE_TEST_SUITE_P(Modules, FoundModule,
                            return std::string(info.param);
                          });
 
-// Damage gets past the hashes: some mutants run, some fail.
+// Tests that damaged copies of modules do no harm. Their hashes are made to
+// fit, so some copies run and others are refused.
 class MutatedModule
     : public testing::TestWithParam<std::tuple<const char*, int>> {};
 
@@ -148,8 +152,9 @@ TEST_P(MutatedModule, DoesNoHarm) {
   const auto [name, tier] = GetParam();
   const std::vector<uint8_t> file = FileOf(name);
   const MutantList mutants(file);
-  // Prime steps reach all kinds of words and values. Kernels take longer, so
-  // fewer are tried.
+  // The step between the mutants that are tried is a prime, so that all kinds
+  // of words and values occur. With kernels fewer mutants are tried, because
+  // compiling takes longer.
   const int64_t step = tier == 0 ? 3 : 29;
   const SupervisedReport report =
       RunSupervised({0, mutants.size(), step}, {}, [&, tier = tier] {

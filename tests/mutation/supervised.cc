@@ -24,11 +24,12 @@ constexpr int64_t kMaxNoted = 64;
 
 // The state of a running worker, in memory that it shares with its supervisor.
 struct Progress {
-  std::atomic<int64_t> current;  // number of the running case; kNone: none
-  // number of the first case that has no outcome yet
+  // Number of the case that is running; kNone if none is.
+  std::atomic<int64_t> current;
+  // Number of the first case that no worker has finished yet.
   std::atomic<int64_t> next;
   std::atomic<int64_t> counts[kOutcomeCount];
-  // Findings that did not end the worker.
+  // Findings that the worker noted and that did not end it.
   std::atomic<int64_t> noted_count;
   struct {
     std::atomic<int64_t> number;
@@ -95,7 +96,8 @@ double CpuSecondsOf(pid_t process) {
          1e-9 * static_cast<double>(time.tv_nsec);
 }
 
-// Waits until a worker has ended. True if it was killed because it hung.
+// Waits until a worker has ended. Returns true if the worker was killed because
+// it hung.
 bool Await(pid_t process, double cpu_seconds, const SharedProgress& progress,
            int& status) {
   using Clock = std::chrono::steady_clock;
@@ -174,26 +176,29 @@ SupervisedReport RunSupervised(const CaseRange& range,
     EMBER_CHECK(process >= 0) << "cannot fork";
     if (process == 0) {
       RunCases(range, options, new_worker, progress);
-      std::exit(0);  // not _exit: sanitizers look for leaks at exit
+      // exit() and not _exit() ends the worker, because sanitizers look for
+      // leaks in exit().
+      std::exit(0);
     }
     int status = 0;
     const bool hung = Await(process, options.cpu_seconds, progress, status);
     for (int64_t i = 0; i < std::min(progress->noted_count.load(), kMaxNoted);
          ++i)
       find(progress->noted[i].number.load(), progress->noted[i].outcome.load(),
-           "the worker went on");
+           "the worker continued");
     if (!hung && WIFEXITED(status) && WEXITSTATUS(status) == 0) continue;
     const ChildOutcome outcome =
         hung ? ChildOutcome::kTimedOut : ChildOutcome::kCrashed;
     const int64_t current = progress->current.load();
     if (current == kNone) {
-      // The worker ended between cases: at its end, as with leaks, or before
-      // the first one.
+      // The worker ended while no case was running: after its last case, as
+      // when a leak is found, or before its first one.
       find(first, outcome,
            DescribeEnd(status) + " of a worker behind the cases from " +
                std::to_string(first) + " on");
       report.counts[static_cast<size_t>(outcome)] += 1;
-      // otherwise no worker would ever start
+      // If a worker ends before its first case, the next worker would, too. So
+      // no further worker is started.
       if (progress->next.load() == first) break;
       continue;
     }

@@ -29,13 +29,15 @@
 namespace ember::tests {
 
 enum class ChildOutcome : uint8_t {
-  kSame,      // the case changes nothing, so it was not run
-  kRan,       // the case ran to the end
-  kRefused,   // the case was refused before it ran
-  kLimit,     // the case reached a limit of the run
-  kFailed,    // the case ran and failed with another error
-  kInternal,  // the case failed with an error that reports a bug of Ember
-  kDiffers,   // the results of the case are not the expected ones
+  // The case changes nothing (a mutant equals the original), so it was not run.
+  kSame,
+  kRan,      // The case ran to its end without an error.
+  kRefused,  // The case was refused with an error before anything ran.
+  kLimit,    // The run of the case ended because it exceeded a limit.
+  kFailed,   // The run of the case failed with another error.
+  // The case failed with kInternal, an error that reports a bug of Ember.
+  kInternal,
+  kDiffers,  // The results of the case differ from the expected ones.
   kCrashed,
   kTimedOut,
 };

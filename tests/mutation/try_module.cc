@@ -5,11 +5,11 @@
 #include <vector>
 
 #include "base/check.h"
-#include "hal/cpu/cpu_device.h"
-#include "tools/lib/compare.h"
-#include "tools/lib/device.h"
-#include "vm/runtime/device_session.h"
-#include "vm/runtime/string_functions.h"
+#include "hal/cpu/device.h"
+#include "tools/lib/cli/device.h"
+#include "tools/lib/tensors/compare.h"
+#include "vm/runtime/devices/session.h"
+#include "vm/runtime/library/string_functions.h"
 #include "vm/runtime/testing/run_anything.h"
 
 namespace ember::tests {
@@ -21,8 +21,9 @@ constexpr int64_t kMemoryLimit = int64_t{64} << 20;
 constexpr int64_t kWorkLimit = int64_t{1} << 22;
 constexpr int64_t kStepLimit = 1000;
 constexpr uint64_t kSeeds = 32;
-// Factor of the tolerance of one dispatch. Whole programs are compared, and
-// mutated ones have numbers of any size.
+// Factor by which the tolerance of CompareTiers, which is meant for one
+// dispatch, is multiplied. Here the results of whole programs are compared, and
+// mutated programs have numbers of any size.
 constexpr double kToleranceFactor = 20;
 
 ChildOutcome OutcomeOf(const Status& status) {

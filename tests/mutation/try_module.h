@@ -27,10 +27,10 @@
 #include "hal/device.h"
 #include "jit/jit.h"
 #include "tests/mutation/supervised.h"
+#include "vm/runtime/dispatch/tiering.h"
 #include "vm/runtime/module.h"
 #include "vm/runtime/session.h"
 #include "vm/runtime/tensor.h"
-#include "vm/runtime/tiering.h"
 
 namespace ember::tests {
 
@@ -40,7 +40,8 @@ struct ModuleTrierOptions {
   // True: compares results with tier 0's. False: compares only the statuses
   // with which runs end.
   bool compares_results = false;
-  std::string device = "cpu";  // name of the device; see tools::OpenDevice
+  // Name of the device in the form that tools::OpenDevice accepts.
+  std::string device = "cpu";
 };
 
 class ModuleTrier {
@@ -49,10 +50,11 @@ class ModuleTrier {
   static StatusOr<std::unique_ptr<ModuleTrier>> Create(
       const ModuleTrierOptions& options);
 
-  // Loads and runs a file. Returns kRan, kRefused, kLimit, kFailed, kInternal,
-  // or kDiffers: tier 0 fails where this tier does not, or the other way round
-  // (limits may be met by one only), or gives other results. `status`, if
-  // given, becomes the status with which the run ended.
+  // Loads and runs a file. Returns kRan, kRefused, kLimit, kFailed, kInternal
+  // or kDiffers. kDiffers means that exactly one of tier 0 and this tier fails
+  // (limits excepted, which one of them may exceed alone), or that their
+  // results differ. If `status` is not null, it becomes the status with which
+  // the run ended.
   ChildOutcome Try(std::span<const uint8_t> file, uint64_t seed,
                    Status* status = nullptr);
 
@@ -70,14 +72,16 @@ class ModuleTrier {
              std::vector<vm::Tensor>* results);
   std::shared_ptr<vm::Tiering> NewTiering(
       const std::shared_ptr<const vm::Module>& module);
-  // Runs the module on tier 0. OK if tier 0 ends as this tier did.
+  // Runs the module on tier 0. Returns OK if tier 0 ends in the same way as
+  // this tier: with `end` as its status.
   Status CompareWithTier0(const std::shared_ptr<const vm::Module>& module,
                           uint64_t seed, const Status& end,
                           const std::vector<vm::Tensor>& results);
 
   const ModuleTrierOptions options_;
   std::shared_ptr<hal::Device> host_, device_;
-  std::shared_ptr<jit::Jit> jit_;  // compiler of the kernels; null at tier 0
+  // The JIT that compiles the kernels; null at tier 0.
+  std::shared_ptr<jit::Jit> jit_;
   std::shared_ptr<vm::Tiering> kept_;
 };
 

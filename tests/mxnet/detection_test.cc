@@ -248,8 +248,9 @@ TEST(Detection, BoxDecodeAndEncode) {
                     .Input(F32({1, 3, 4}, anchors))
                     .Run(),
                 {F32({2, 3, 4}, expected)});
-  // There is one image with two anchors, one of which is positive.
-  const double w = 2, h = 4;  // width and height of the anchor
+  // The case has one image with two anchors; only the first anchor is matched
+  // to an object.
+  const double w = 2, h = 4;  // width and height of the first anchor
   ExpectNumbers(Op("_contrib_box_encode")
                     .Input(F32({1, 2}, {1, 0}))
                     .Input(F32({1, 2}, {1, 0}))
@@ -266,7 +267,8 @@ TEST(Detection, BoxDecodeAndEncode) {
 }
 
 TEST(Detection, BipartiteMatching) {
-  // The example of the reference, and its mirror image.
+  // The scores are the example of MXNet's documentation. The first case matches
+  // the largest scores, the second one the smallest scores below 0.25.
   const Values scores = {0.5, 0.6, 0.1, 0.2, 0.3, 0.4};
   ExpectNumbers(Op("_contrib_bipartite_matching", {{"threshold", "1e-12"}})
                     .Input(F32({3, 2}, scores))
@@ -281,7 +283,7 @@ TEST(Detection, BipartiteMatching) {
                 {F32({3}, {-1, 0, -1}), F32({2}, {1, -1})});
 }
 
-// Regions of (image, x1, y1, x2, y2) in a map of [2, 2, 6, 5].
+// Regions (image, x1, y1, x2, y2) in a feature map of the shape [2, 2, 6, 5].
 const Values kRegions = {0, 0, 0, 8, 10, 1,  2, 3, 5, 6,
                          0, 4, 1, 9, 11, -1, 1, 1, 6, 6};
 constexpr int kHeight = 6, kWidth = 5;
@@ -366,8 +368,8 @@ TEST(Detection, RoiAlign) {
 }
 
 TEST(Detection, PsRoiPooling) {
-  // The map has one channel for each of 2 x 2 bins: channel i * 2 + j is that
-  // of bin (i, j).
+  // The feature map has one channel for each bin of a 2 x 2 grid: channel i * 2
+  // + j belongs to bin (i, j).
   ReferenceRandom random;
   const Values map = random.Many(4 * kHeight * kWidth, -2, 2);
   const Values regions = {0, 0, 0, 8, 10, 0, 2, 3, 5, 6};
@@ -414,7 +416,8 @@ TEST(Detection, Proposals) {
       random.Many(kImages * 2 * kAnchors * kRows * kColumns, 0, 1);
   const Values changes =
       random.Many(kImages * 4 * kAnchors * kRows * kColumns, -0.6, 0.6);
-  // The second image has only two rows of cells.
+  // Height, width and scale of the two images. The second image is lower, so
+  // that only two rows of cells count.
   const Values infos = {48, 64, 1, 40, 64, 1.5};
   // The anchors have ratio 1 and scales 1 and 2, around the first cell.
   const Box anchors[] = {{0, 0, 15, 15}, {-8, -8, 23, 23}};

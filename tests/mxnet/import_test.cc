@@ -34,8 +34,9 @@ std::string ErrorOf(const std::string& symbol, const std::string& params) {
   return graph.ok() ? "imported" : std::string(graph.status().message());
 }
 
-// A symbol as MXNet 0.8 wrote it: "param", entries of two numbers, no auxiliary
-// states, a loss with its label.
+// A symbol file in the form of MXNet 0.8: attributes are called "param", an
+// input is given by two numbers, there are no auxiliary states, and the loss
+// has a label as its input.
 constexpr char kOld[] = R"json({"nodes": [
   {"op": "null", "param": {}, "name": "data", "inputs": [],
    "backward_source_id": -1},
@@ -75,9 +76,11 @@ TEST(MxnetModels, OldSymbolAndEveryArrayVersion) {
 TEST(MxnetModels, NamesAndDims) {
   const auto graph = Import(kOld, OldParams(mxnet::ArrayVersion::kV2));
   ASSERT_TRUE(graph.ok()) << graph.status().ToString();
-  ASSERT_EQ(graph->inputs().size(), 1u);  // the label is not an input
+  // The loss's label is not an input of the imported model.
+  ASSERT_EQ(graph->inputs().size(), 1u);
   EXPECT_EQ(graph->inputs()[0]->name(), "data");
-  // Rank and channels follow from the convolution's weights.
+  // The file gives no shape for the input. Its rank and number of channels
+  // follow from the convolution's weights.
   EXPECT_EQ(graph::ToString(graph->inputs()[0]->type()),
             "f32[N, 3, data_2, data_3]");
   EXPECT_EQ(graph->output_names()[0], "softmax_output");
@@ -95,7 +98,7 @@ TEST(MxnetErrors, UnsupportedOperators) {
   const std::string params = mxnet::ParamsBuilder().Finish();
   EXPECT_EQ(ErrorOf(OneNode("Custom"), params),
             "model 'm-symbol.json': unsupported operators: Custom (node 'y'; "
-            "what it computes is a program that is not in the file)");
+            "its program is not in the file)");
   EXPECT_EQ(ErrorOf(OneNode("wavelet"), params),
             "model 'm-symbol.json': unsupported operators: wavelet (node 'y')");
   EXPECT_EQ(ErrorOf(OneNode("_npi_add"), params),

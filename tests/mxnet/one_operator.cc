@@ -28,10 +28,9 @@ OneMxnetOperator& OneMxnetOperator::Constant(Numbers value) {
   return *this;
 }
 
-StatusOr<std::vector<Numbers>> OneMxnetOperator::Run() const {
+StatusOr<graph::Graph> OneMxnetOperator::Import() const {
   mxnet::ParamsBuilder params;
   std::string nodes, entries, heads;
-  std::vector<Numbers> inputs;
   frontends::ImportOptions options;
   for (size_t i = 0; i < operands_.size(); ++i) {
     const auto& [is_parameter, value] = operands_[i];
@@ -45,7 +44,6 @@ StatusOr<std::vector<Numbers>> OneMxnetOperator::Run() const {
       params.Add("arg:" + name, value.type, value.dims, BytesOf(value));
     } else {
       options.input_shapes[name].assign(value.dims.begin(), value.dims.end());
-      inputs.push_back(value);
     }
   }
   std::string attributes;
@@ -59,9 +57,19 @@ StatusOr<std::vector<Numbers>> OneMxnetOperator::Run() const {
     heads += (i == 0 ? "[" : ", [") + std::to_string(operands_.size()) + ", " +
              std::to_string(i) + ", 0]";
   }
-  return RunMxnet("{\"nodes\": [" + nodes +
-                      "], \"arg_nodes\": [], \"heads\": [" + heads + "]}",
-                  params.Finish(), inputs, options);
+  const std::string bytes = params.Finish();
+  return mxnet::ImportModelBytes(
+      "{\"nodes\": [" + nodes + "], \"arg_nodes\": [], \"heads\": [" + heads +
+          "]}",
+      {reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()}, nullptr,
+      options);
+}
+
+StatusOr<std::vector<Numbers>> OneMxnetOperator::Run() const {
+  std::vector<Numbers> inputs;
+  for (const auto& [is_parameter, value] : operands_)
+    if (!is_parameter) inputs.push_back(value);
+  return RunOnNumbers(Import(), inputs);
 }
 
 }  // namespace ember::tests

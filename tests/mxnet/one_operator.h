@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "base/status.h"
+#include "compiler/graph/graph.h"
 #include "frontends/frontend.h"
 #include "tests/formats/numbers.h"
 
@@ -40,12 +41,15 @@ class OneMxnetOperator {
     results_ = count;
     return *this;
   }
+  // Makes the model and imports it. Its inputs are the operands that are given
+  // at run time.
+  StatusOr<graph::Graph> Import() const;
   StatusOr<std::vector<Numbers>> Run() const;
 
  private:
   std::string op_;
   std::vector<std::pair<std::string, std::string>> attributes_;
-  // operands as pairs (is a parameter, value)
+  // The operands, as pairs of (true if it is one of the parameters, value).
   std::vector<std::pair<bool, Numbers>> operands_;
   int results_ = 1;
 };

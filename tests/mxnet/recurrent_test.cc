@@ -29,7 +29,7 @@ Vector Values(size_t count, double seed) {
 
 double Sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
 
-// A direction of a layer, computed for one element of the batch.
+// Weights and biases of one direction of one layer.
 struct Cell {
   size_t gates, inputs;
   Vector input, hidden, input_bias, hidden_bias;
@@ -165,15 +165,16 @@ TEST(MxnetRecurrent, TwoLayersInBothDirections) {
     ExpectDefinition(mode);
 }
 
-// The projection's matrix is after the matrices of its cell. The state has the
-// projection's size.
+// The parameters hold the projection's matrix after the other matrices of the
+// cell. The state is as long as the projection's result.
 TEST(MxnetRecurrent, Projection) {
   Op op("RNN", {{"mode", "lstm"},
                 {"state_size", "1"},
                 {"num_layers", "1"},
                 {"projection_size", "2"}});
   op.Input(F32({1, 1, 1}, {0}));
-  // The gates have only the candidate's bias, 1; then comes the projection, [2,
+  // All weights and biases of the gates are 0, except the candidate's bias,
+  // which is 1. They are followed by the projection's matrix, of the shape [2,
   // 1].
   op.Constant(F32({22}, {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 3, -5,  //
                          0, 0, 1, 0, 0, 0, 0, 0}));

@@ -28,7 +28,8 @@ constexpr uint8_t kKey[32] = {0xd7, 0x5a, 0x98, 0x01, 0x82, 0xb1, 0x0a, 0xb7,
 
 const EmberApi& Api() { return *ember_get_api(EMBER_API_VERSION); }
 
-// The bytes of a module file of this folder. The module uses them in place.
+// Holds the bytes of a module file of this folder, which the loaded module uses
+// in place.
 class ModuleBytes {
  public:
   explicit ModuleBytes(const std::string& name) {
@@ -153,11 +154,11 @@ TEST(PermissionTest, WithoutIt) {
   EXPECT_EQ(wrong_target.scores, portable.scores);
 }
 
-// Changes each byte of the sections: code, and the data that says how it is
-// called. If a key is given, no unsigned code must run. Without a key, if all
-// modules are allowed, a hash detects accidental damage of the section that
-// this machine uses. EMBER_EVERY=1 tries all bytes where the test tries every
-// n-th.
+// Changes each byte of the native sections: code, and the data that says how
+// the code is called. If a key is given, no changed code may run. If all
+// modules are allowed without a key, a hash must detect accidental damage of
+// the section that this machine uses. The test tries every n-th byte; with
+// EMBER_EVERY=1 it tries all of them.
 TEST(PermissionTest, EachByteOfTheSectionsTampered) {
   const char* const every = std::getenv("EMBER_EVERY");
   const size_t step = every == nullptr ? 61 : std::stoul(every);
@@ -170,7 +171,7 @@ TEST(PermissionTest, EachByteOfTheSectionsTampered) {
       section[i] ^= bit;
       const Outcome outcome = RunModule(module.bytes(), {.key = kKey});
       ASSERT_EQ(outcome.report,
-                "module: expected what was signed, found it changed since")
+                "module: expected the signed bytes, found changed ones")
           << "byte " << i;
       ASSERT_EQ(outcome.scores, portable) << "byte " << i;
       section[i] ^= bit;

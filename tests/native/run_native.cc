@@ -22,13 +22,13 @@
 #include <vector>
 
 #include "base/hash.h"
-#include "hal/cpu/cpu_device.h"
+#include "hal/cpu/device.h"
 #include "jit/oracle/oracle.h"
 #include "tests/native/inputs.h"
+#include "vm/runtime/dispatch/native_kernels.h"
+#include "vm/runtime/dispatch/tiering.h"
 #include "vm/runtime/module.h"
-#include "vm/runtime/native_kernels.h"
 #include "vm/runtime/session.h"
-#include "vm/runtime/tiering.h"
 
 namespace ember::vm {
 namespace {
@@ -36,7 +36,7 @@ namespace {
 struct Arguments {
   std::string path, target, library, inputs;
   int runs = 3;
-  bool expects_all = false;  // true: every dispatch must have a kernel
+  bool expects_all = false;  // True if a dispatch without a kernel is an error.
 };
 
 bool ParseArguments(int argc, char** argv, Arguments& arguments) {
@@ -66,7 +66,8 @@ bool ParseArguments(int argc, char** argv, Arguments& arguments) {
 
 constexpr const char* kNoCompiler = "there is no compiler";
 
-// A provider that makes no kernels, but judges those of the module.
+// A kernel provider that makes no kernels. It only compares the module's
+// kernels with tier 0.
 class JudgeOnly final : public KernelProvider {
  public:
   void RequestKernel(const KernelRequest&,
@@ -113,8 +114,8 @@ bool HasCompilerInMemory() {
   return false;
 }
 
-// Chooses the kernels: those of the module, or those of the library, which
-// stays loaded.
+// Chooses the kernels that run: those in the module or, with --library, those
+// of a shared object, which stays loaded.
 StatusOr<NativeOptions> OptionsOf(const Arguments& arguments,
                                   const Module& module) {
   NativeOptions options;
@@ -130,7 +131,8 @@ StatusOr<NativeOptions> OptionsOf(const Arguments& arguments,
   return options;
 }
 
-// Checks the reports of the slots about their kernels.
+// Returns an error if a slot reports that a kernel of the module was declined
+// or withdrawn. A missing compiler is not an error.
 Status CheckSlots(const Tiering& tiering) {
   for (const DispatchSite& site : tiering.module().sites()) {
     const KernelSlot& slot = *tiering.slot(site.group);
@@ -173,11 +175,11 @@ Status Compare(const Arguments& arguments) {
   }
   EMBER_ASSIGN_OR_RETURN(const std::unique_ptr<Session> native,
                          Session::Create(module, options));
-  // Number of first calls, which are checked and so always give tier 0's
-  // results.
+  // Number of runs in which each kernel's results are compared with tier 0's. A
+  // compared call returns tier 0's results.
   constexpr int kChecked = 4;
   double largest = 0;
-  uint64_t hash = 0;  // hash of tier 0's results
+  uint64_t hash = 0;  // Hash of the results that tier 0 computes.
   for (int run = 0; run < kChecked + arguments.runs; ++run) {
     EMBER_ASSIGN_OR_RETURN(const std::vector<Tensor> inputs,
                            InputsOf(*module, arguments.inputs, run));
@@ -200,8 +202,8 @@ Status Compare(const Arguments& arguments) {
       static_cast<unsigned long long>(hash));
   if (report.kernels > 0 && calls == 0)
     return Differ("calls of kernels", "some", "none");
-  // Largest difference of a whole run. Each dispatch was judged by its own
-  // bound; this bound is for all of them in a row.
+  // Largest allowed difference of the results of a whole run. Each dispatch has
+  // its own tolerance; this one is for all dispatches one after the other.
   constexpr double kLargest = 1e-3;
   if (!(largest <= kLargest)) return Differ("results", "tier 0's", "others");
   if (HasCompilerInMemory())

@@ -10,16 +10,16 @@
 
 #include "base/status.h"
 #include "gtest/gtest.h"
-#include "hal/cpu/cpu_device.h"
+#include "hal/cpu/device.h"
 #include "hal/cpu/serial_device.h"
 #include "tests/native/inputs.h"
 #include "vm/interpreter/pointwise_plan.h"
 #include "vm/isa/testing/sample_modules.h"
+#include "vm/runtime/dispatch/native_kernels.h"
+#include "vm/runtime/dispatch/tiering.h"
 #include "vm/runtime/module.h"
-#include "vm/runtime/native_kernels.h"
 #include "vm/runtime/session.h"
 #include "vm/runtime/tensor.h"
-#include "vm/runtime/tiering.h"
 
 namespace ember::vm {
 namespace {

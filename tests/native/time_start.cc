@@ -26,12 +26,12 @@
 #include <vector>
 
 #include "base/file.h"
-#include "hal/cpu/cpu_device.h"
+#include "hal/cpu/device.h"
 #include "tests/native/inputs.h"
+#include "vm/runtime/dispatch/native_kernels.h"
+#include "vm/runtime/dispatch/tiering.h"
 #include "vm/runtime/module.h"
-#include "vm/runtime/native_kernels.h"
 #include "vm/runtime/session.h"
-#include "vm/runtime/tiering.h"
 
 namespace ember::vm {
 namespace {
@@ -62,8 +62,8 @@ bool ParseArguments(int argc, char** argv, Arguments& arguments) {
   return !arguments.path.empty() && arguments.runs > 0;
 }
 
-// Measures milliseconds since it was made, or since the last lap: wall time, or
-// CPU time of this process.
+// A stopwatch. It returns the milliseconds since it was made or since its last
+// lap, as wall time or as CPU time of this process.
 class Watch {
  public:
   explicit Watch(bool of_processor)
@@ -85,8 +85,8 @@ class Watch {
   double last_;
 };
 
-// Returns the number of pages that the system had to load when they were first
-// used.
+// Returns the number of page faults so far: pages of memory that the system
+// provided at their first use.
 int64_t PageFaults() {
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);

@@ -6,7 +6,7 @@
 #include "base/concat.h"
 #include "base/dtype.h"
 #include "base/rounding.h"
-#include "jit/gpu/testing.h"
+#include "jit/gpu/testing/run_nest.h"
 #include "tensor/scalar.h"
 #include "tests/cases/elements.h"
 
@@ -27,8 +27,8 @@ std::array<Form, kForms> FormsOf(const NestRunner& runner) {
   return {{{"s", 1}, {"v", runner.lanes[0]}, {"o", runner.lanes[1]}}};
 }
 
-// Returns the number of pairs of patterns, rounded up to whole vectors of each
-// size.
+// Returns the number of pairs of bit patterns, rounded up to a multiple of each
+// vector size.
 int64_t CountOf(const ArithmeticCase& test, const NestRunner& runner) {
   const size_t pairs =
       loops::BitPatterns(test.a).size() * loops::BitPatterns(test.b).size();
@@ -36,7 +36,8 @@ int64_t CountOf(const ArithmeticCase& test, const NestRunner& runner) {
                  runner.lanes[0] * runner.lanes[1]);
 }
 
-// Returns the case's expression on its own buffers: %a3 for %a of case 3.
+// Returns the case's expression with its buffers renamed by the case's number:
+// %a becomes %a3 in case 3.
 std::string ExpressionOf(const ArithmeticCase& test, size_t number,
                          const std::string& index) {
   std::string text = test.ExpressionAt(index);
@@ -83,7 +84,8 @@ bool MayBeZero(const NestRunner& runner, DType type, uint64_t bits) {
   return IsSubnormal(type, bits) && !runner.keeps_subnormals(type);
 }
 
-// True if loading the pattern may give a quiet NaN instead.
+// True if the runner may turn the pattern, a signalling NaN of f16, into a
+// quiet NaN when it loads the pattern.
 bool IsQuietened(const NestRunner& runner, const ArithmeticCase& test,
                  uint64_t a) {
   constexpr uint64_t kMagnitude = 0x7fff, kInfinity = 0x7c00;

@@ -1,6 +1,6 @@
-// Puts arithmetic rows (jit/loops/arithmetic_cases.h) into one nest. Each case
-// is three phases over all pairs of patterns: one value at a time, and in
-// vectors of each number of lanes that the runner names.
+// Puts arithmetic rows (jit/loops/testing/arithmetic_cases.h) into one nest.
+// Each case is three phases over all pairs of patterns: one value at a time,
+// and in vectors of each number of lanes that the runner names.
 //
 //   ArithmeticNest test = MakeArithmeticNest(cases, runner);
 //   Status status = runner.run(test.nest, {}, test.buffers);
@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
-#include "jit/loops/arithmetic_cases.h"
 #include "jit/loops/loop_nest.h"
+#include "jit/loops/testing/arithmetic_cases.h"
 #include "tests/nests/nest_runner.h"
 
 namespace ember::nests {
@@ -21,8 +21,9 @@ namespace ember::nests {
 struct ArithmeticNest {
   std::vector<loops::ArithmeticCase> cases;
   loops::LoopNest nest;
-  // Three operands for each case, then three results for each: those of single
-  // values, and those of vectors.
+  // The buffers' contents: first three operands for each case, then three
+  // results for each case. The results are those of single values and of
+  // vectors of two sizes.
   Contents buffers;
   Contents expected;  // expected results of each case
 };

@@ -6,9 +6,9 @@
 #include "base/concat.h"
 #include "jit/c/backend.h"
 #include "jit/c/target.h"
-#include "jit/c/testing.h"
-#include "jit/llvm/testing.h"
-#include "jit/loops/text.h"
+#include "jit/c/testing/compile_here.h"
+#include "jit/llvm/testing/run_nest.h"
+#include "jit/loops/text/text.h"
 #include "tests/nests/host_code.h"
 #include "tests/nests/runs.h"
 
@@ -34,7 +34,7 @@ StatusOr<const jit::CompiledNest*> Compile(const loops::LoopNest& nest) {
 }  // namespace
 
 std::string CMissing() {
-  if (const jit::Processor* const processor = jit::TestProcessor()) {
+  if (const jit::Processor* const processor = jit::llvm_ir::TestProcessor()) {
     return Concat(
         {"C is compiled for this machine, not for ", processor->name});
   }

@@ -13,19 +13,19 @@
 #include <vector>
 
 #include "base/concat.h"
-#include "base/say_if_killed.h"
-#include "base/test_seeds.h"
+#include "base/testing/say_if_killed.h"
+#include "base/testing/seeds.h"
 #include "gtest/gtest.h"
-#include "jit/gpu/testing.h"
-#include "jit/llvm/run_counts.h"
-#include "jit/loops/arithmetic_cases.h"
-#include "jit/loops/evaluator.h"
-#include "jit/loops/matrix_nests.h"
-#include "jit/loops/random_nest.h"
-#include "jit/loops/text.h"
+#include "jit/gpu/testing/run_nest.h"
+#include "jit/llvm/testing/run_counts.h"
+#include "jit/loops/evaluator/evaluator.h"
+#include "jit/loops/testing/arithmetic_cases.h"
+#include "jit/loops/testing/matrix_nests.h"
+#include "jit/loops/testing/random_nest.h"
+#include "jit/loops/text/text.h"
 #include "jit/target/matrix_instructions.h"
 #include "tensor/instructions.h"
-#include "tensor/random_values.h"
+#include "tensor/testing/random_values.h"
 #include "tests/cases/elements.h"
 #include "tests/nests/arithmetic_nest.h"
 #include "tests/nests/nest_runner.h"
@@ -51,7 +51,7 @@ class Nests : public ::testing::TestWithParam<const NestRunner*> {
     counts_.Print(Concat({runner().name, " on ", runner().place()}), what_);
   }
 
-  // Names what the counts are about.
+  // Sets the text that says what the printed counts are about.
   void Name(std::string what) { what_ = std::move(what); }
 
   // Runs a nest and expects the evaluator's results. The runner may not
@@ -85,7 +85,8 @@ class Nests : public ::testing::TestWithParam<const NestRunner*> {
   }
 
   // Runs the nest for each product of matrices that the runner supports. If it
-  // supports any, one of each combination of types of tensor cores is run.
+  // supports any at all, at least one product must run for each combination of
+  // types that tensor cores have.
   void RunProducts(loops::MatrixNest form);
 
   int failed_checks() const { return failed_checks_; }
@@ -115,7 +116,7 @@ class Nests : public ::testing::TestWithParam<const NestRunner*> {
   }
 
   std::string what_ = "nests";
-  jit::RunCounts counts_;
+  jit::llvm_ir::RunCounts counts_;
   int failed_checks_ = 0;
 };
 

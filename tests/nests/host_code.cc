@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "base/concat.h"
-#include "jit/llvm/testing.h"
-#include "jit/loops/text.h"
+#include "jit/llvm/testing/run_nest.h"
+#include "jit/loops/text/text.h"
 #include "tensor/scalar.h"
 #include "tests/cases/elements.h"
 
@@ -16,7 +16,7 @@ namespace {
 std::string Call(const loops::LoopNest& nest, const jit::CompiledNest& code,
                  const std::vector<int64_t>& parameters, bool is_at_end,
                  Contents& buffers) {
-  const jit::Buffers memory = jit::MakeBuffers(
+  const jit::llvm_ir::Buffers memory = jit::llvm_ir::MakeBuffers(
       nest, parameters,
       [&](const loops::Buffer& buffer, size_t number,
           int64_t element) -> uint64_t {
@@ -26,7 +26,7 @@ std::string Call(const loops::LoopNest& nest, const jit::CompiledNest& code,
                    : cases::SmallElement(buffer.type, number, element);
       },
       is_at_end);
-  std::string error = jit::RunCompiled(nest, code, parameters, memory);
+  std::string error = jit::llvm_ir::RunCompiled(nest, code, parameters, memory);
   for (size_t i = 0; i < buffers.size(); ++i) {
     const auto* const data = static_cast<const uint8_t*>(memory[i]->data());
     buffers[i].assign(data, data + memory[i]->bytes());

@@ -20,9 +20,10 @@
 namespace ember::nests {
 
 struct HostCode {
-  std::string how;  // text about the code, such as "fast code"
+  // Text for messages that says how the code was compiled, such as "fast code".
+  std::string how;
   const jit::CompiledNest* code = nullptr;
-  std::string_view text;  // text of the code, for messages
+  std::string_view text;  // The code itself as text, for messages.
 };
 
 // Runs each of the codes as NestRunner::run does, at the beginning and at the

@@ -2,8 +2,8 @@
 #include <utility>
 #include <vector>
 
-#include "jit/llvm/testing.h"
-#include "jit/loops/text.h"
+#include "jit/llvm/testing/run_nest.h"
+#include "jit/loops/text/text.h"
 #include "jit/schedule/cpu/default_schedule.h"
 #include "tests/nests/host_code.h"
 #include "tests/nests/runs.h"
@@ -25,7 +25,7 @@ StatusOr<const jit::CompiledNest*> Compile(const loops::LoopNest& nest,
   std::string text = loops::ToText(nest);
   if (kept.text != text) {
     EMBER_ASSIGN_OR_RETURN(auto code,
-                           jit::TestCompiler().Compile(
+                           jit::llvm_ir::TestCompiler().Compile(
                                nest, {.effort = effort, .keep_llvm = true}));
     kept = {.text = std::move(text), .code = std::move(code)};
   }
@@ -34,16 +34,17 @@ StatusOr<const jit::CompiledNest*> Compile(const loops::LoopNest& nest,
 
 }  // namespace
 
-std::string LlvmMissing() { return jit::TestMissingHere(); }
+std::string LlvmMissing() { return jit::llvm_ir::TestMissingHere(); }
 
-std::string LlvmPlace() { return jit::TestPlace(); }
+std::string LlvmPlace() { return jit::llvm_ir::TestPlace(); }
 
 bool LlvmKeepsSubnormals(DType type) {
-  return type == DType::kF64 || jit::KeepsSubnormals();
+  return type == DType::kF64 || jit::llvm_ir::KeepsSubnormals();
 }
 
 Status ScheduleForLlvm(schedule::Schedule& schedule) {
-  return ScheduleByModel(jit::TestCpuModel(), schedule, {.exact = true});
+  return ScheduleByModel(jit::llvm_ir::TestCpuModel(), schedule,
+                         {.exact = true});
 }
 
 Status RunLlvm(const loops::LoopNest& nest,

@@ -24,8 +24,8 @@
 
 #include "base/dtype.h"
 #include "base/status.h"
+#include "jit/loops/analysis/matrix_operation.h"
 #include "jit/loops/loop_nest.h"
-#include "jit/loops/matrix_operation.h"
 #include "jit/schedule/core/schedule.h"
 
 namespace ember::nests {
@@ -42,10 +42,10 @@ struct NestRunner {
   // zero may have either sign. Other runners do all of that as the evaluator
   // does.
   bool is_device = false;
-  // True if loading a signalling NaN of f16 may make it quiet.
+  // True if loading a signalling NaN of f16 may turn it into a quiet NaN.
   bool quietens_f16 = false;
-  // Numbers of lanes of the vectors for arithmetic: one that the hardware's
-  // vectors have, and one that no hardware has.
+  // Two numbers of lanes for vectors in arithmetic cases: one that the
+  // hardware's vectors have, and one that no hardware has.
   std::array<int64_t, 2> lanes = {16, 7};
   // Number of arithmetic cases that are put into one nest.
   size_t cases_at_once = 1;
@@ -59,7 +59,8 @@ struct NestRunner {
   // True if subnormal numbers of the type are kept; otherwise they may become
   // zero.
   bool (*keeps_subnormals)(DType type) = nullptr;
-  // Returns the supported products of matrices; nullopt: all.
+  // Returns the products of matrices that the back end supports; nullopt means
+  // all.
   std::optional<std::vector<loops::MatrixType>> (*matrices)() = nullptr;
   // Chooses the default schedule of the runner's hardware.
   Status (*schedule)(schedule::Schedule& schedule) = nullptr;

@@ -23,7 +23,9 @@ constexpr NestRunner kRunners[] = {
     {.name = "c",
      .doc = "C by this machine's compiler or EMBER_TEST_CC",
      .lanes = {4, 7},
-     .cases_at_once = 24,  // compiling takes longer than running
+     // Many cases share a nest, because starting the compiler takes longer than
+     // running the code.
+     .cases_at_once = 24,
      .random_nests = 24,
      .missing = CMissing,
      .place = CPlace,
@@ -36,7 +38,9 @@ constexpr NestRunner kRunners[] = {
      .is_device = true,
      .quietens_f16 = true,
      .lanes = {4, 7},
-     .random_nests = 12,  // lavapipe takes seconds for a large module
+     // There are few random nests, because lavapipe takes seconds to compile a
+     // large module.
+     .random_nests = 12,
      .missing = SpirvMissing,
      .place = SpirvPlace,
      .keeps_subnormals = SpirvKeepsSubnormals,
@@ -49,7 +53,9 @@ constexpr NestRunner kRunners[] = {
             "EMBER_CUDA_TEST_DEVICE names",
      .is_device = true,
      .lanes = {4, 7},
-     .cases_at_once = 24,  // compiling takes longer than running
+     // Many cases share a nest, because starting the compiler takes longer than
+     // running the code.
+     .cases_at_once = 24,
      .random_nests = 24,
      .missing = NothingMissing,
      .place = PtxPlace,

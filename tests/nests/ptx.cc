@@ -3,13 +3,13 @@
 
 #include "base/hash.h"
 #include "jit/gpu/kernel_abi.h"
-#include "jit/gpu/testing.h"
-#include "jit/loops/text.h"
-#include "jit/ptx/assembler_testing.h"
+#include "jit/gpu/testing/run_nest.h"
+#include "jit/loops/text/text.h"
 #include "jit/ptx/compiler.h"
-#include "jit/ptx/device_testing.h"
 #include "jit/ptx/target.h"
-#include "jit/schedule/gpu/gpu_schedule.h"
+#include "jit/ptx/testing/assembler.h"
+#include "jit/ptx/testing/device.h"
+#include "jit/schedule/gpu/schedule.h"
 #include "jit/target/gpu_model.h"
 #include "jit/target/matrix_instructions.h"
 #include "tests/nests/runs.h"
@@ -62,8 +62,9 @@ std::string PtxPlace() { return std::string(ptx::TestDevice()->target()); }
 
 std::optional<std::vector<loops::MatrixType>> PtxMatrices() {
   std::vector<loops::MatrixType> types = jit::MatrixTypesOf(TargetOfNests());
-  // Leaves out products of several warps: they need a factor in common, which
-  // random nests hardly ever have.
+  // Products of matrices that several warps compute together are left out: they
+  // need a nest whose extents fit several warps, which random nests hardly ever
+  // have.
   std::erase_if(types, [](const loops::MatrixType& type) {
     return jit::WarpsOfMatrix(type) > 1;
   });

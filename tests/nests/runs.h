@@ -1,5 +1,5 @@
-// The functions of the rows of nest_runners.cc, each back end's in a file of
-// its own; see nest_runner.h.
+// Declares the functions that the rows of nest_runners.cc name. The functions
+// of each back end are in a file of their own; see nest_runner.h.
 #ifndef EMBER_TESTS_NESTS_RUNS_H_
 #define EMBER_TESTS_NESTS_RUNS_H_
 
@@ -13,8 +13,8 @@
 namespace ember::nests {
 
 // The back end of llvm.cc: machine code for this processor, or for the one that
-// EMBER_TEST_PROCESSOR names (jit/llvm/testing.h), compiled with each effort,
-// in memory with guarded bounds.
+// EMBER_TEST_PROCESSOR names (jit/llvm/testing/run_nest.h), compiled with each
+// effort, in memory with guarded bounds.
 std::string LlvmMissing();
 std::string LlvmPlace();
 bool LlvmKeepsSubnormals(DType type);
@@ -23,7 +23,7 @@ Status RunLlvm(const loops::LoopNest& nest,
                const std::vector<int64_t>& parameters, Contents& buffers);
 
 // The back end of c.cc: C, compiled by this machine's compiler or by
-// EMBER_TEST_CC (jit/c/testing.h), in memory with guarded bounds.
+// EMBER_TEST_CC (jit/c/testing/compile_here.h), in memory with guarded bounds.
 std::string CMissing();
 std::string CPlace();
 Status ScheduleForC(schedule::Schedule& schedule);
@@ -44,7 +44,7 @@ StatusOr<std::string> SpirvFigures(const loops::LoopNest& nest,
                                    std::string_view target);
 
 // The back end of ptx.cc: kernels for CUDA on the emulated grid, or on the
-// device that EMBER_CUDA_TEST_DEVICE names (jit/ptx/device_testing.h). NVIDIA's
+// device that EMBER_CUDA_TEST_DEVICE names (jit/ptx/testing/device.h). NVIDIA's
 // assembler, if it is installed, must accept the PTX of some nests.
 std::string PtxPlace();
 std::optional<std::vector<loops::MatrixType>> PtxMatrices();

@@ -3,11 +3,11 @@
 #include "base/concat.h"
 #include "base/hash.h"
 #include "jit/gpu/kernel_abi.h"
-#include "jit/loops/text.h"
-#include "jit/schedule/gpu/gpu_schedule.h"
+#include "jit/loops/text/text.h"
+#include "jit/schedule/gpu/schedule.h"
 #include "jit/spirv/emitter.h"
 #include "jit/spirv/target.h"
-#include "jit/spirv/testing.h"
+#include "jit/spirv/testing/run_nest.h"
 #include "jit/target/gpu_model.h"
 #include "tests/nests/runs.h"
 
@@ -17,15 +17,15 @@ namespace spirv = jit::spirv;
 
 namespace {
 
-// Returns the device's own target or a variant of it. The choice depends only
-// on the nest.
+// Returns the device's own target, or a variant of it that makes other code. A
+// hash of the nest chooses the variant, so that equal nests have equal targets.
 std::string TargetFor(const loops::LoopNest& nest) {
   std::string target = spirv::TestTarget();
   const std::string text = loops::ToText(nest);
   const uint64_t choice = HashString(text) % 3;
   if (choice == 1) target += "+fast_dot";
-  // A nest with matrices keeps its memory model, because the other one has no
-  // matrices.
+  // The variant without the Vulkan memory model has no matrices, so a nest with
+  // matrices does not get it.
   if (choice == 2 && text.find("matrix") == std::string::npos)
     target = spirv::Without(std::move(target), "vulkan_memory_model");
   return target;

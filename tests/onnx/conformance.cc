@@ -14,12 +14,12 @@
 #include "tests/onnx/expectation.h"
 #include "tests/onnx/run_case.h"
 #include "tests/onnx/suite.h"
-#include "tools/lib/device.h"
-#include "tools/lib/flags.h"
-#include "tools/lib/json.h"
-#include "tools/lib/kernel_checks.h"
-#include "tools/lib/paths.h"
-#include "tools/lib/tier.h"
+#include "tools/lib/calls/kernel_checks.h"
+#include "tools/lib/cli/device.h"
+#include "tools/lib/cli/flags.h"
+#include "tools/lib/cli/json.h"
+#include "tools/lib/cli/paths.h"
+#include "tools/lib/models/tier.h"
 
 namespace ember::tests {
 namespace {
@@ -36,33 +36,36 @@ void Declare(Options& options, tools::Flags& flags) {
   flags.Add("suite", &options.suite, "DIR",
             "The folder of test cases (model.onnx and data sets).");
   flags.Add("filter", &options.filter, "GLOB",
-            "Only cases whose path below the suite matches.");
-  flags.Add("tier", &options.run.tier, "TIER", "0, 1, 2 or auto; see vm-run.");
+            "Runs only cases whose path below the suite matches.");
+  flags.Add("tier", &options.run.tier, "TIER",
+            "Runs on tier 0, 1, 2 or auto; see vm-run.");
   tools::AddKernelCheckFlags(flags, &options.run.checks);
   flags.Add("device", &options.run.device, "NAME",
-            "The device to run on, as of vm-run; the summary tells how many "
-            "cases it ran in all.");
+            "Runs on this device; see vm-run. The summary says how many "
+            "cases ran there completely.");
   flags.Add("threads", &options.run.threads, "N",
-            "Threads that compute; 0: one per core.");
+            "Computes with N threads. 0: one per core.");
   flags.Add("timeout", &options.timeout, "S",
-            "Seconds for one case; 0: no limit.");
-  flags.Add("json", &options.json, "FILE", "Write one record per case.");
-  flags.Add(
-      "manifest", &options.manifest, "FILE",
-      "Tolerances per case; default: manifest.json in the suite or above it.");
+            "Gives each case at most S seconds. 0: no limit.");
+  flags.Add("json", &options.json, "FILE", "Writes one record per case.");
+  flags.Add("manifest", &options.manifest, "FILE",
+            "Reads tolerances per case from this file. Default: "
+            "manifest.json in the suite or above it.");
   flags.Add("expect", &options.expect, "FILE",
-            "Compare with the cases that this file expects to fail or to be "
-            "interpreted (tests/onnx/expectation.h); differences are errors, "
-            "other failures are not.");
+            "Compares with the cases that this file expects to fail or to "
+            "be interpreted\n"
+            "(tests/onnx/expectation.h). Differences are errors; other "
+            "failures are not.");
   flags.Add("bless", &options.bless,
-            "Write what was found to the file of --expect. Needs a tier with "
-            "kernels and no --filter.");
+            "Writes the findings to the file of --expect. It needs a tier "
+            "with kernels and no --filter.");
   flags.Add("together", &options.together,
-            "All cases in this process, without --timeout: for devices that "
-            "take long to open (CUDA's). A crash ends the run.");
-  flags.Add("quiet", &options.quiet, "Only the summary.");
+            "Runs all cases in this process, without --timeout: for "
+            "devices that take long to open\n"
+            "(CUDA's). A crash ends the run.");
+  flags.Add("quiet", &options.quiet, "Prints only the summary.");
   flags.Add("verbose", &options.verbose,
-            "Also list the passed cases that needed pinned dims or inputs "
+            "Also lists the passed cases that needed pinned dims or inputs "
             "compiled in.");
   flags.Example(
       "conformance --suite ../shared/corpus/onnx-conformance --filter "
@@ -72,7 +75,7 @@ void Declare(Options& options, tools::Flags& flags) {
 struct Report {
   std::vector<std::pair<TestCase, CaseResult>> results;
 
-  // Returns the number of passed cases for which `holds` is true.
+  // Returns the number of cases that passed and for which `holds` is true.
   template <typename Predicate>
   int Passed(Predicate holds) const {
     return static_cast<int>(
@@ -126,8 +129,8 @@ void PrintSummary(const Report& report) {
   std::printf("\n");
 }
 
-// Prints how cases passed: a case that needed help counts as passed, and is
-// counted again for the help that it needed.
+// Prints the number of passed cases, and how many of them passed only with
+// help, such as inputs that had to be constants.
 void PrintCounts(const Report& report, bool verbose,
                  const std::string& device) {
   const int passed = report.Passed([](const CaseResult&) { return true; });
@@ -148,9 +151,10 @@ void PrintCounts(const Report& report, bool verbose,
         result.frozen_inputs > 0 ? "inputs compiled in" : "dims pinned");
   }
   std::printf(
-      "Of the passed: %d as the file is; %d with the data's dims for those the "
+      "Passed cases: %d as the file is; %d with the data's dims for those the "
       "file leaves open; %d with inputs compiled in (shapes, axes …)\n"
-      "%d of the passed are random: types and shapes compared, no values\n",
+      "%d of the passed cases are random: types and shapes are compared, but "
+      "no values\n",
       as_is, pinned, frozen, unchecked);
   if (device != "cpu") {
     const int all = report.Passed([](const CaseResult& result) {
@@ -162,7 +166,7 @@ void PrintCounts(const Report& report, bool verbose,
     const int empty = report.Passed(
         [](const CaseResult& result) { return result.calls == 0; });
     std::printf(
-        "Of the passed: %d ran on %s with all their dispatches, %d with some, "
+        "Passed cases: %d ran on %s with all their dispatches, %d with some, "
         "%d with none; %d have no dispatch\n",
         all, device.c_str(), passed - all - none - empty, none, empty);
   }
@@ -174,7 +178,8 @@ void PrintCounts(const Report& report, bool verbose,
   std::printf("%lld of %lld calls of dispatches ran kernels\n",
               static_cast<long long>(kernel_calls),
               static_cast<long long>(calls));
-  // No case is ever skipped: what is not supported counts as failed.
+  // No case counts as skipped: a case with something unsupported counts as
+  // failed.
   std::printf("%d passed, %d failed, 0 skipped\n", passed,
               report.Count() - passed);
 }
@@ -226,8 +231,8 @@ Status CompareOrBless(const Report& report, const Options& options) {
     return WriteFileAtomically(
         path,
         PrintExpectation(found,
-                         "What ./dev conformance expects; ./dev conformance "
-                         "--bless writes it."));
+                         "The results that ./dev conformance expects; ./dev "
+                         "conformance --bless writes them."));
   }
   EMBER_ASSIGN_OR_RETURN(const std::string text, ReadFile(path));
   StatusOr<Expectation> expected = ParseExpectation(text);
@@ -241,7 +246,7 @@ Status CompareOrBless(const Report& report, const Options& options) {
     std::printf("UNEXPECTED %s\n", line.c_str());
   if (differences.empty()) return OkStatus();
   return InternalError(std::to_string(differences.size()) +
-                       " differences from what " + options.expect +
+                       " differences from the results that " + options.expect +
                        " expects; --bless writes it anew");
 }
 
@@ -325,7 +330,8 @@ int main(int argc, char** argv) {
   ember::tools::Flags flags(
       "conformance", "--suite DIR [flags]",
       "Runs ONNX backend tests and says what fails and why.\n"
-      "Exit status: 0 all as expected, 1 not, 2 no case is meant.");
+      "Exit status: 0 all cases are as expected, 1 some are not, 2 no case was "
+      "selected.");
   ember::tests::Declare(options, flags);
   bool all_passed = true;
   const int code = ember::tools::RunTool(argc, argv, flags, [&] {

@@ -35,7 +35,7 @@ void Expect(const StatusOr<std::vector<Numbers>>& results,
   ExpectNear(results->front(), dims, want);
 }
 
-// Returns small numbers without a pattern.
+// Returns numbers in [-1, 1] that follow no simple pattern.
 Floats Noise(int64_t count, int seed) {
   Floats values(count);
   for (int64_t i = 0; i < count; ++i)
@@ -43,9 +43,9 @@ Floats Noise(int64_t count, int seed) {
   return values;
 }
 
-// An attention problem for one batch. `q` is [queries, heads * size]; k and v
-// are [keys, heads * size]. `bias` is added to the score of head, query and
-// key.
+// The operands of an attention with a batch of 1. `q` has the shape [queries,
+// heads * size]; `k` and `v` have the shape [keys, heads * size]. `bias` is
+// added to the score of each head, query and key.
 struct Problem {
   int heads, size, queries, keys;
   Floats q, k, v;
@@ -81,7 +81,7 @@ Floats Reference(const Problem& p,
 
 double NoBias(int, int, int) { return 0; }
 
-// Transposes [rows, heads * size] to [heads, rows, size].
+// Transposes a matrix [rows, heads * size] to [heads, rows, size].
 Floats ByHead(const Floats& x, int rows, int heads, int size) {
   Floats y;
   for (int h = 0; h < heads; ++h)
@@ -95,7 +95,8 @@ Floats Join(Floats a, const Floats& b) {
   return a;
 }
 
-// Weights that make q, k and v equal to the input of width 2.
+// Weights for an input of width 2 that make each of q, k and v equal to the
+// input.
 const Floats kThrice = {1, 0, 1, 0, 1, 0, 0, 1, 0, 1, 0, 1};
 
 TEST(ContribAttention, ProjectsAndAttends) {
@@ -108,7 +109,8 @@ TEST(ContribAttention, ProjectsAndAttends) {
 }
 
 TEST(ContribAttention, CausalWithPastReturnsBoth) {
-  const Floats past = {9, 8, 7, 6};  // one past key and one past value
+  // one past key, (9, 8), and one past value, (7, 6)
+  const Floats past = {9, 8, 7, 6};
   OneNode node = Contrib("Attention", 2);
   node.Input(F32({1, 1, 2}, {1, 2})).Constant(F32({2, 6}, kThrice));
   node.Absent().Absent().Input(F32({2, 1, 1, 1, 2}, past));
@@ -116,20 +118,21 @@ TEST(ContribAttention, CausalWithPastReturnsBoth) {
   const auto results = node.Run();
   ASSERT_TRUE(results.ok()) << results.status().ToString();
   ExpectNear((*results)[1], {2, 1, 1, 2, 2}, {9, 8, 1, 2, 7, 6, 1, 2});
-  // The scores are (9 + 16) / √2 for the past, and 5 / √2 for the new token
-  // itself.
+  // The new token's score with the past key is (9 + 16) / √2, and its score
+  // with itself is 5 / √2.
   const double w = (1 / (1 + std::exp(-20 / std::sqrt(2.0))));
   ExpectNear((*results)[0], {1, 1, 2},
              {7 * w + 1 * (1 - w), 6 * w + 2 * (1 - w)});
 }
 
 TEST(ContribAttention, TheOrderHidesMoreThanTheMask) {
-  // The mask hides the first row's own key, and the order hides the other key.
-  // The order counts more, so the row sees its own key. The result is that of
-  // ONNX Runtime 1.30.
+  // For the first row, the mask hides the row's own key, and causality hides
+  // the other key. Causality has priority, so the row attends to its own key.
+  // ONNX Runtime 1.30 gives the same result.
   for (const float filter : {-1e30f, -10000.0f, -1.0f}) {
     OneNode node = Contrib("Attention");
-    Floats weights(12, 0);  // the values are the input, and all scores are 0
+    // The weights make v the input, and q and k 0, so that all scores are 0.
+    Floats weights(12, 0);
     weights[4] = weights[11] = 1;
     node.Input(F32({1, 2, 2}, {1, 2, 3, 4})).Constant(F32({2, 6}, weights));
     node.Absent().Input(I32({1, 2}, {0, 1})).Attribute({"num_heads", 1});
@@ -148,7 +151,8 @@ TEST(ContribAttention, TheOrderHidesMoreThanTheMask) {
 }
 
 TEST(ContribAttention, MasksByLengthStartAndFlag) {
-  // Only one key is visible, so each row of the result is that key's value.
+  // Each mask leaves only one key visible, so each row of the result is that
+  // key's value.
   const Floats x = {1, 2, 3, 4, 5, 6};
   struct Case {
     std::vector<int64_t> dims;
@@ -167,9 +171,9 @@ TEST(ContribAttention, MasksByLengthStartAndFlag) {
 }
 
 TEST(ContribAttention, RotaryTurnsByPosition) {
-  // Position 0, without a past, is not rotated. A past of one key makes the
-  // position 1, which is rotated by one radian: the score of (1, 0) with the
-  // past (1, 0) is cos 1.
+  // Without a past, the token is at position 0 and is not rotated. With one
+  // past key it is at position 1 and is rotated by one radian, so its score (1,
+  // 0) with the past key (1, 0) is cos 1.
   OneNode node = Contrib("Attention", 2);
   node.Input(F32({1, 1, 2}, {1, 0})).Constant(F32({2, 6}, kThrice));
   node.Absent().Absent().Input(F32({2, 1, 1, 1, 2}, {1, 0, 0, 0}));
@@ -199,12 +203,14 @@ TEST(MultiHeadAttention, OperandsInAllForms) {
   cached.Input(F32({1, 2, 6}, p.q));
   cached.Input(F32({1, 2, 4, 3}, ByHead(p.k, 4, heads, size)));
   cached.Input(F32({1, 2, 4, 3}, ByHead(p.v, 4, heads, size)));
-  // Cached operands have the bias already.
+  // The keys and values from the cache already include the bias, so it must not
+  // be added to them again.
   cached.Input(F32({18}, Join(Floats(6, 0), Floats(12, 100))));
   cached.Attribute({"num_heads", heads}).Attribute({"scale", 0.4});
   Expect(cached.Run(), {1, 2, 6}, want);
 
-  Floats packed;  // packed keys: [keys, heads, 2, size]
+  // keys and values packed into one tensor, [keys, heads, 2, size]
+  Floats packed;
   for (int i = 0; i < keys * heads; ++i) {
     packed =
         Join(packed, {p.k.begin() + i * size, p.k.begin() + (i + 1) * size});
@@ -220,7 +226,9 @@ TEST(MultiHeadAttention, OperandsInAllForms) {
 TEST(MultiHeadAttention, PackedOperandsGetTheBias) {
   const Floats q = Noise(4, 1), k = Noise(4, 2), v = Noise(4, 3);
   const Problem p{1, 2, 2, 2, q, k, v, 1 / std::sqrt(2.0)};
-  Floats packed;  // packed operands [tokens, 1, 3, 2], minus the bias
+  // q, k and v packed into one tensor [tokens, 1, 3, 2], with the biases
+  // subtracted
+  Floats packed;
   for (int t = 0; t < 2; ++t) {
     for (const Floats* x : {&q, &k, &v}) {
       const double bias = x == &q ? 1 : x == &k ? 2 : 3;
@@ -235,9 +243,9 @@ TEST(MultiHeadAttention, PackedOperandsGetTheBias) {
 }
 
 TEST(DecoderMaskedMultiHeadAttention, WritesToTheBufferAndFollowsBeams) {
-  // The case has two beams of one batch, and a buffer for three keys, one of
-  // which is used. Beam 0 came from beam 1, and beam 1 from beam 0. All scores
-  // are 0.
+  // The case has one batch with two beams, and a cache with room for three
+  // keys, of which one is used. Beam 0 continues beam 1, and beam 1 continues
+  // beam 0. All scores are 0.
   OneNode node = Contrib("DecoderMaskedMultiHeadAttention", 3);
   node.Input(F32({2, 1, 1}, {0, 0})).Input(F32({2, 1, 1}, {5, 6}));
   node.Input(F32({2, 1, 1}, {50, 60})).Absent().Absent();
@@ -254,8 +262,8 @@ TEST(DecoderMaskedMultiHeadAttention, WritesToTheBufferAndFollowsBeams) {
 }
 
 TEST(GroupQueryAttention, SequencesOfDifferentLengths) {
-  // Two query heads share one head of keys. The second sequence has one key in
-  // the cache, so its new key is the second one. All scores are 0.
+  // Two query heads share one key head. The second sequence already has one key
+  // in the cache, so its new key is its second one. All scores are 0.
   OneNode node = Contrib("GroupQueryAttention", 3);
   node.Input(F32({2, 1, 2}, {0, 0, 0, 0})).Input(F32({2, 1, 1}, {7, 8}));
   node.Input(F32({2, 1, 1}, {70, 80}));
@@ -315,7 +323,7 @@ TEST(GroupQueryAttention, SinksTakeAPartOfTheSoftmax) {
   }
 }
 
-// The batch is open in some operands and 1 in others.
+// In some operands the batch is an open dim; in others it is the constant 1.
 TEST(GroupQueryAttention, AnOpenBatchBesideOneOf1) {
   OneNode node = Contrib("GroupQueryAttention", 3);
   node.Input(F32({1, 1, 2}, {0, 0}), {-2, -2, 2});
@@ -379,8 +387,8 @@ TEST(RotaryEmbedding, HalvesAndNeighbours) {
 }
 
 TEST(QAttention, ProjectsQuantizedOperands) {
-  // The product (x - 10) * 0.5 times (w - 1) * 2 is (2, 4), then (4, 6), as in
-  // the test of Attention.
+  // The operands are dequantized as (x - 10) * 0.5 and (w - 1) * 2. Their
+  // products are (2, 4) and (4, 6), as in the test of Attention.
   OneNode node = Contrib("QAttention");
   node.Input(U8({1, 2, 2}, {12, 14, 14, 16}));
   node.Constant(U8({2, 6}, {2, 1, 2, 1, 2, 1, 1, 2, 1, 2, 1, 2}));

@@ -76,8 +76,8 @@ Values OneExpert(const Experts& e, int expert, const Values& x) {
   return Linear(e.w2, e.b2, expert, kHidden, a);
 }
 
-// Returns the result of a mixture of experts. `of_chosen`: the softmax is over
-// the k best logits only.
+// Returns the expected result of a mixture of experts. If `of_chosen` is true,
+// the softmax is taken over the k best logits only; otherwise over all of them.
 Values Reference(const Experts& e, const Values& x, const Values& logits, int k,
                  bool of_chosen) {
   Values y;
@@ -112,7 +112,8 @@ OneNode Node(const std::string& op_type) {
   return OneNode(op_type, 1, 1, "com.microsoft");
 }
 
-// Adds x and the logits, whose dims may be open.
+// Adds the inputs x and logits to the node. If `open` is true, their dims are
+// symbols.
 void AddOperands(OneNode& node, const Values& x, const Values& logits,
                  bool open) {
   if (open) {
@@ -156,7 +157,7 @@ TEST(MoE, ChosenExpertsAreWeighted) {
   }
 }
 
-// No token chooses another expert than the first one.
+// All tokens choose the first expert, so the other experts have no tokens.
 TEST(MoE, AnExpertMayHaveNoTokens) {
   Experts e;
   e.w1 = Noise(kExperts * kInner * kHidden, 1);
@@ -222,8 +223,8 @@ struct Quantized {
   Values values;
 };
 
-// Makes the quantized weights of all experts. `block`: number of columns that
-// share a scale; 0: all columns share it.
+// Makes random quantized weights for all experts. `block` is the number of
+// columns that share a scale; 0 means that all columns of a row share it.
 Quantized Quantize(int rows, int columns, int bits, int block, bool zeros,
                    int seed) {
   const int blocks = block == 0 ? 1 : (columns + block - 1) / block;
@@ -260,13 +261,14 @@ TEST(QMoE, WeightsAreWidened) {
     for (const int block : {0, 2}) {
       for (const bool zeros : {false, true}) {
         Experts e;
-        // The second layer's operands are not a whole number of bytes.
+        // The second layer has an odd number of operands, so that its rows of
+        // 2- or 4-bit numbers do not fill whole bytes.
         const Quantized first =
             Quantize(kInner + 1, kHidden, bits, block, zeros, 1);
         const Quantized second =
             Quantize(kHidden, kInner + 1, bits, block, zeros, 2);
-        // The first layer has one more result than the one of Reference, which
-        // does not get the weights of that result.
+        // The first layer has one result more than Reference knows, so the
+        // weights of that result are not passed to Reference.
         for (int expert = 0; expert < kExperts; ++expert) {
           const auto begin =
               first.values.begin() + expert * (kInner + 1) * kHidden;
@@ -277,7 +279,8 @@ TEST(QMoE, WeightsAreWidened) {
           if (i % (kInner + 1) != kInner) e.w2.push_back(w2[i]);
         OneNode node = Node("QMoE");
         AddOperands(node, x, logits, false);
-        // The last result is below 0 by its bias, and the activation drops it.
+        // The bias makes the additional result negative, and the activation
+        // makes it 0, so that it changes nothing.
         Values bias;
         for (int expert = 0; expert < kExperts; ++expert)
           bias.insert(bias.end(), {0, 0, 0, -1000});

@@ -85,7 +85,8 @@ TEST(ContribNormalization, SimplifiedIsByTheMeanSquare) {
   skip.Input(F32({2}, {1, 2})).Attribute({"epsilon", 0.0});
   const double root = std::sqrt(12.5);
   Expect(skip.Run(), {1, 2}, {3 / root, 8 / root});
-  // ONNX Runtime writes the operator into the default domain, at any opset.
+  // ONNX Runtime also writes this operator with the default domain, at any
+  // opset.
   OneNode plain("SimplifiedLayerNormalization", 12);
   plain.Input(F32({1, 2}, {3, 4})).Input(F32({2}, {1, 2}));
   plain.Attribute({"epsilon", 0.0});
@@ -106,13 +107,14 @@ TEST(ContribNormalization, EmbeddingsAreSummedAndNormalized) {
 }
 
 TEST(ContribNormalization, GroupNormInBothLayouts) {
-  // The groups have one channel, with the values 0 and 2.
+  // Each of the two groups has one channel. One channel has the values 0 and 2,
+  // the other one 10 and 12.
   for (const int channels_last : {1, 0}) {
     OneNode node = Contrib("SkipGroupNorm", 2);
     node.Input(F32({1, 2, 1, 2}, channels_last == 1 ? Floats{0, 10, 2, 12}
                                                     : Floats{0, 2, 10, 12}));
-    // Axis 1 of x has two rows if the channels are last, two channels if they
-    // are first.
+    // If the channels are last, axis 1 of x has two rows; if they are first, it
+    // has two channels.
     node.Constant(F32({2}, {1, 2})).Constant(F32({2}, {0, 1}));
     node.Input(F32({1, 2}, {5, 7})).Attribute({"groups", 2});
     node.Attribute({"activation", 0}).Attribute({"epsilon", 0.0});
@@ -126,11 +128,13 @@ TEST(ContribNormalization, GroupNormInBothLayouts) {
 }
 
 TEST(ContribContraction, FusedMatMulTransposesBatches) {
-  // The operand is a[k][batch][m]: a column times a row in each batch.
+  // transBatchA makes the first operand a[k][batch][m]. The product in each
+  // batch is a column times a row.
   OneNode node = Contrib("FusedMatMul");
   node.Input(F32({2, 2, 1}, {1, 2, 3, 4})).Input(F32({2, 1, 1}, {5, 6}));
   node.Attribute({"transBatchA", 1}).Attribute({"alpha", 2.0});
-  // The batches are the columns (1, 3) and (2, 4).
+  // Batch 0 of the first operand is the column (1, 3), and batch 1 is the
+  // column (2, 4).
   Expect(node.Run(), {2, 2, 1}, {10, 30, 24, 48});
 }
 
@@ -153,19 +157,21 @@ TEST(ContribContraction, ActivationsOfFusedOperators) {
               HasSubstr("activation 'Snake' is not supported"));
 }
 
-// In the weights the first two of sixteen columns are 1 and -2 times the scale,
-// the others 0.
+// The weights have sixteen columns. The first one is 1 times the scale, the
+// second -2 times the scale, and the others are 0.
 TEST(QuantizedWeights, MatMulNBitsOfEveryWidth) {
   struct Case {
     int bits;
     Bytes weights, zero_point;
   };
   Bytes four(8, 0x88), two(4, 0xaa), eight(16, 0x80), low(8, 0x33);
-  four[0] = 0x69;  // the numbers 9 - 8 and 6 - 8
-  two[0] = 0xa3;   // the numbers 3 - 2 and 0 - 2
+  four[0] = 0x69;  // the two numbers 9 - 8 = 1 and 6 - 8 = -2, of 4 bits each
+  two[0] = 0xa3;   // the two numbers 3 - 2 = 1 and 0 - 2 = -2, of 2 bits each
   eight[0] = 0x81;
   eight[1] = 0x7e;
-  low[0] = 0x14;  // the numbers 4 - 3 and 1 - 3
+  // the two numbers 4 - 3 = 1 and 1 - 3 = -2, of 4 bits each, with the zero
+  // point 3
+  low[0] = 0x14;
   for (const Case& c : {Case{4, four, {}}, Case{2, two, {}}, Case{8, eight, {}},
                         Case{4, low, {0x03}}}) {
     OneNode node = Contrib("MatMulNBits");
@@ -189,8 +195,8 @@ TEST(QuantizedWeights, MatMulNBitsOfEveryWidth) {
 
 TEST(QuantizedWeights, MatMulBnb4TakesTheHighHalfFirst) {
   OneNode node = Contrib("MatMulBnb4");
-  Bytes codes(8, 0x77);  // code 7 of NF4 is 0
-  codes[0] = 0xf0;       // the codes of 1 and -1
+  Bytes codes(8, 0x77);  // Code 7 of NF4 represents 0.
+  codes[0] = 0xf0;       // The codes 15 and 0 represent 1 and -1.
   Floats x(16, 1);
   x[0] = 5;
   node.Input(F32({1, 16}, x)).Constant(U8({8}, codes));
@@ -201,9 +207,9 @@ TEST(QuantizedWeights, MatMulBnb4TakesTheHighHalfFirst) {
 
 TEST(QuantizedWeights, GatheredRowsAreDequantizedByBlock) {
   OneNode node = Contrib("GatherBlockQuantized");
-  Bytes rows(32, 0x88);  // two rows of 32 elements, which are all 0
-  rows[16] = 0x98;       // the element in row 1, column 1: 9 - 8
-  rows[31] = 0x68;       // the element in row 1, column 31: 6 - 8
+  Bytes rows(32, 0x88);  // two rows of 32 elements of 4 bits; all are 8 - 8 = 0
+  rows[16] = 0x98;       // The element in row 1, column 1 becomes 9 - 8 = 1.
+  rows[31] = 0x68;       // The element in row 1, column 31 becomes 6 - 8 = -2.
   node.Constant(U8({2, 16}, rows)).Input(I64({1}, {-1}));
   node.Constant(F32({2, 2}, {1, 1, 10, 100}));
   node.Attribute({"block_size", 16}).Attribute({"bits", 4});
@@ -222,7 +228,7 @@ TEST(QuantizedWeights, ScalesAreRefusedWithoutADimPerDimOfTheRows) {
 }
 
 TEST(ContribQuantization, AddAndMultiply) {
-  // The operands are 0.5 * (12 - 10) = 1 and 2 * 3 = 6.
+  // The dequantized operands are 0.5 * (12 - 10) = 1 and 2 * 3 = 6.
   const std::vector<std::pair<std::string, double>> cases = {
       {"QLinearAdd", 7 * 4 + 1}, {"QLinearMul", 6 * 4 + 1}};
   for (const auto& [name, want] : cases) {
@@ -250,10 +256,12 @@ TEST(ContribQuantization, GemmGivesFloatsWithoutAScaleOfTheResult) {
     node.Constant(U8({}, {10})).Constant(I8({2, 1}, {3, -4}));
     node.Constant(F32({1}, {2})).Constant(I8({1}, {1}));
     node.Constant(I32({1}, {1}));
-    // The sum is 2 * 2 + 1 * 5 + 1 = 10, in units of 0.5 * 2.
+    // The sum of products is 2 * 2 + 1 * 5 + 1 = 10. It is a number of units of
+    // 0.5 * 2, the product of the scales.
     if (quantized) {
       node.Constant(F32({}, {4})).Constant(I8({}, {-5}));
-      ExpectExact(DType::kI8, node.Run(), {1, 1}, {-3});  // 2.5 rounds to even
+      // The quotient 2.5 rounds to 2, the even neighbour.
+      ExpectExact(DType::kI8, node.Run(), {1, 1}, {-3});
     } else {
       Expect(node.Run(), {1, 1}, {10});
     }
@@ -261,7 +269,8 @@ TEST(ContribQuantization, GemmGivesFloatsWithoutAScaleOfTheResult) {
 }
 
 TEST(ContribQuantization, DynamicMatMulRoundsItsOperand) {
-  // The operand's range is [0, 255], so its scale is 1.
+  // The operand is quantized dynamically. Its elements are from 0 to 255, so
+  // its scale is 1.
   OneNode node = Contrib("DynamicQuantizeMatMul");
   node.Input(F32({1, 2}, {255, 1.4})).Constant(I8({2, 1}, {1, 3}));
   node.Constant(F32({1}, {0.5})).Absent().Constant(F32({1}, {10}));
@@ -280,9 +289,9 @@ TEST(ContribMovement, UnfoldAndDistances) {
 }
 
 TEST(ContribMovement, RelativePositionsInBuckets) {
-  // There are one direction and four buckets. Two buckets are exact, the others
-  // cover distances up to 8: 2 and 3 are in bucket 2, which ends where log2
-  // reaches 2, at 4.
+  // The bias is for one direction and four buckets. The first two buckets are
+  // for one distance each; the others cover distances up to 8. The distances 2
+  // and 3 are in bucket 2, which ends at the distance 4.
   OneNode node = Contrib("RelativePositionBias");
   node.Constant(F32({4, 1}, {10, 11, 12, 13}));
   node.Constant(I64({1}, {1})).Constant(I64({1}, {6}));
@@ -301,7 +310,8 @@ TEST(ContribMovement, HashesOfKnownVectors) {
 }
 
 TEST(ContribMovement, GatesScaleTheBias) {
-  // Both gates are sigmoid(0), so the scale is 0.5 (0.5 * 4 - 1) + 2.
+  // Both gates are sigmoid(0) = 0.5, so the factor of the bias is 0.5 (0.5 * 4
+  // - 1) + 2.
   OneNode node = Contrib("GatedRelativePositionBias");
   node.Input(F32({1, 1, 2}, {1, 2})).Input(F32({2}, {-1, -2}));
   node.Input(F32({1, 1, 1, 1}, {10})).Input(F32({2, 4}, Floats(8, 3)));

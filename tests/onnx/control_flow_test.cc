@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "frontends/onnx/model_builder.h"
+#include "frontends/onnx/testing/model_builder.h"
 #include "tests/onnx/one_node.h"
 #include "vm/runtime/tensor.h"
 
@@ -74,16 +74,29 @@ ModelBuilder SqueezeIfOne() {
   return m;
 }
 
-TEST(If, SqueezesADimThatMustThenBeOne) {
+// The results differ in rank, so that there is one branch. It is the one for
+// which the open dim need not be 1, unless the model states a rank.
+TEST(If, SqueezesADimThatIsTakenNotToBeOne) {
   ModelBuilder m = SqueezeIfOne();
   m.Node("Neg", {"squeezed"}, {"y"});
   m.Output("y");
   const std::vector<float> x = {1, 2, 3, 4};
+  ExpectFloats(RunGraph(m.Import(), {Vector(x, {2, 2})}), {2, 2},
+               {-1, -2, -3, -4});
+  const Status status = ErrorOf(RunGraph(m.Import(), {Vector(x, {2, 1})}));
+  EXPECT_THAT(
+      std::string(status.message()),
+      AllOf(HasSubstr("'maybe (If)': this module was compiled for the else "
+                      "branch, found a condition that is true"),
+            HasSubstr("pin the dims")));
+  auto& type = *m.graph().mutable_output(0)->mutable_type();
+  type.mutable_tensor_type()->set_elem_type(TensorProto::FLOAT);
+  type.mutable_tensor_type()->mutable_shape()->add_dim();
   ExpectFloats(RunGraph(m.Import(), {Vector(x, {2, 1})}), {2}, {-1, -2});
-  const Status status = ErrorOf(RunGraph(m.Import(), {Vector(x, {2, 2})}));
-  EXPECT_THAT(std::string(status.message()),
-              AllOf(HasSubstr("'maybe (If)/"),
-                    HasSubstr("dim 2*n must be 2: expected 2, found 4")));
+  EXPECT_THAT(
+      std::string(ErrorOf(RunGraph(m.Import(), {Vector(x, {2, 2})})).message()),
+      AllOf(HasSubstr("'maybe (If)/"),
+            HasSubstr("dim 2*n must be 2: expected 2, found 4")));
 }
 
 TEST(If, WhatFollowsIsThereForBothRanks) {
@@ -100,7 +113,8 @@ TEST(If, WhatFollowsIsThereForBothRanks) {
 }
 
 TEST(If, WhatFollowsACallIsThereForBothRanks) {
-  // The If is inside a function, whose result has either rank.
+  // The If is inside a function, whose result has one of two ranks, as the If's
+  // branches have.
   ModelBuilder squeeze = SqueezeIfOne();
   ModelBuilder m(11);
   m.Input("x", {2, "n"});
@@ -131,7 +145,8 @@ TEST(If, WhatFollowsACallIsThereForBothRanks) {
   ExpectFloats(RunGraph(m.Import(), {Vector(x, {2, 2})}), {}, {4});
 }
 
-// The branches have three ranks, two of them in an If in a branch of another.
+// The branches of the outer If have three ranks: one branch contains another
+// If, whose branches have different ranks.
 TEST(If, WhatFollowsIsThereForTheRanksOfAnIfInAnIf) {
   ModelBuilder inner;
   NodeProto& choice = inner.Node("If", {"b"}, {"chosen"});
@@ -168,7 +183,8 @@ TEST(If, WhatFollowsIsThereForTheRanksOfAnIfInAnIf) {
 
 TEST(If, TheRestOfTheModelTellsTheBranch) {
   ModelBuilder m = SqueezeIfOne();
-  // The transpose requires two dims.
+  // The node after the If, a Transpose, requires two dims, so it fits only one
+  // of the If's branches.
   m.Node("Transpose", {"squeezed"}, {"y"},
          {{"perm", std::vector<int64_t>{1, 0}}});
   m.Output("y");
@@ -181,8 +197,8 @@ TEST(If, TheRestOfTheModelTellsTheBranch) {
                       "branch, found a condition that is true")));
 }
 
-// Returns a model of: y = If(c) [x] (rank 2) else x. The model states the type
-// of y, or that of `mid`.
+// Returns a model of: y = If(c) [x] (rank 2) else x. The model declares a type
+// with `stated_rank` for the output y, or for the intermediate value `mid`.
 ModelBuilder UnsqueezeIf(bool state_output, int stated_rank) {
   ModelBuilder m(11);
   m.Input("c", {}, TensorProto::BOOL);
@@ -227,8 +243,8 @@ TEST(If, StatedTypesTellTheBranch) {
   }
 }
 
-// The result's contents are read at compile time. The check of the condition
-// must stay.
+// Only the contents of a shape are used, which are known at compile time. The
+// check that the condition is a single bool must stay all the same.
 TEST(If, TheConditionIsCheckedThoughOnlyAShapeIsUsed) {
   ModelBuilder m(11);
   m.Input("c", {}, TensorProto::BOOL);
@@ -255,7 +271,7 @@ TEST(If, TheConditionIsCheckedThoughOnlyAShapeIsUsed) {
               HasSubstr("compiled for the then branch"));
 }
 
-// Only the iterations that run the inner If check its condition.
+// An If inside of a region checks its condition only if the region runs.
 TEST(If, InARegionIsCheckedWhereItRuns) {
   ModelBuilder inner(11);
   NodeProto& choice = inner.Node("If", {"d"}, {"result"});
@@ -291,8 +307,8 @@ TEST(If, NoBranchCanBeUsed) {
   EXPECT_FALSE(m.Import().ok());
 }
 
-// Runs a Scan of opset 8: sums of x[batch, time, 1] from an initial state, with
-// all sums as the stacked output.
+// Runs a Scan of opset 8 on x[batch, time, 1]. It computes running sums from an
+// initial state; the stacked output has all running sums.
 StatusOr<std::vector<vm::Tensor>> SumsBefore9(
     int direction, const std::vector<int64_t>& lengths) {
   ModelBuilder body(8);
@@ -331,13 +347,15 @@ void ExpectSums(int direction, const std::vector<int64_t>& lengths,
   EXPECT_EQ(std::vector<float>(got.begin(), got.end()), last);
 }
 
-// Makes a loop's body that carries what `make` computes from the iteration's
-// number; `seen` is the carried value of each iteration.
+// Makes a loop's body with one carried value: `make` adds the nodes that
+// compute the next value from the iteration's number. The output `seen` is the
+// carried value of each iteration.
 GraphProto BodyThatCarriesTheIteration(
     const std::function<void(ModelBuilder&)>& make) {
   ModelBuilder body;
   body.Node("Identity", {"condition"}, {"continue"});
-  make(body);  // makes the value "next" from "iteration"
+  // This function adds nodes that compute the value "next" from "iteration".
+  make(body);
   body.Node("Identity", {"carried"}, {"seen"});
   for (const char* output : {"continue", "next", "seen"}) body.Output(output);
   GraphProto graph = body.graph();
@@ -381,9 +399,9 @@ TEST(Loop, TheIterationsNumberIsCarried) {
   }));
 }
 
-// The first loop's number has new memory in each iteration; the second loop's
-// number is allocated before it. Also tested with a first loop without
-// iterations.
+// The first loop carries its iteration number, so the number has new memory in
+// each iteration. The memory of the second loop's number is allocated before
+// the loop. The first loop also runs with no iterations.
 TEST(Loop, ALoopBehindOneThatCarriesItsNumber) {
   for (const int64_t trips : {int64_t{0}, int64_t{4}}) {
     ModelBuilder m = CarriesTheIteration([](ModelBuilder& body) {
@@ -398,7 +416,8 @@ TEST(Loop, ALoopBehindOneThatCarriesItsNumber) {
     const auto results =
         RunGraph(m.Import(), {vm::Tensor::Borrow(DType::kI64, {}, &trips)});
     ASSERT_TRUE(results.ok()) << results.status().ToString();
-    // `last` is 3, or without an iteration the initial value.
+    // `last` is 3 after the iterations; without iterations it keeps its initial
+    // value 0.
     EXPECT_EQ((*results)[0].elements<int64_t>()[0], trips == 0 ? 0 : 3);
     EXPECT_EQ((*results)[2].elements<int64_t>()[0], trips == 0 ? 0 : -2);
   }

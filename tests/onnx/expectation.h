@@ -27,7 +27,7 @@ namespace ember::tests {
 
 struct Expectation {
   int64_t cases = 0;
-  // for each failed case the name of the stage
+  // For each case that fails: the name of the stage at which it stops.
   std::map<std::string, std::string> failures;
   std::set<std::string> interpreted;
 };

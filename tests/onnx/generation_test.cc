@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "frontends/onnx/model_builder.h"
+#include "frontends/onnx/testing/model_builder.h"
 #include "tests/onnx/one_node.h"
 
 namespace ember::tests {
@@ -25,9 +25,9 @@ using Table = std::vector<std::vector<float>>;
 // a log-probability so small that the token is never chosen
 constexpr float kNever = -30;
 
-// Makes the parts that all decoders have: inputs, and the growth of the past.
-// The caller computes `logits` from input_ids, position_ids, attention_mask and
-// present_0.
+// Makes the parts that all decoders have: the inputs, and the concatenation of
+// the past with the present. The caller adds nodes that compute `logits` from
+// input_ids, position_ids, attention_mask and present_0.
 ModelBuilder GptDecoder() {
   ModelBuilder m(11);
   m.Input("input_ids", {"batch", "length"}, TensorProto::INT32);
@@ -66,7 +66,8 @@ Table Counting(int size, int step = 1) {
   return table;
 }
 
-// Returns a table with the same logits after each token.
+// Returns a table of transitions in which every token is followed by the same
+// logits.
 Table Always(const std::vector<float>& logits) {
   return Table(logits.size(), logits);
 }
@@ -153,7 +154,8 @@ TEST(GreedySearch, NoEndBeforeTheSmallestLength) {
       else
         node.Input(I32({1}, {length}));
     }
-    // Several tokens are equally good; 0 is the first of them.
+    // After token 6 several tokens have the same logit; the search takes the
+    // first of them, 0.
     ExpectNumbers(node.Run(), {I32({1, 6}, {5, 6, 0, 1, 2, 3})});
   }
 }
@@ -165,10 +167,11 @@ TEST(GreedySearch, PenalizesWhatTheRowHas) {
     node.Absent().Input(F32({1}, {2}));
     return node.Run();
   };
-  // The logits are 4, 3/2, 2.5, 1 in the first step, then 4/2, 3/2, 2.5, 1,
-  // then 2, 1.5, 1.25, 1.
+  // The penalty divides the logits of tokens that have occurred. The logits of
+  // the tokens 0 to 3 are 4, 3/2, 2.5, 1 in the first step, then 4/2, 3/2, 2.5,
+  // 1, and then 2, 1.5, 1.25, 1.
   ExpectNumbers(run({4, 3, 2.5, 1}, 1), {I32({1, 4}, {1, 0, 2, 0})});
-  // Negative logits are multiplied by the penalty.
+  // A negative logit is multiplied by the penalty, which makes it smaller, too.
   ExpectNumbers(run({-1, -1.5, -1.75, -5}, 3), {I32({1, 4}, {3, 0, 1, 2})});
 }
 
@@ -188,8 +191,9 @@ TEST(GreedySearch, RepeatsNoNGram) {
 TEST(GreedySearch, TakesMasksOfTheVocabulary) {
   Generation node("GreedySearch", TableDecoder(Counting(4)), 9, 0);
   node.Prompt({2, 1}, {0, 1}).Input(I32({1}, {4})).Absent().Absent();
-  node.Input(I32({4}, {1, 1, 1, 0}));  // token 3 is never allowed
-  // Token 1 is not allowed at first.
+  // The vocabulary mask forbids token 3 in all steps.
+  node.Input(I32({4}, {1, 1, 1, 0}));
+  // The prefix mask of the first sequence forbids token 1 in the first step.
   node.Input(I32({2, 4}, {1, 0, 1, 1, 1, 1, 1, 1}));
   ExpectNumbers(node.Run(), {I32({2, 4}, {0, 0, 1, 2, 1, 2, 0, 1})});
 }
@@ -197,7 +201,8 @@ TEST(GreedySearch, TakesMasksOfTheVocabulary) {
 TEST(GreedySearch, FeedsPositionsMaskAndPast) {
   Generation node("GreedySearch", SummingDecoder(32), 30, 31);
   node.Prompt({2, 3}, {31, 1, 2, 1, 1, 1}).Input(I32({1}, {6}));
-  // The tokens are 1 + 2 + 1, 1 + 2 + 4 + 2, …: padding is counted neither as a
+  // Each new token is the sum of all tokens before it and of its position: 1 +
+  // 2 + 1 = 4, then 1 + 2 + 4 + 2 = 9, and so on. Padding counts neither as a
   // token nor as a position.
   ExpectNumbers(node.Run(),
                 {I32({2, 6}, {31, 1, 2, 4, 9, 19, 1, 1, 1, 5, 11, 23})});
@@ -257,8 +262,9 @@ TEST(Sampling, TakesTheBestWhereNothingElseIsLeft) {
 }
 
 TEST(Sampling, DrawsByProbabilityAmongWhatIsKept) {
-  // The probabilities are .1 .2 .3 .4. From the smallest on, tokens are dropped
-  // while their sum is at most 1 - .6.
+  // The tokens have the probabilities .1, .2, .3 and .4, and top_p is .6. The
+  // least probable tokens are dropped while the sum of the dropped
+  // probabilities is at most 1 - .6.
   constexpr int kRows = 2048;
   for (const int seed : {-1, 7}) {
     Generation node("Sampling", TableDecoder(Always(Logs({.1, .2, .3, .4}))), 9,
@@ -282,7 +288,9 @@ TEST(Sampling, DrawsByProbabilityAmongWhatIsKept) {
       }
       same += tokens[1] == tokens[2] ? 1 : 0;
     }
-    // The expected shares are 4/7 and 25/49, within 5 standard deviations.
+    // Two tokens remain. The last one is drawn with probability 4/7, and a row
+    // draws the same token in both steps with probability 25/49. The counts
+    // must be within 5 standard deviations.
     const double spread = 5 * std::sqrt(kRows * 0.25);
     for (const auto& count : counts)
       EXPECT_NEAR(count[3], kRows * 4.0 / 7, spread);
@@ -290,9 +298,9 @@ TEST(Sampling, DrawsByProbabilityAmongWhatIsKept) {
   }
 }
 
-// Draws numbers as std::uniform_real_distribution does from the minimal
-// standard generator: each from two of its numbers, counted from 0, the lower
-// half first.
+// Draws the numbers that std::uniform_real_distribution<double> draws from
+// std::minstd_rand: each number is made of two numbers of the generator, minus
+// its minimum, the lower part first.
 class Uniform {
  public:
   explicit Uniform(uint32_t seed) : generator_(seed) {}
@@ -330,8 +338,8 @@ TEST(Sampling, DrawsWhatASeedSays) {
 }
 
 TEST(Sampling, FlattensByTemperature) {
-  // At temperature 1000 both of two tokens are drawn, though their logits
-  // differ by 30.
+  // At temperature 1000 the two tokens are nearly equally probable, though
+  // their logits differ by 30. So both tokens must be drawn.
   Generation node("Sampling", TableDecoder(Always({0, 30})), 9, 0);
   node.Attribute({"temperature", 1000.0}).Attribute({"top_p", 1.0});
   node.Attribute({"min_tokens_to_keep", 2});
@@ -343,8 +351,9 @@ TEST(Sampling, FlattensByTemperature) {
   EXPECT_NEAR(ones, 32, 20);
 }
 
-// Returns a table in which 0 is followed by 1 (probability .6) or 2 (.4). The
-// end, token 4, follows 1 with probability .5 and 2 with .9.
+// Returns a table of transitions. Token 0 is followed by 1 (probability .6) or
+// 2 (.4). Token 4 is the end of a sequence; it follows 1 with probability .5
+// and 2 with probability .9.
 Table Fork() {
   return {Logs({0, .6, .4, 0, 0}), Logs({.3, .2, 0, 0, .5}),
           Logs({.1, 0, 0, 0, .9}), Always({0, 0, 0, 0, 0})[0],
@@ -376,7 +385,7 @@ TEST(BeamSearch, FindsWhatGreedySearchMisses) {
                   {I32({1, 2, 6}, {0, 2, 3, 3, 3, 3, 0, 1, 3, 3, 3, 3}),
                    F32({1, 2}, {std::log(.36), std::log(.3)})});
   }
-  // One beam makes the search greedy: it finds 0 1, and the end.
+  // A search with one beam is greedy: it finds 0, 1 and the end token.
   Generation greedy = Beams(TableDecoder(Fork()), 6, 1, 1, 0);
   ExpectNumbers(greedy.Run(), {I32({1, 1, 6}, {0, 1, 3, 3, 3, 3}),
                                F32({1, 1}, {std::log(.3)})});
@@ -390,9 +399,10 @@ TEST(BeamSearch, BeamsThatDoNotEndCountAtTheLargestLength) {
 }
 
 TEST(BeamSearch, LongSequencesArePenalizedByTheirLength) {
-  // Scores are divided by the length: 0 1 0 (.18, length 3) is worse than 0 2
-  // and 0 1, which ended with 2 tokens. Divided by length², it is better than
-  // these.
+  // If the length penalty is 1, the log-probability is divided by the length.
+  // Then 0 1 0 (.18, length 3) is worse than 0 2 and 0 1, which end after 2
+  // tokens. If the penalty is 2, it is divided by length², and 0 1 0 is the
+  // best.
   Generation one = Beams(TableDecoder(Fork()), 3, 2, 1, 1);
   ExpectNumbers(one.Run(),
                 {I32({1, 1, 3}, {0, 2, 3}), F32({1, 1}, {std::log(.36) / 2})});
@@ -413,8 +423,8 @@ TEST(BeamSearch, PromptsOfABatchAreApart) {
                                  2, 3, 3, 3, 3, 2, 0, 2, 3, 3}),
                  F32({2, 2}, {std::log(.36), std::log(.3), std::log(.9),
                               std::log(.036)})});
-  // These are the scores of every candidate at every step: [steps, batch,
-  // beams, tokens].
+  // The third output has the log-probability of every candidate at every step:
+  // [steps, batch, beams, tokens].
   const Numbers& scores = (*results)[2];
   EXPECT_EQ(scores.dims, (std::vector<int64_t>{4, 2, 2, 5}));
   EXPECT_NEAR(scores.values[1], std::log(.6), 1e-5);
@@ -423,10 +433,11 @@ TEST(BeamSearch, PromptsOfABatchAreApart) {
 }
 
 TEST(BeamSearch, PastsFollowTheirBeams) {
-  // In the first step 0 1 is better than 0 6. Then 0 1 2 is one of many (.56),
-  // and 0 6 7 is at the end of the vocabulary (.72), so the beams change
-  // places. The token after 0 1 2 is the sum of all tokens and the position, 5,
-  // if the beam's past moved with it.
+  // After the first step the sequence 0 1 is better than 0 6. After the second
+  // step 0 6 7 (.72), at the end of the vocabulary, is better than 0 1 2 (.56),
+  // so the two beams change places. The token after 0 1 2 is the sum of its
+  // tokens and the position, 5. That holds only if the past of the beam was
+  // moved with the beam.
   Generation node("BeamSearch", SummingDecoder(8), 62, 63, 1);
   node.Subgraph("init_decoder",
                 TableDecoder(Table(8, Logs({0, .52, 0, 0, 0, 0, .48, 0}))));
@@ -435,9 +446,9 @@ TEST(BeamSearch, PastsFollowTheirBeams) {
   ExpectNumbers(node.Run(), {I32({1, 2, 4}, {0, 6, 7, 7, 0, 1, 2, 5})});
 }
 
-// Makes an encoder and a decoder. The encoder passes on the tokens that are not
-// padding, as the keys of cross attention. The next token is the sum of these
-// and of all tokens so far.
+// The model has an encoder and a decoder. The encoder passes on its tokens,
+// without padding, as the keys of cross attention. The decoder's next token is
+// the sum of the encoder's tokens and of all decoder tokens so far.
 TEST(BeamSearch, RunsTheEncoderOnce) {
   constexpr int kStart = 1, kPad = 2, kVocabulary = 32;
   const std::vector<int64_t> inner = {1, 3};
@@ -481,15 +492,17 @@ TEST(BeamSearch, RunsTheEncoderOnce) {
     node.Subgraph("encoder", encoder.graph());
     node.Attribute({"model_type", 1});
     node.Attribute({"decoder_start_token_id", kStart});
-    // Padding after a token counts, padding before it does not.
+    // Padding in the middle or at the end of the prompt counts as a token;
+    // padding at the beginning does not.
     node.Prompt({2, 3}, {kPad, 1, 1, 1, 1, kPad}).Input(I32({1}, {4})).Absent();
     node.Constant(I32({1}, {beams}));
     ExpectNumbers(node.Run(), {I32({2, 1, 4}, {1, 3, 6, 12, 1, 5, 10, 20})});
   }
 }
 
-// The next token is the last one plus the sum of the encoder's tokens. The past
-// grows by all tokens in each step, so its length is not their number.
+// The next token is the last token plus the sum of the encoder's tokens. The
+// decoder gets all tokens again in each step, so the past grows by all of them,
+// and its length is not the number of tokens.
 TEST(BeamSearch, DecodersMayTakeAllTokensAnew) {
   constexpr int kStart = 1, kPad = 2, kVocabulary = 32;
   const std::vector<int64_t> inner = {1, 3};
@@ -539,8 +552,9 @@ TEST(BeamSearch, DecodersMayTakeAllTokensAnew) {
 }
 
 TEST(BeamSearch, StopsEarly) {
-  // Without early stopping a third step finds that 0 1 1 … is better than 0 1.
-  // With it, the first two that ended are the result.
+  // Without early stopping, the search makes a third step and finds that 0 1 1
+  // … is better than 0 1. With early stopping, the result is the first two
+  // sequences that ended.
   for (const int early : {0, 1}) {
     Generation node = Beams(TableDecoder(Fork()), 3, 2, 1, 2);
     node.Attribute({"early_stopping", early});

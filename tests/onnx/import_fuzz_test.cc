@@ -13,7 +13,7 @@
 #include <system_error>
 #include <vector>
 
-#include "frontends/onnx/import.h"
+#include "frontends/onnx/import/import.h"
 #include "frontends/onnx/testing/sample_models.h"
 #include "tests/import_fuzzing/import_fuzzing.h"
 #include "tests/onnx/testing/mutate_model.h"

@@ -47,7 +47,8 @@ Data MakeData(const Problem& p) {
           fill(rows * p.betas, 0, 1)};
 }
 
-// Computes the recurrence for one batch and one head of keys.
+// Computes the expected result for one element of the batch and one key head,
+// by the operator's recurrence.
 void RunHead(const Problem& p, const Data& d, int b, int h, Values& y,
              Values& state) {
   const bool gated = p.rule == "gated" || p.rule == "gated_delta";

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "base/byte_cursor.h"
-#include "frontends/onnx/import.h"
+#include "frontends/onnx/import/import.h"
 #include "frontends/onnx/testing/sample_models.h"
 #include "tests/formats/kept_metadata.h"
 

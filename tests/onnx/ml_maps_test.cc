@@ -47,7 +47,7 @@ TEST(ZipMap, ValuesAndKeys) {
   EXPECT_THAT(wrong.Error(), HasSubstr("expected 2 class labels, found 1"));
 }
 
-// If a label occurs twice, the last one counts.
+// If a class label occurs twice, the map has the value of the last one.
 TEST(ZipMap, KeysAreInAscendingOrder) {
   MlNode node("ZipMap", 1);
   node.Set("classlabels_strings", Strings{"b", "c", "a", "b"})
@@ -58,7 +58,8 @@ TEST(ZipMap, KeysAreInAscendingOrder) {
 
 TEST(DictVectorizer, StringsToNumbers) {
   MlNode node("DictVectorizer", 1);
-  // A word occurs twice in the vocabulary, and a word of the map is not in it.
+  // The vocabulary contains one word twice, and the map contains a word that is
+  // not in the vocabulary.
   node.Set("string_vocabulary", Strings{"a", "c", "b", "a"})
       .Map(TensorProto::INT64, VectorOf(Ints{8, 4, 5}),
            VectorOf(Strings{"c", "a", "z"}));

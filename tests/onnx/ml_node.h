@@ -18,7 +18,7 @@
 #include <utility>
 #include <vector>
 
-#include "frontends/onnx/model_builder.h"
+#include "frontends/onnx/testing/model_builder.h"
 #include "tests/onnx/one_node.h"
 #include "vm/runtime/tensor.h"
 

@@ -39,7 +39,7 @@ TEST(Linear, ClassifierTransformsAfterItChose) {
       .Set("post_transform", "SOFTMAX_ZERO")
       .Input<float>({1, 2}, {2, 0});
   ExpectResult<int64_t>(node, 0, {1}, {30});
-  // A score of zero is left out of the softmax.
+  // SOFTMAX_ZERO leaves a score of 0 out of the softmax; its result is 0.
   const float e = std::exp(-1.0f);
   ExpectResult<float>(node, 1, {1, 3}, {1 / (1 + e), 0, e / (1 + e)});
 }
@@ -88,13 +88,16 @@ TEST(Linear, Probit) {
 }
 
 TEST(SupportVectors, KernelsOfTheRegressor) {
-  // The operands are x = (1, 2), vectors (1, 0) and (0, 1), coefficients 1 and
-  // 10, rho 0.5.
+  // The input is x = (1, 2). The support vectors are (1, 0) and (0, 1), with
+  // the coefficients 1 and 10, and rho is 0.5.
   const std::pair<const char*, float> kCases[] = {
-      {"LINEAR", 21.5f},  // the products are 1 and 2, so the sum is 1 + 20
-      // the powers are (0.5·1 + 1)² and (0.5·2 + 1)²
+      // The products of x with the vectors are 1 and 2, so the sum is 1 * 1 +
+      // 10 * 2 = 21, plus rho.
+      {"LINEAR", 21.5f},
+      // The kernel's values are (0.5·1 + 1)² = 2.25 and (0.5·2 + 1)² = 4.
       {"POLY", 0.5f + 2.25f + 10 * 4.0f},
-      // the squared distances d² are 4 and 2
+      // The squared distances of x from the vectors are 4 and 2; the kernel is
+      // exp(-0.5 d²).
       {"RBF", 0.5f + std::exp(-2.f) + 10 * std::exp(-1.f)},
       {"SIGMOID", 0.5f + std::tanh(1.5f) + 10 * std::tanh(2.f)},
   };
@@ -121,8 +124,10 @@ TEST(SupportVectors, OneClass) {
   ExpectResult<float>(node, 0, {3, 1}, {1, -1, -1});
 }
 
-// Returns a classifier with one vector per class, on the axes. The score of
-// pair (i, j) is k(i) · c[j-1][i] + k(j) · c[i][j] + rho.
+// Returns a support vector classifier of three classes with one vector each,
+// along the axes. The score of the classes i and j is k(i) · c[j-1][i] + k(j) ·
+// c[i][j] + rho, where k(i) is the kernel of x and vector i, and c are the
+// coefficients.
 MlNode ThreeClasses() {
   MlNode node("SVMClassifier", 1, 2);
   node.Set("vectors_per_class", Ints{1, 1, 1})
@@ -154,8 +159,8 @@ TEST(SupportVectors, ProbabilitiesOfTwoClasses) {
       .Input<float>({1, 1}, {static_cast<float>(std::log(3.0))});
   const auto results = node.Run();
   ASSERT_TRUE(results.ok()) << results.status().ToString();
-  // For two classes the coupled probabilities are those of the pair, within the
-  // tolerance at which the method stops.
+  // If there are two classes, the coupled probabilities equal the probabilities
+  // of the only pair, up to the tolerance at which the iteration stops.
   const auto got = (*results)[1].elements<float>();
   EXPECT_NEAR(got[0], 0.75, 0.005);
   EXPECT_NEAR(got[0] + got[1], 1, 1e-6);
@@ -273,7 +278,8 @@ TEST(Tables, OneHotEncoder) {
 }
 
 TEST(Tables, LabelEncoderOfManyKeys) {
-  // The keys are few, consecutive, or scattered.
+  // The sets of keys are a few keys, consecutive keys, and scattered keys,
+  // which are looked up in different ways.
   for (const Ints& keys :
        {Ints{4, -1, 8}, Ints{3, 4, 5, 6, 7, 8, 9}, Ints{40, -9, 7, 90, 8, 11},
         Ints{INT64_MIN, 7, INT64_MAX, 0, 1, 2, -5, 100, 70}}) {
@@ -294,7 +300,7 @@ TEST(Tables, LabelEncoderOfManyKeys) {
 }
 
 TEST(Tables, LabelEncoderOfFloats) {
-  // If keys are equal, the last one counts; NaN is a key.
+  // If keys are equal, the last one counts. NaN is a key that equals NaN.
   MlNode node("LabelEncoder", 4);
   node.Set("keys_floats", Floats{1, kNan, -0.0, 2.5, 7, 8, 9, 1})
       .Set("values_int64s", Ints{1, 2, 3, 4, 5, 6, 7, 8})

@@ -39,7 +39,8 @@ MlNode TwoLevels(const std::string& operator_name, const std::string& mode,
 
 TEST(Trees, ModesOfBranches) {
   const std::pair<const char*, std::vector<float>> kCases[] = {
-      // The results are those of the rows (0, 2), (1, 3), (2, 0) and (1, 1).
+      // For each mode, the results of the rows (0, 2), (1, 3), (2, 0) and (1,
+      // 1).
       {"BRANCH_LEQ", {10, 20, 30, 10}}, {"BRANCH_LT", {20, 30, 30, 30}},
       {"BRANCH_GTE", {30, 10, 20, 20}}, {"BRANCH_GT", {30, 30, 20, 30}},
       {"BRANCH_EQ", {30, 20, 30, 20}},  {"BRANCH_NEQ", {20, 30, 10, 30}},
@@ -56,7 +57,8 @@ TEST(Trees, ModesOfBranches) {
 }
 
 TEST(Trees, MissingValuesAndMixedModes) {
-  // A NaN goes to the side that its node gives; NEQ is true for NaN.
+  // For a missing value (NaN) the node's own flag decides the branch.
+  // BRANCH_NEQ is true for NaN.
   MlNode node("TreeEnsembleRegressor");
   node.Set("nodes_treeids", Ints{0, 0, 0, 0, 0})
       .Set("nodes_nodeids", Ints{0, 1, 2, 3, 4})
@@ -76,7 +78,8 @@ TEST(Trees, MissingValuesAndMixedModes) {
   ExpectResult<float>(node, 0, {4, 1}, {20, 10, 30, 10});
 }
 
-// Returns two trees that are leaves, with votes for targets 0 and 2 of 3.
+// Returns an ensemble of two trees that consist of one leaf each. The leaves
+// vote for the targets 0 and 2 of three targets.
 MlNode Leaves(const char* aggregate) {
   MlNode node("TreeEnsembleRegressor");
   node.Set("nodes_treeids", Ints{0, 1})
@@ -115,7 +118,8 @@ TEST(Trees, Aggregates) {
 }
 
 TEST(Trees, ThresholdsAndWeightsOfDoubles) {
-  // The threshold is an f64: rounded to f32, it would equal the value.
+  // The tree's threshold needs f64: rounded to f32 it would equal the input
+  // value, and the other branch would be taken.
   MlNode node("TreeEnsembleRegressor");
   node.Set("nodes_treeids", Ints{0, 0, 0})
       .Set("nodes_nodeids", Ints{0, 1, 2})
@@ -164,11 +168,13 @@ TEST(Trees, VotesForTheFirstOfTwoClassesAreTheSecondsScore) {
         .Input<float>({3, 2}, {0, 2, 1, 3, 2, 0});
     return node;
   };
-  // If all weights are positive, they are probabilities.
+  // If all weights are positive, the sums of a two-class classifier are
+  // probabilities.
   MlNode positive = make({0.25, 0.5, 0.75}, "NONE");
   ExpectResult<int64_t>(positive, 0, {3}, {8, 8, 9});
   ExpectResult<float>(positive, 1, {3, 2}, {0.75, 0.25, 0.5, 0.5, 0.25, 0.75});
-  // If some weights are not positive, they are margins.
+  // If a weight is not positive, the sums are margins, whose sign decides the
+  // class.
   MlNode margin = make({-1, 0, 2}, "NONE");
   ExpectResult<int64_t>(margin, 0, {3}, {8, 8, 9});
   ExpectResult<float>(margin, 1, {3, 2}, {1, -1, 0, 0, -2, 2});

@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "base/check.h"
-#include "frontends/onnx/tensor_proto.h"
+#include "frontends/onnx/node/tensor_proto.h"
 
 namespace ember::tests {
 OneNode::OneNode(const std::string& op_type, int opset, int outputs,

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "base/status.h"
-#include "frontends/onnx/model_builder.h"
+#include "frontends/onnx/testing/model_builder.h"
 #include "tests/formats/numbers.h"
 #include "vm/runtime/tensor.h"
 

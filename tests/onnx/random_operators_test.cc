@@ -29,8 +29,8 @@ TEST(RandomUniform, IsPhilox) {
   OneNode node("RandomUniform", 22);
   node.Attribute({"seed", 0.0});
   node.Attribute({"shape", std::vector<int64_t>{3}});
-  // The expected values are the upper 24 bits of the first word of counters 0,
-  // 1 and 2.
+  // The expected values are made of the upper 24 bits of the generator's first
+  // word, for the counters 0, 1 and 2.
   ExpectNumbers(node.Run(),
                 {F32({3}, {0x6627e8 / 16777216.0, 0.97224116, 0.01944941})},
                 1e-7);
@@ -107,7 +107,8 @@ TEST(Bernoulli, DrawsOnesWithTheGivenProbability) {
 
 TEST(Multinomial, DrawsClassesByTheirLogits) {
   OneNode node("Multinomial", 22);
-  // The unnormalized probabilities are 1 to 3, and one class is impossible.
+  // The three classes have the probabilities 1/4, 0 and 3/4: the logits are log
+  // 2, -infinity and log 6.
   node.Input(F32({1, 3}, {std::log(2.0), -INFINITY, std::log(6.0)}));
   node.Attribute({"sample_size", 10000});
   const Values values = ValuesOf(node);

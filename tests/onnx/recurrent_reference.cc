@@ -13,8 +13,8 @@ Values SomeValues(int count, int number) {
   return values;
 }
 
-// Rounds numbers to 8 bits between their smallest and their largest value, with
-// 0 included, and converts them back.
+// Quantizes numbers to 8 bits in the range from their smallest to their largest
+// value, which is extended to contain 0, and dequantizes them again.
 Values Quantized(const Values& values) {
   const double low =
       std::min(0.0, *std::min_element(values.begin(), values.end()));
@@ -30,7 +30,8 @@ Values Quantized(const Values& values) {
   return result;
 }
 
-// Converts multiples of 1/64 to multiples of the scale.
+// Changes weights that are multiples of 1/64 to the same multiples of the scale
+// of their unit.
 void Rescale(Values& weights, int directions, int units,
              double (*scale)(int, int)) {
   const size_t rows = weights.size() / static_cast<size_t>(directions * units);
@@ -63,8 +64,8 @@ class Sequence {
     per_direction_ = functions_.size() / static_cast<size_t>(p.directions());
   }
 
-  // Returns the index in [directions, batch, hidden], or in the layout with the
-  // batch first.
+  // Returns the index of unit j in a state of the shape [directions, batch,
+  // hidden], or [batch, directions, hidden] if layout is 1.
   int StateIndex(int j) const {
     const int row = p_.layout == 0 ? direction_ * p_.batch + row_
                                    : row_ * p_.directions() + direction_;
@@ -79,8 +80,8 @@ class Sequence {
 
   void Run(Values& y) {
     const int length = p_.lengths.empty() ? p_.steps : p_.lengths[row_];
-    // For an empty sequence the specification does not define the state; ONNX
-    // Runtime's is then zero.
+    // The specification does not define the state of an empty sequence. The
+    // expected state is zero, as in ONNX Runtime.
     if (length == 0 && p_.steps > 0)
       states_.assign(states_.size(), Values(p_.hidden));
     for (int i = 0; i < length; ++i) {
@@ -98,8 +99,8 @@ class Sequence {
     return functions_[static_cast<size_t>(direction_) * per_direction_ +
                       number](x);
   }
-  // Returns row `gate`, unit j of the product of W with a step's input, plus
-  // the bias.
+  // Returns, for unit j of gate number `gate`, the product of W with the input
+  // of step t, plus the bias.
   double InputPart(int t, int gate, int j) const {
     const int unit = (direction_ * p_.gates() + gate) * p_.hidden + j;
     const int row = p_.layout == 0 ? t * p_.batch + row_ : row_ * p_.steps + t;

@@ -31,7 +31,8 @@ struct Problem {
   int steps = 4, batch = 3, input = 2, hidden = 3;
   int layout = 0;
   bool bias = true, initial = true, peepholes = false;
-  // lengths of the sequences; empty: the operand is left out
+  // Lengths of the sequences. If the list is empty, the operand sequence_lens
+  // is left out.
   std::vector<int> lengths = {};
   std::vector<std::string> names = {};
   Values alphas = {}, betas = {};
@@ -39,10 +40,11 @@ struct Problem {
   std::vector<Function> functions = {};
   double clip = 0;
   bool input_forget = false, linear = false;
-  bool quantized = false;  // true: DynamicQuantizeLSTM with one sequence
+  // True: the operator is DynamicQuantizeLSTM, with one sequence.
+  bool quantized = false;
   DType type = DType::kF32;
   bool known_weights = true;
-  // true: the number of steps and the batch of X are open
+  // True: the number of steps and the batch of the operand X are open dims.
   bool open_dims = false;
 
   int directions() const { return direction == "bidirectional" ? 2 : 1; }

@@ -290,7 +290,8 @@ TEST(Recurrent, EveryActivation) {
   }
 }
 
-// Only activations with a parameter take one from the list, in order.
+// The list of parameters has entries only for activations that take a
+// parameter, in order.
 TEST(Lstm, ParametersOfActivationsInBothDirections) {
   const Function hard = [](double x) {
     return std::clamp(0.25 * x + 0.5, 0.0, 1.0);
@@ -344,7 +345,8 @@ TEST(Recurrent, Errors) {
   ExpectError({.op = "RNN", .names = {"Cosine"}}, "found 'Cosine'");
   Problem p = {.op = "RNN"};
   OneNode node = MakeNode(p);
-  node.node().mutable_attribute(0)->set_i(5);  // sets the attribute hidden_size
+  // The attribute hidden_size is set to 5, which does not fit the weights.
+  node.node().mutable_attribute(0)->set_i(5);
   const auto results = node.Run();
   ASSERT_FALSE(results.ok());
   EXPECT_NE(results.status().message().find("W (input 1): expected shape"),

@@ -30,8 +30,8 @@ struct Align {
   int bins_y, bins_x;
 };
 
-// Returns the value of one sample: the sum, or the largest, of its weighted
-// corners.
+// Returns the value of one sample: the sum of the four neighbouring elements
+// with their weights or, if `maximum` is true, the largest weighted element.
 double SampleAt(const Map& map, double y, double x, bool maximum) {
   if (y < -1 || y > kHeight || x < -1 || x > kWidth) return 0;
   y = std::max(y, 0.0);
@@ -86,7 +86,8 @@ void CheckAlign(const Align& o, int batch, int opset) {
   Values rois, batches;
   for (int i = 0; i < kRegions; ++i) {
     for (int j = 0; j < 4; ++j) rois.push_back(corner(random));
-    // Most regions have their corners in order.
+    // The corners of all regions but the first two are put into ascending
+    // order.
     if (i > 1) {
       for (int j = 0; j < 2; ++j)
         if (rois[i * 4 + j] > rois[i * 4 + 2 + j])
@@ -150,8 +151,9 @@ TEST(MaxRoiPool, BinsOverlapAndMayBeEmpty) {
   for (size_t i = 0; i < x.size(); ++i) x[i] = static_cast<double>(i);
   OneNode node("MaxRoiPool", 22);
   node.Input(F32({2, 1, 4, 4}, x));
-  // The region has rows and columns 0 … 2 of the second map, in 2 x 2 bins of
-  // 1.5 elements: 0 … 1 and 1 … 2. The other region is beyond the map.
+  // The first region covers the rows and columns 0 to 2 of the second image. It
+  // is split into 2 x 2 bins of 1.5 elements, which cover the elements 0 to 1
+  // and 1 to 2. The second region is outside of the feature map.
   node.Input(F32({2, 5}, {1, 0, 0, 4.2, 4.2, 0, 20, 20, 24, 24}));
   node.Attribute({"pooled_shape", std::vector<int64_t>{2, 2}});
   node.Attribute({"spatial_scale", 0.5});

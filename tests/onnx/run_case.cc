@@ -11,19 +11,19 @@
 
 #include "base/file.h"
 #include "compiler/compile.h"
-#include "frontends/onnx/import.h"
-#include "frontends/onnx/tensor_proto.h"
+#include "frontends/onnx/import/import.h"
+#include "frontends/onnx/node/tensor_proto.h"
 #include "third_party/onnx/onnx.pb.h"
-#include "tools/lib/child.h"
-#include "tools/lib/compare.h"
-#include "tools/lib/device.h"
-#include "tools/lib/onnx_data.h"
-#include "tools/lib/placement.h"
-#include "tools/lib/tier.h"
-#include "vm/runtime/device_session.h"
+#include "tools/lib/benchmark/child.h"
+#include "tools/lib/cli/device.h"
+#include "tools/lib/models/tier.h"
+#include "tools/lib/report/placement.h"
+#include "tools/lib/tensors/compare.h"
+#include "tools/lib/tensors/onnx_data.h"
+#include "vm/runtime/devices/session.h"
+#include "vm/runtime/library/string_functions.h"
 #include "vm/runtime/module.h"
 #include "vm/runtime/session.h"
-#include "vm/runtime/string_functions.h"
 #include "vm/runtime/tensor.h"
 
 namespace ember::tests {
@@ -45,14 +45,16 @@ std::string NumberedFile(const std::string& prefix, size_t number) {
   return prefix + std::to_string(number) + ".pb";
 }
 
-// Returns the name in a file with one tensor; "" for other files.
+// Returns the tensor's name that a data file contains; "" if the file does not
+// hold exactly one tensor.
 std::string NameInFile(const std::string& path) {
   const StatusOr<onnx::TensorBytes> bytes = onnx::ReadTensorFile(path);
   return bytes.ok() ? bytes->name : "";
 }
 
-// Returns the file of an input: the one with the input's name in it, else by
-// the number of the model's input of that name. "" if there is none.
+// Returns the data file of an input: the file that contains the input's name,
+// or else the file with the number of the model's input of that name. Returns
+// "" if there is none.
 std::string FileOfInput(const std::string& set, const std::string& name,
                         const std::vector<std::string>& graph_inputs) {
   std::string by_number;
@@ -157,9 +159,9 @@ std::string Sanitized(const std::string& text) {
   return result.substr(0, 160);
 }
 
-// Imports the model of a case. Some cases pass shapes, axes and the like as
-// inputs, which must be known at compile time here. Exactly those become
-// constants with the values of the data set.
+// Imports the model of a case. Some cases have inputs such as shapes or axes
+// that Ember must know at compile time. Only these inputs become constants,
+// with the values of the data set.
 StatusOr<graph::Graph> Import(const TestCase& test_case, const std::string& set,
                               onnx::ImportOptions options,
                               std::set<std::string>& frozen) {
@@ -324,8 +326,8 @@ CaseResult RunCaseInChild(const TestCase& test_case, const RunOptions& options,
 std::string ReasonOf(const CaseResult& result) {
   if (result.stage == Stage::kMismatch) return "results differ";
   std::string message = result.message;
-  // Shortens the message "model 'x': N unsupported operators: A (node …), B
-  // (nodes …)" to "A, B".
+  // Replaces the message "model 'x': N unsupported operators: A (node …), B
+  // (nodes …)" by "A, B".
   if (result.stage == Stage::kUnsupported) {
     const size_t list =
         message.find(": ", message.find(" unsupported operator"));

@@ -6,16 +6,16 @@
 #include <string>
 
 #include "base/status.h"
-#include "frontends/onnx/import.h"
+#include "frontends/onnx/import/import.h"
 #include "tests/onnx/suite.h"
-#include "tools/lib/kernel_checks.h"
+#include "tools/lib/calls/kernel_checks.h"
 
 namespace ember::tests {
 
 struct RunOptions {
   std::string device = "cpu";
   int64_t threads = 1;
-  std::string tier = "auto";  // Tier of tools/lib/tier.h.
+  std::string tier = "auto";  // Tier of tools/lib/models/tier.h.
   tools::KernelCheckFlags checks;
 };
 
@@ -35,15 +35,15 @@ std::string_view StageName(Stage stage);
 
 struct CaseResult {
   Stage stage = Stage::kPassed;
-  std::string message;  // one line; empty if the case passed
-  // Number of inputs (shapes, axes …) whose values had to be known at compile
-  // time. This help, and that below, shows how much the passing of a case is
-  // worth.
+  std::string message;  // A text of one line; empty if the case passed.
+  // Number of inputs (shapes, axes …) that were compiled as constants, because
+  // their values had to be known. This field and `pinned` show how much help a
+  // case needed to pass.
   int frozen_inputs = 0;
   // True if open dims of the file had to be pinned to those of the data set.
   bool pinned = false;
-  // Number of calls of dispatches; how many of them a device that is not the
-  // host ran, and how many a kernel ran (on whichever device), not the
+  // Numbers of calls of dispatches: all calls, those that ran on a device that
+  // is not the host, and those that a kernel ran (on any device) and not the
   // interpreter.
   int64_t calls = 0, device_calls = 0, kernel_calls = 0;
   // True if only types and shapes are compared, as the results are random.

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "frontends/onnx/tensor_proto.h"
+#include "frontends/onnx/node/tensor_proto.h"
 #include "tests/onnx/one_node.h"
 
 namespace ember::tests {
@@ -258,7 +258,7 @@ TEST(Strings, ClassesOfClassifiers) {
   ExpectStrings((*results)[0], {2}, {"up", "down"});
 }
 
-// In a graph of strings x[2] goes through a sequence, a branch and a loop.
+// The model passes strings x[2] through a sequence, a branch and a loop.
 TEST(Strings, InSequencesBranchesAndLoops) {
   onnx::ModelBuilder body(20);
   for (const char* name : {"i", "go", "word"}) {
@@ -325,8 +325,8 @@ TEST(Strings, NgramsOfAPool) {
 }
 
 TEST(Strings, AreNoIndices) {
-  // Handles of strings have the type i64. Data of that type must not become
-  // strings.
+  // Strings are represented by i64 handles. Numbers of the type i64 must not be
+  // taken for strings.
   for (const Numbers& data : {F32({2}, {1, 2}), I64({2}, {1, 2})}) {
     OneNode node("Gather", 13);
     node.Input(data).Strings({1}, {"a"});

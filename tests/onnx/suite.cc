@@ -20,7 +20,7 @@ bool Matches(const std::string& filter, const std::string& name) {
   return filter.empty() || fnmatch(filter.c_str(), name.c_str(), 0) == 0;
 }
 
-// Returns the last `count` parts of a path.
+// Returns the last `count` components of a path.
 std::string Tail(const fs::path& path, int count) {
   fs::path tail;
   fs::path rest = path;

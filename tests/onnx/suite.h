@@ -11,17 +11,17 @@
 #include <vector>
 
 #include "base/status.h"
-#include "tools/lib/compare.h"
+#include "tools/lib/tensors/compare.h"
 
 namespace ember::tests {
 
 struct TestCase {
-  std::string name;  // path of the folder below the suite
+  // Path of the case's folder, relative to the suite's folder.
+  std::string name;
   std::string folder;
   tools::Tolerance tolerance{.rtol = 1e-3, .atol = 1e-7};
-  bool check_values =
-      // False if results are random, so that only their types are compared.
-      true;
+  // False if results are random, so that only their types are compared.
+  bool check_values = true;
   // The operators of the model (domain::Name outside the default domain), if a
   // manifest lists them.
   std::vector<std::string> operators;

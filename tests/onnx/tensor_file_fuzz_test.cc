@@ -12,10 +12,10 @@
 #include <vector>
 
 #include "base/check.h"
-#include "frontends/onnx/tensor_proto.h"
+#include "frontends/onnx/node/tensor_proto.h"
 #include "tests/import_fuzzing/import_fuzzing.h"
 #include "third_party/onnx/onnx.pb.h"
-#include "tools/lib/npy.h"
+#include "tools/lib/tensors/npy.h"
 
 namespace ember::tests {
 namespace {

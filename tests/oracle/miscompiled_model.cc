@@ -9,17 +9,17 @@
 #include "jit/backend/describe_nest.h"
 #include "jit/backend/host_kernel.h"
 #include "jit/kernel/build_nest.h"
-#include "jit/loops/verifier.h"
-#include "tools/lib/bind.h"
-#include "tools/lib/device.h"
-#include "tools/lib/elements.h"
-#include "vm/runtime/tiering.h"
+#include "jit/loops/verifier/verifier.h"
+#include "tools/lib/cli/device.h"
+#include "tools/lib/models/bind.h"
+#include "tools/lib/tensors/elements.h"
+#include "vm/runtime/dispatch/tiering.h"
 
 namespace ember::tests {
 namespace {
 
-// Largest number of calls of a dispatch whose operands are kept: loops make
-// many.
+// Largest number of calls for which the operands of a dispatch are kept,
+// because a dispatch in a loop is called many times.
 constexpr size_t kMaxCalls = 3;
 
 bool AreEqual(const std::vector<vm::Tensor>& a,
@@ -30,8 +30,9 @@ bool AreEqual(const std::vector<vm::Tensor>& a,
   });
 }
 
-// Returns the largest difference, relative to the element or to the mean size
-// of all; infinite if only one of two elements is a number.
+// Returns the largest difference of two elements, relative to the sum of the
+// element's magnitude and the root mean square of its tensor. It is infinite if
+// an element is a number on one side only.
 double Error(const std::vector<vm::Tensor>& got,
              const std::vector<vm::Tensor>& want) {
   double largest = 0;
@@ -52,8 +53,8 @@ double Error(const std::vector<vm::Tensor>& got,
   return largest;
 }
 
-// A provider of the JIT's oracle. It provides no kernels, as the test installs
-// them.
+// The provider that the oracle needs. It makes no kernels, because the test
+// installs them itself.
 class NoProvider : public vm::KernelProvider {
  public:
   void RequestKernel(const vm::KernelRequest&,
@@ -67,8 +68,8 @@ class NoProvider : public vm::KernelProvider {
 
 }  // namespace
 
-// A provider that records the requests. Its kernels keep the operands of the
-// first calls and run tier 0.
+// A provider that records the requests for kernels. Its kernels run tier 0, and
+// keep the operands of the first calls.
 class MiscompiledModel::Capture final : public vm::KernelProvider {
  public:
   explicit Capture(std::vector<Subject>& subjects) : subjects_(subjects) {}
@@ -126,7 +127,7 @@ StatusOr<std::unique_ptr<MiscompiledModel>> MiscompiledModel::Make(
   EMBER_ASSIGN_OR_RETURN(model->module_,
                          vm::Module::FromDefinition(std::move(definition)));
   EMBER_ASSIGN_OR_RETURN(model->device_, tools::OpenDevice("cpu", 1));
-  EMBER_ASSIGN_OR_RETURN(model->compiler_, jit::NewLlvmCompiler());
+  EMBER_ASSIGN_OR_RETURN(model->compiler_, jit::llvm_ir::NewLlvmCompiler());
   tools::RandomTensors random(0);
   EMBER_ASSIGN_OR_RETURN(model->inputs_,
                          tools::BindInputs(*model->module_, {}, {}, random));
@@ -151,7 +152,8 @@ StatusOr<std::unique_ptr<MiscompiledModel>> MiscompiledModel::Make(
 
 Status MiscompiledModel::Prepare(Subject& subject) {
   StatusOr<loops::LoopNest> nest = jit::BuildNest(subject.request, {}, nullptr);
-  if (!nest.ok()) return OkStatus();  // the dispatch stays with tier 0
+  // No loop nest can be made for the dispatch, so tier 0 runs it.
+  if (!nest.ok()) return OkStatus();
   const auto kernel = Build(subject, *std::move(nest));
   if (!kernel.ok()) return OkStatus();
   for (size_t call = 0; call < subject.calls.size(); ++call) {
@@ -167,7 +169,7 @@ Status MiscompiledModel::Prepare(Subject& subject) {
 
 StatusOr<std::unique_ptr<vm::Kernel>> MiscompiledModel::Build(
     const Subject& subject, const loops::LoopNest& nest) const {
-  // The bound of errors that the JIT computes for the correct nest.
+  // The error bound that the JIT computes for the nest without the mistake.
   double error_growth = 1;
   EMBER_RETURN_IF_ERROR(
       jit::BuildNest(subject.request, {}, nullptr, &error_growth).status());
@@ -255,8 +257,8 @@ Trial MiscompiledModel::Try(size_t dispatch, loops::MutantKind kind,
                  wrong.ok() ? Error(*wrong, subject.right[call]) : INFINITY);
   }
   if (trial.error == 0) return trial;
-  // Largest ratio of a difference to a correct kernel's difference from tier 0
-  // for which the difference counts as rounding.
+  // A wrong kernel's difference counts as rounding if it is at most this factor
+  // larger than the difference between the correct kernel and tier 0.
   constexpr double kAsFar = 16;
   trial.outcome = MiscompileOutcome::kRounding;
   if (trial.error <= kAsFar * std::max(subject.noise, 0x1p-24)) return trial;

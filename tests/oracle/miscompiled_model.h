@@ -15,12 +15,12 @@
 #include <vector>
 
 #include "base/status.h"
-#include "frontends/onnx/model_builder.h"
+#include "frontends/onnx/testing/model_builder.h"
 #include "hal/device.h"
 #include "jit/llvm/compiler.h"
-#include "jit/loops/mutants.h"
+#include "jit/loops/testing/mutants.h"
 #include "jit/oracle/oracle.h"
-#include "tools/lib/dispatch_call.h"
+#include "tools/lib/calls/dispatch_call.h"
 #include "vm/runtime/module.h"
 #include "vm/runtime/session.h"
 
@@ -40,9 +40,11 @@ enum class MiscompileOutcome : uint8_t {
 
 struct Trial {
   MiscompileOutcome outcome = MiscompileOutcome::kNoPlace;
-  std::string what;    // text about the part of the nest that was changed
+  // description of the change to the nest
+  std::string what;
   std::string reason;  // reason why the kernel was withdrawn
-  double error = 0;    // largest error, relative to the size of results
+  // Largest error of the results, relative to the size of the results.
+  double error = 0;
 };
 
 class MiscompiledModel {
@@ -64,29 +66,32 @@ class MiscompiledModel {
   std::vector<std::string> TryRightKernels();
 
  private:
-  // The group of a dispatch's site, with the operands of some of its calls.
+  // A dispatch with the number of its group of sites (which share a kernel),
+  // the request for its kernel, and the operands of some of its calls.
   struct Subject {
     size_t group = 0;
     vm::KernelRequest request;
-    // values of the parameters in each call
+    // For each recorded call, the values of the parameters.
     std::vector<std::vector<int64_t>> parameters;
     std::vector<tools::CallOperands> calls;
     // Results of the correct kernel for each call.
     std::vector<std::vector<vm::Tensor>> right;
-    // the correct kernel's difference from tier 0, as in Trial::error
+    // Difference between the correct kernel and tier 0, measured in the way of
+    // Trial::error.
     double noise = 0;
   };
   class Capture;
 
   StatusOr<std::unique_ptr<vm::Kernel>> Build(
       const Subject& subject, const loops::LoopNest& nest) const;
-  // Runs a kernel on the operands of a call and returns the outputs. Their
-  // memory is filled before with values that no kernel stores.
+  // Runs a kernel on the operands of a recorded call and returns the outputs.
+  // Before the call their memory is filled with a pattern, so that elements
+  // that the kernel does not store are noticed.
   StatusOr<std::vector<vm::Tensor>> RunOn(const Subject& subject, size_t call,
                                           const vm::Kernel* kernel) const;
   Status Prepare(Subject& subject);
   struct Visible {
-    // true: all results that callers received are correct
+    // True if all results that callers received were correct.
     bool is_right = true;
     std::vector<std::string> reasons;
   };

@@ -65,7 +65,7 @@ TEST_F(MiscompilesTest, NobodySeesResultsOfWrongOnes) {
   }
   std::map<MiscompileOutcome, int64_t> counts[loops::kMutantKindCount];
   int64_t caught = 0, missed = 0;
-  // Seeds go through every kind of mutant on every dispatch.
+  // The seeds enumerate every kind of mistake for every dispatch.
   for (uint64_t seed = first; seed < first + 20 * wanted &&
                               caught + missed < static_cast<int64_t>(wanted);
        ++seed) {

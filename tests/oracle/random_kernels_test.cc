@@ -7,21 +7,21 @@
 #include <vector>
 
 #include "base/parallel.h"
-#include "base/test_seeds.h"
+#include "base/testing/seeds.h"
 #include "gtest/gtest.h"
-#include "hal/cpu/cpu_target.h"
+#include "hal/cpu/target.h"
 #include "jit/kernel/build_kernel.h"
 #include "jit/llvm/compiler.h"
 #include "jit/oracle/oracle.h"
-#include "tensor/random_dispatch.h"
-#include "tensor/text.h"
+#include "tensor/testing/random_dispatch.h"
+#include "tensor/text/text.h"
 #include "vm/interpreter/plan.h"
 
 namespace ember::tests {
 namespace {
 
 TEST(RandomKernelsTest, RightKernelsStay) {
-  const auto compiler = jit::NewLlvmCompiler();
+  const auto compiler = jit::llvm_ir::NewLlvmCompiler();
   ASSERT_TRUE(compiler.ok()) << compiler.status().ToString();
   const SeedRange seeds = TestSeeds(150, 0);
   jit::Oracle oracle({});
@@ -69,8 +69,8 @@ TEST(RandomKernelsTest, RightKernelsStay) {
   const jit::OracleTotals totals = oracle.totals();
   EXPECT_GT(totals.calls, seeds.end - seeds.begin > 1 ? 80 : -1);
   std::printf(
-      "%lld kernels, %lld looked at closely, %lld with results that "
-      "could not be told\n",
+      "%lld kernels, %lld compared closely, %lld with results that could not "
+      "be judged\n",
       static_cast<long long>(totals.calls),
       static_cast<long long>(totals.suspects),
       static_cast<long long>(totals.untold));

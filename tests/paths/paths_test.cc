@@ -22,7 +22,7 @@
 
 #include "base/file.h"
 #include "base/sha256.h"
-#include "frontends/onnx/external_data.h"
+#include "frontends/onnx/node/external_data.h"
 #include "gtest/gtest.h"
 #include "jit/cache/disk_cache.h"
 #include "vm/format/writer.h"
@@ -34,22 +34,26 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The expected answer of each place: 'y' accepts the path, 'n' refuses it, '-'
-// is not tried.
+// A path, and the expected answer at each place that accepts paths: 'y' means
+// that the place accepts the path, 'n' that it refuses the path, '-' that the
+// path is not tried there.
 struct PathCase {
   std::string name;  // name of the case
-  std::string path;  // "@" at the beginning means the folder
-  // answer of the location of external data of a model in the folder
+  // The path. A "@" at the beginning is replaced by the folder.
+  std::string path;
+  // Expected answer if the path is the location of external data of a model in
+  // the folder.
   char data;
-  char cache;  // answer of the kernel cache's folder
-  char write;  // answer of a file that is written
-  char load;   // answer of a module that is loaded
+  char cache;  // Expected answer if the path is the folder of the kernel cache.
+  char write;  // Expected answer if a file is written to the path.
+  char load;   // Expected answer if a module is loaded from the path.
 };
 
 constexpr std::string_view kSecret = "nobody may read this";
 
+// The files that the test makes:
 //   outside/secret, outside/folder
-//   top/a (a module), A (another), empty, folder/b (a module)
+//   top/a (a module), A (another module), empty, folder/b (a module)
 //   links: near -> a, dangling, loop, out -> ../outside/secret, outdir, up, hop
 //   hard links: hard (of a), hardout (of outside/secret)
 //   pipe, socket
@@ -80,8 +84,8 @@ class PathsTest : public ::testing::Test {
     fs::create_symlink("/dev/zero", top_ / "zero");
     fs::create_hard_link(top_ / "a", top_ / "hard");
     ASSERT_EQ(::mkfifo((top_ / "pipe").c_str(), 0600), 0);
-    // Paths of sockets are limited in length, so the socket is made by its name
-    // alone.
+    // The length of a socket's path is limited, so the test changes to the
+    // folder and gives only the socket's name.
     const int server = ::socket(AF_UNIX, SOCK_STREAM, 0);
     const sockaddr_un address = {.sun_family = AF_UNIX, .sun_path = "socket"};
     const fs::path here = fs::current_path();
@@ -218,7 +222,8 @@ TEST_F(PathsTest, CasesAreMany) {
 
 TEST_F(PathsTest, ExternalData) {
   for (const PathCase& path_case : Cases()) {
-    // The location is relative to the model's folder, as models give it.
+    // A model gives the location of its external data relative to its own
+    // folder.
     std::string location = path_case.path;
     if (location.starts_with("@/")) location = location.substr(2);
     if (location == "@") location = ".";
@@ -235,7 +240,7 @@ TEST_F(PathsTest, ExternalData) {
     EXPECT_EQ(std::string(data->bytes.begin(), data->bytes.end()).find(kSecret),
               std::string::npos)
         << path_case.name;
-    // An absolute path to the same file is refused.
+    // The same file is refused if the model gives its absolute path.
     EXPECT_FALSE(onnx::ExternalFiles(top_.string())
                      .Read(top_.string() + "/" + location, 0, -1)
                      .ok())
@@ -286,7 +291,8 @@ TEST_F(PathsTest, WrittenFiles) {
       EXPECT_EQ(*ReadFile(path), "written") << path_case.name;
     }
   }
-  // Links are replaced, not followed.
+  // Writing to a link replaces the link; the file to which it leads does not
+  // change.
   EXPECT_EQ(*ReadFile(base_ / "outside" / "secret"), kSecret);
   EXPECT_FALSE(fs::is_symlink(top_ / "out"));
   EXPECT_TRUE(fs::is_character_file("/dev/null"));

@@ -83,7 +83,9 @@ std::optional<MemoryAccess> X86Access(std::string_view operand) {
   char* end = nullptr;
   access.offset = std::strtoll(before.c_str(), &end, 0);
   if (*end != 0) {
-    access.base = before;  // the base is a symbol
+    // The number before the parentheses is the name of a symbol, which is taken
+    // as the base.
+    access.base = before;
     access.offset = 0;
   }
   const std::string_view inside =
@@ -186,7 +188,8 @@ void DescribeX86(Instruction& instruction) {
                              "vpmov", "vcompress", "vscatter", "vpscatter",
                              "set", "kmov", "vmaskmov", "vpmaskmov", "vst"});
     access->is_store = is_last && !compares;
-    // "addl $1, (%rax)" also reads the memory.
+    // An instruction such as "addl $1, (%rax)" also reads the memory that it
+    // writes.
     if (access->is_store && !is_move && operands.size() > 0) {
       MemoryAccess read = *access;
       read.is_store = false;
@@ -273,8 +276,9 @@ void DescribeArm(Instruction& instruction) {
     else if (parts.size() > 1)
       access.index = parts[1] + (parts.size() > 2 ? "," + parts[2] : "");
     const auto bytes_of = [&](const std::string& operand) -> int64_t {
-      // The operand is one lane of a vector, such as "{ v0.s }[1]"; ld1r loads
-      // one element for all lanes.
+      // Returns the bytes of memory for an operand that is one lane of a
+      // vector, such as "{ v0.s }[1]". ld1r also loads only one element, which
+      // it copies to all lanes.
       if (name.ends_with("r") && name.starts_with("ld1"))
         return operand.find("s") != std::string::npos   ? 4
                : operand.find("d") != std::string::npos ? 8
@@ -297,7 +301,7 @@ void DescribeArm(Instruction& instruction) {
       access.offset += access.bytes;
       instruction.accesses.push_back(access);
     }
-    // Pre- and post-indexed accesses change the base.
+    // Accesses with pre- or post-indexing also change the base register.
     if (memory->ends_with("!") || memory + 1 != operands.end())
       instruction.written.push_back(access.base);
     if (is_load) {
@@ -334,7 +338,7 @@ std::vector<Function> ParseAssembly(std::string_view text) {
     std::string_view line = text.substr(0, end);
     text.remove_prefix(std::min(end + 1, text.size()));
     for (const char* comment : {"#", "//"}) {
-      // In AArch64 "#4" is a number, not a comment.
+      // '#' begins a comment on x86 only; in AArch64, "#4" is a number.
       const size_t at = line.find(comment);
       if (at == std::string_view::npos || (comment[0] == '#' && !has_x86))
         continue;
@@ -380,7 +384,8 @@ std::vector<Loop> InnermostLoops(const std::vector<Function>& functions) {
       if (!function.blocks[i].label.empty())
         places[function.blocks[i].label] = i;
     }
-    // For each backward jump the first and last block that it repeats.
+    // For each backward jump: the first and the last block of the loop that it
+    // closes.
     std::vector<std::pair<size_t, size_t>> ranges;
     for (size_t i = 0; i < function.blocks.size(); ++i) {
       const auto place = places.find(function.blocks[i].target);

@@ -16,34 +16,42 @@ namespace ember::tests {
 
 // Memory that an instruction reads or writes.
 struct MemoryAccess {
-  std::string base;  // register or symbol, such as "rax" or "x0"; "" for none
-  // index with its scale, such as "rcx*4" or "x1,lsl#2"; "" for none
+  // Name of the base, a register or a symbol, such as "rax" or "x0"; "" if
+  // there is none.
+  std::string base;
+  // The index register with its scale, such as "rcx*4" or "x1,lsl#2"; "" if
+  // there is none.
   std::string index;
   int64_t offset = 0;
   int64_t bytes = 0;
   bool is_store = false;
-  // true for a gather or scatter: each lane has its own address
+  // True for a gather or scatter, in which each lane has its own address.
   bool is_gather = false;
 };
 
 struct Instruction {
   std::string name;  // name of the instruction, such as "vfmadd231ps"
-  std::vector<std::string> operands;   // operands as printed
-  std::vector<MemoryAccess> accesses;  // accesses in order, loads first
-  // general registers that are written, by their 64-bit names
+  std::vector<std::string> operands;  // operands as printed
+  // Accesses to memory, loads before stores.
+  std::vector<MemoryAccess> accesses;
+  // General registers that the instruction writes, by their 64-bit names.
   std::vector<std::string> written;
   // Bytes of the widest vector register; 4 or 8 for scalar floats.
   int vector_bytes = 0;
   // true for additions, multiplications … of floats
   bool is_float_arithmetic = false;
-  bool is_lane = false;  // true: works on all lanes, not on the first one alone
+  // True if the instruction works on all lanes of the vector, not only on the
+  // first one.
+  bool is_lane = false;
 };
 
 // A part of a function with one entry, and at most one branch, at its end.
 struct Block {
   std::string label;  // label of the block; "" if no branch leads to it
   std::vector<Instruction> instructions;
-  std::string target;  // target of the branch; "": the next block follows
+  // Label to which the block's branch leads. It is "" if the block has no
+  // branch and the next block follows.
+  std::string target;
 };
 
 struct Function {

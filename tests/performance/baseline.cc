@@ -5,7 +5,7 @@
 #include <sstream>
 #include <utility>
 
-#include "hal/cpu/cpu_target.h"
+#include "hal/cpu/target.h"
 
 namespace ember::tests {
 namespace {

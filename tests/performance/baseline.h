@@ -21,8 +21,10 @@ namespace ember::tests {
 struct Baseline {
   struct Row {
     std::string model;
-    double speed = 0;     // see Speed::relative (measure.h)
-    std::string version;  // version of Ember that had this speed; no spaces
+    double speed = 0;  // see Speed::relative (measure.h)
+    // Version of Ember with which this speed was measured. It contains no
+    // spaces.
+    std::string version;
   };
 
   std::string machine;
@@ -41,10 +43,10 @@ struct Baseline {
 // Returns the processor's name, and the target of its kernels.
 std::string ThisMachine();
 
-// Smallest part of its former speed at which a model is as fast as before.
-// While other programs use the processor's caches, models were seen at 0.57 for
-// up to a second although the reference was as fast as ever. So a slower model
-// is measured again, for longer.
+// A model counts as fast as before if it has at least this share of its former
+// relative speed. While other programs use the processor's caches, models were
+// seen at a share of 0.57 for up to a second, although the reference kept its
+// speed. So a slower model is measured again, for longer.
 constexpr double kLeastPart = 0.7;
 
 }  // namespace ember::tests

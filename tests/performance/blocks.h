@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "frontends/onnx/model_builder.h"
+#include "frontends/onnx/testing/model_builder.h"
 
 namespace ember::tests {
 
@@ -23,7 +23,7 @@ class Blocks {
     int64_t out = 0;
     int64_t window = 1;
     int64_t stride = 1;
-    int64_t groups = 1;  // number of groups; 0: one group per channel
+    int64_t groups = 1;  // Number of groups; 0 means one group per channel.
   };
 
   explicit Blocks(std::vector<int64_t> dims);
@@ -41,16 +41,16 @@ class Blocks {
   // Multiplies rows of the last dim by a constant matrix, and adds a bias.
   Blocks& MatMul(int64_t out);
   Blocks& LayerNormalization();
-  // Adds self-attention with several heads in f32, and its four products. Rows
-  // are tokens; the dims are tokens, width.
+  // Adds self-attention with several heads in f32, with its four matrix
+  // products. The operand has the dims [tokens, width].
   Blocks& SelfAttention(int64_t heads);
 
   // Adds an LSTM over the rows, with a batch of 1. The dims of the last result
   // must be steps, 1, width; they become steps, 1, 1, hidden.
   Blocks& Lstm(int64_t hidden);
 
-  // MaxPool takes the maximum of windows of 3 by 3 with stride 2; the next
-  // function takes the mean of each channel.
+  // MaxPool takes the maximum of windows of 3 x 3 with a stride of 2.
+  // GlobalAveragePool takes the mean of each channel.
   Blocks& MaxPool();
   Blocks& GlobalAveragePool();
 
@@ -70,8 +70,9 @@ class Blocks {
                 const std::vector<std::string>& others = {},
                 const std::vector<onnx::TestAttribute>& attributes = {});
   std::string NewName();
-  // Make constants and return their names. Weights are in -1..1 times the root
-  // of 3 / fan_in, so that results are as large as operands.
+  // The following functions make constants and return their names. Weights are
+  // random, up to sqrt(3 / fan_in) in magnitude, so that results are about as
+  // large as operands.
   std::string Weights(const std::vector<int64_t>& dims, int64_t fan_in);
   std::string Scalar(float value);
   std::string Scalars(int64_t count, float value);
@@ -80,7 +81,7 @@ class Blocks {
                     const std::vector<int64_t>& dims, int low, int high);
   std::vector<onnx::TestAttribute> WindowOf(
       const Convolution& convolution) const;
-  int64_t Random();  // returns a number from 0 to 2^24 - 1
+  int64_t Random();  // Returns a random integer from 0 to 2^24 - 1.
   // Adds an operator of opset 17 on named values, and returns its result's
   // name.
   std::string Value(const std::string& op_type,

@@ -11,8 +11,8 @@
 namespace ember::tests {
 namespace {
 
-// True if `changed` is a register of the access's address, which then is
-// another address.
+// True if `changed` is a register of the access's address. An access with that
+// address then no longer refers to the same memory.
 bool DependsOn(const MemoryAccess& access, const std::string& changed) {
   return access.base == changed ||
          access.index.substr(0, access.index.find_first_of("*,")) == changed;
@@ -26,8 +26,8 @@ bool Overlap(int64_t a, int64_t a_bytes, int64_t b, int64_t b_bytes) {
   return a < b + b_bytes && b < a + a_bytes;
 }
 
-// True if a load needs some bytes that a store has written and some that it has
-// not, so that the store cannot be forwarded.
+// True if a load reads some bytes that the store has written and some that it
+// has not, so that the processor cannot forward the store's data to the load.
 bool IsBlocked(const MemoryAccess& store, const MemoryAccess& load) {
   const bool is_inside = load.offset >= store.offset &&
                          load.offset + load.bytes <= store.offset + store.bytes;
@@ -43,7 +43,8 @@ bool IsAliased(const MemoryAccess& store, const MemoryAccess& load) {
   return within < store.bytes || within + load.bytes > kPage;
 }
 
-// Number of the last stores that may still be in the processor's store queue.
+// Number of the latest stores that are assumed to be still in the processor's
+// store queue.
 constexpr size_t kStoreQueue = 48;
 
 void CountHazards(const Loop& loop, CodeProperties& counts) {
@@ -59,7 +60,8 @@ void CountHazards(const Loop& loop, CodeProperties& counts) {
           continue;
         }
         bool is_blocked = false, is_aliased = false, is_known = false;
-        // Only the last store to an address counts.
+        // The search goes back from the latest store and ends at the first one
+        // that determines the outcome.
         for (size_t i = stores.size(); i-- > 0 && !is_known;) {
           if (!HaveSameBase(stores[i], access)) continue;
           is_blocked |= IsBlocked(stores[i], access);
@@ -67,7 +69,8 @@ void CountHazards(const Loop& loop, CodeProperties& counts) {
           is_known = Overlap(stores[i].offset, stores[i].bytes, access.offset,
                              access.bytes);
         }
-        // Hazards of the first iteration occur again in the second one.
+        // Only the second pass over the body is counted: all hazards of the
+        // first pass occur in it again.
         if (turn == 0) continue;
         counts.blocked_loads += is_blocked;
         counts.aliased_loads += is_aliased;

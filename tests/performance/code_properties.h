@@ -1,6 +1,6 @@
-// Counts properties of machine code that make it wait, which its number of
-// instructions does not show. They are counted in the innermost loops, each
-// loop once, whatever machine this is.
+// Counts properties of machine code that make the processor wait and that the
+// number of instructions does not show. They are counted in the innermost
+// loops, each loop once. The result does not depend on this machine.
 //
 //   PropertiesOf(figures.assembly).spilled_vectors
 #ifndef EMBER_TESTS_PERFORMANCE_CODE_PROPERTIES_H_
@@ -13,14 +13,14 @@ namespace ember::tests {
 struct CodeProperties {
   int loops = 0;  // number of innermost loops
   int instructions = 0;
-  // Number of spills: stores of vectors to the stack and loads from it. Of
-  // general registers only the stores count.
+  // Number of vector spills: stores of vector registers to the stack and loads
+  // from it. For general registers only the stores are counted.
   int spilled_vectors = 0;
   int spilled_integers = 0;
   // Number of loads and stores whose lanes are not adjacent.
   int gathers = 0;
-  // Numbers of float arithmetic instructions: all of them, and those on one
-  // element.
+  // Number of float arithmetic instructions, and number of those that compute
+  // on a single element.
   int arithmetic = 0;
   int scalar_arithmetic = 0;
   // Number of loads of memory that a recent store has written in part. They

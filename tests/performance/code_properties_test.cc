@@ -65,7 +65,8 @@ TEST(CodeProperties, ScalarsAndGathers) {
 }
 
 TEST(CodeProperties, LoadsOfWhatWasStoredInParts) {
-  // Each iteration stores single elements, then loads all of them at once.
+  // Each iteration stores single elements and then loads all of them with one
+  // vector load, which the stores block.
   EXPECT_EQ(OfLoop("\tvmovss\t%xmm1, (%rax)\n\tvmovss\t%xmm2, 4(%rax)\n"
                    "\tvmovups\t(%rax), %xmm3\n")
                 .blocked_loads,

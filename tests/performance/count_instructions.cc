@@ -42,7 +42,8 @@ class Counter {
   }
 
  private:
-  // A loop whose values are lanes, or the products of a dot loop.
+  // A loop whose iterations are the lanes of a vector, or the products of a dot
+  // loop.
   struct Lanes {
     NodeId variable = 0;
     int64_t extent = 1;
@@ -78,8 +79,8 @@ class Counter {
         uint64_t operands[3] = {};
         for (size_t i = 0; i < node.operands.size(); ++i)
           operands[i] = known[node.operands[i]];
-        // The first operand of Select is its condition, so the second one has
-        // the type.
+        // The type of the operation is that of its first operand. For Select it
+        // is that of the second one, because the first one is the condition.
         const NodeId typed =
             node.operands[node.opcode == Opcode::kSelect ? 1 : 0];
         known[id] = tensor::EvaluateScalar(
@@ -104,8 +105,8 @@ class Counter {
     return std::ranges::find(nodes, variable) != nodes.end();
   }
 
-  // True if the variable decides which statements of the block are executed, or
-  // how often.
+  // True if a condition or a loop extent in the block depends on the variable,
+  // so that the variable decides how often statements run.
   bool ControlDependsOn(const Block& block, NodeId variable) const {
     return std::ranges::any_of(block, [&](const Statement& statement) {
       if (statement.kind == Statement::Kind::kIf &&
@@ -123,7 +124,8 @@ class Counter {
     return found->second;
   }
 
-  // Counts all iterations of a loop that is neither unrolled nor lanes.
+  // Counts the instructions of all iterations of a loop that is neither
+  // unrolled nor vectorised.
   InstructionCount CountTurns(NodeId variable, const Block& body) {
     std::vector<std::pair<NodeId, int64_t>> outer;
     std::swap(outer, unrolled_);
@@ -212,7 +214,8 @@ class Counter {
     return {};
   }
 
-  // True if the condition may hold in any lane.
+  // True if the condition is true, or depends on data, in at least one lane of
+  // the vectorised loop around the statement.
   bool MayHold(NodeId condition) {
     if (!vector_.is_set || !DependsOn(condition, vector_.variable))
       return Evaluate(condition).value_or(1) != 0;
@@ -225,7 +228,9 @@ class Counter {
     return holds;
   }
 
-  // Counts a store once for all values of the loops around it.
+  // Returns the number of instructions of a store for one set of values of the
+  // loops around it. The number does not depend on these values, so it is
+  // computed once.
   InstructionCount CountStore(const Statement& statement) {
     const auto found = stores_.find(&statement);
     if (found != stores_.end()) return found->second;
@@ -244,7 +249,8 @@ class Counter {
     return total;
   }
 
-  // Counts the instructions that compute the value, without the update.
+  // Counts the instructions that compute the stored value, without combining it
+  // with the buffer's element.
   InstructionCount CountValue(const Store& store) {
     InstructionCount total;
     std::vector<NodeId> waiting = {store.value};
@@ -270,24 +276,28 @@ class Counter {
     return total;
   }
 
-  // True for a product that is added to the buffer's element, and for
-  // everything that a dot loop multiplies.
+  // True if the node costs no instruction of its own: it is a product that is
+  // added to the buffer's element (one multiply-add), or it is inside a dot
+  // loop.
   bool IsPartOfUpdate(const Store& store, NodeId id) const {
     if (dot_.is_set) return true;
     return store.update == tensor::Update::kAdd && id == store.value &&
            nest_.pool[id].opcode == Opcode::kMultiply;
   }
 
-  // Returns the number of vectors for values in all lanes, or 1 for a single
-  // value.
+  // Returns the number of vector registers that hold an element of this type
+  // for every lane of the vectorised loop around the statement. Returns 1 if
+  // there is no such loop, or if the element is the same in all lanes
+  // (`in_lanes` is false).
   double Vectors(DType type, bool in_lanes) const {
     if (!in_lanes || !vector_.is_set) return 1;
     return std::ceil(static_cast<double>(vector_.extent * DTypeByteSize(type)) /
                      vector_bytes_);
   }
 
-  // Returns the number of times that the node is computed in the unrolled loops
-  // directly around the statement.
+  // Returns the number of times that the node is computed: the product of the
+  // extents of those unrolled loops around the statement on whose variables the
+  // node depends.
   double Repeats(std::optional<NodeId> id) const {
     double times = 1;
     for (const auto& [variable, extent] : unrolled_) {
@@ -296,13 +306,14 @@ class Counter {
     return times;
   }
 
-  // Returns the number of instructions that read or write the elements of all
-  // lanes.
+  // Returns the number of instructions that read or write the elements of a
+  // buffer that all lanes of the vectorised loop access together.
   double Accesses(uint32_t buffer, std::span<const NodeId> indices) {
     const loops::Buffer& accessed = nest_.buffers[buffer];
     if (accessed.scope == MemoryScope::kRegister) return 0;
     const auto bytes = static_cast<double>(DTypeByteSize(accessed.type));
-    // Number of neighbours that each lane reads: the products of a dot loop.
+    // Number of adjacent elements that each lane reads: the number of products
+    // of a dot loop.
     int64_t width = 1;
     if (dot_.is_set && !indices.empty() &&
         DependsOn(indices.back(), dot_.variable))
@@ -329,7 +340,8 @@ class Counter {
     return total;
   }
 
-  // Returns the number of an element in row-major order.
+  // Returns the row-major position of an element in its buffer; nullopt if an
+  // index depends on data.
   std::optional<int64_t> Element(const loops::Buffer& buffer,
                                  std::span<const NodeId> indices) const {
     int64_t element = 0;
@@ -346,9 +358,11 @@ class Counter {
   const LoopNest& nest_;
   const std::span<const int64_t> parameters_;
   const double vector_bytes_;
-  // Values of variables; a variable that is missing has the value 0.
+  // Current values of the loop variables; a variable that is not in the map has
+  // the value 0.
   std::unordered_map<NodeId, int64_t> values_;
-  // Unrolled loops directly around the statement, as variable and extent.
+  // The unrolled loops directly around the statement: pairs of variable and
+  // extent.
   std::vector<std::pair<NodeId, int64_t>> unrolled_;
   Lanes vector_, dot_;
   std::unordered_map<const Block*, bool> followed_;

@@ -33,7 +33,7 @@ namespace ember::tests {
 
 struct InstructionCount {
   double arithmetic = 0;
-  double accesses = 0;  // number of accesses of memory
+  double accesses = 0;  // Number of instructions that read or write memory.
 
   double total() const { return arithmetic + accesses; }
   InstructionCount& operator+=(const InstructionCount& other) {

@@ -4,8 +4,8 @@
 
 #include <string>
 
-#include "jit/loops/text.h"
-#include "jit/loops/verifier.h"
+#include "jit/loops/text/text.h"
+#include "jit/loops/verifier/verifier.h"
 
 namespace ember::tests {
 namespace {
@@ -57,8 +57,8 @@ loops @shuffle(%x: input f32[4, 34], %y: output f32[34, 4]) {
             "0 + 153");
 }
 
-// Detects a regression that has occurred: results of a product with one useful
-// lane of eight.
+// Tests that the count shows a regression that has occurred: products whose
+// vectors of eight lanes had one useful lane.
 TEST(CountInstructions, Tiles) {
   // 2 by 16 results are in registers: each step loads two vectors and two
   // elements.
@@ -104,7 +104,8 @@ loops @rest<N>(%x: input f32[N], %y: output f32[N]) {
 })",
                   {43}),
             "8 + 16");
-  // Only some lanes are stored; iterations without such a lane cost nothing.
+  // Only some lanes store a value. An iteration in which no lane stores costs
+  // nothing.
   EXPECT_EQ(Count(R"(
 loops @masked(%x: input f32[10], %y: output f32[10]) {
   phase i < 4 {

@@ -26,9 +26,10 @@ std::string Rounded(double speed) {
   return text;
 }
 
-// Measures Speed::relative until it is at least `enough`. A disturbance ends at
-// some time, or comes from the memory that the model happens to have; a slow
-// model stays slow.
+// Measures a model until its relative speed is at least `enough`, or the
+// attempts are used up, and returns the best speed. A low speed may be caused
+// by a disturbance, which ends at some time, or by the memory that the model
+// happens to have. A model that is really slow stays slow.
 StatusOr<double> BestSpeed(const GuardedModel& model, double enough) {
   std::vector<std::unique_ptr<TimedModel>> attempts;
   double best = 0;
@@ -72,8 +73,8 @@ StatusOr<Baseline> ReadBaseline(const std::string& file) {
 
 StatusOr<Baseline::Row> Record(const GuardedModel& model,
                                const std::string& version) {
-  // Measures until the speed is that of other machines, or the attempts are
-  // used up.
+  // Measures until the speed is the usual one of other machines, or the
+  // attempts are used up.
   EMBER_ASSIGN_OR_RETURN(const double speed,
                          BestSpeed(model, model.usual_speed));
   std::printf("%s: %s of the reference's speed, recorded", model.name,
@@ -111,7 +112,8 @@ Status Guard(const GuardOptions& options) {
   }
   Baseline baseline;
   baseline.machine = ThisMachine();
-  // A file that cannot be read is replaced if all of its rows are recorded.
+  // If all rows of the baseline are recorded anew, the old file is not read. So
+  // a damaged file is replaced.
   if (!options.records || options.models.size() < GuardedModels().size()) {
     EMBER_ASSIGN_OR_RETURN(baseline, ReadBaseline(options.file));
   }

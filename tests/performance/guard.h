@@ -21,8 +21,10 @@ struct GuardOptions {
   // measured and added, and so are all models if the file is of another machine
   // or does not exist.
   std::string file;
-  bool records = false;  // true: records all models anew
-  std::string version;   // version of Ember that is measured; no spaces
+  // True: measures all models again and records their speeds.
+  bool records = false;
+  // Version of Ember that is measured. It contains no spaces.
+  std::string version;
 };
 
 // Prints a line for each model. Errors: a model is slower than it was

@@ -15,13 +15,16 @@ enum class VectorKind { kAvx2, kAvx512, kNeon };
 inline constexpr int kVectorKinds = 3;
 
 struct GuardedCpu {
-  const char* name;  // name as part of a test case's name
+  // Name of the CPU, which becomes part of the names of test cases.
+  const char* name;
   VectorKind kind;
-  const char* target;     // target in the form of hal::Device::target()
-  const char* generator;  // name of the CPU for NewLlvmCompiler
+  // Target text of the CPU, in the form of hal::Device::target().
+  const char* target;
+  // Name of the CPU in the form that NewLlvmCompiler accepts.
+  const char* generator;
 
-  // Returns the model of the CPU. Its caches and cores are those that a model
-  // has if the machine says nothing.
+  // Returns the schedule's model of the CPU, with the default sizes of caches
+  // and numbers of cores.
   jit::CpuModel Model() const;
 };
 

@@ -5,11 +5,11 @@
 #include <utility>
 
 #include "compiler/compile.h"
-#include "tools/lib/bind.h"
-#include "tools/lib/device.h"
-#include "tools/lib/dispatch_work.h"
-#include "tools/lib/explain.h"
-#include "tools/lib/peak.h"
+#include "tools/lib/cli/device.h"
+#include "tools/lib/models/bind.h"
+#include "tools/lib/report/dispatch_work.h"
+#include "tools/lib/report/explain.h"
+#include "tools/lib/report/peak.h"
 
 namespace ember::tests {
 namespace {
@@ -82,8 +82,9 @@ StatusOr<Speed> TimedModel::Measure(double seconds) {
         std::max(speed.gigabytes_per_second,
                  tools::MeasureReadRate(1, static_cast<int64_t>(working_set_),
                                         kReadSeconds));
-    // The first call brings back into the caches what the buffer has evicted.
-    // The buffer, too, was written just before it was read.
+    // Reading the reference's buffer has evicted the model's data from the
+    // caches. This first call, which is not measured, loads the data again, as
+    // the buffer, too, was written just before it was read.
     EMBER_RETURN_IF_ERROR(session_->Run(inputs_, &results));
     for (int call = 0; call < 2; ++call) {
       const Clock::time_point begin = Clock::now();

@@ -7,11 +7,11 @@
 //   EMBER_ASSIGN_OR_RETURN(const Speed speed, model->Measure(1.0));
 //   // speed.relative == 0.7: it takes 1 / 0.7 of the reference's time
 //
-// The reference of a model is its operations (tools/lib/dispatch_work.h) as f32
-// multiply-adds in registers, followed by its bytes read from a buffer as large
-// as the data of its dispatches, each counted once. (Ratios above 1 occur:
-// models do both at once, find intermediate results in nearer caches, do less
-// by Winograd's method, or work on bytes.) Both are measured anew in each
+// The reference of a model is its operations (tools/lib/report/dispatch_work.h)
+// as f32 multiply-adds in registers, followed by its bytes read from a buffer
+// as large as the data of its dispatches, each counted once. (Ratios above 1
+// occur: models do both at once, find intermediate results in nearer caches, do
+// less by Winograd's method, or work on bytes.) Both are measured anew in each
 // round, between calls of the model. The reasons for this reference, instead of
 // the multiply-adds' peak alone or a kernel in this tree:
 //   - Work that is bound by memory (a matrix by a vector, a depthwise convolution)
@@ -19,7 +19,7 @@
 //     processor, and the share changes with them. The read changes, too.
 //   - A kernel in the tree is compiled by the compiler that is tested or by the C++
 //     compiler, and changes with either: tier 0 is made faster now and then. A
-//     hand-written one needs care for each processor. tools/lib/peak.h is a
+//     hand-written one needs care for each processor. tools/lib/report/peak.h is a
 //     few intrinsics, which are not tuned.
 //
 // Each of the three takes its least time over all rounds. Disturbances (another
@@ -41,8 +41,8 @@
 #include <vector>
 
 #include "base/status.h"
-#include "frontends/onnx/model_builder.h"
-#include "tools/lib/tier.h"
+#include "frontends/onnx/testing/model_builder.h"
+#include "tools/lib/models/tier.h"
 #include "vm/runtime/module.h"
 #include "vm/runtime/session.h"
 #include "vm/runtime/tensor.h"
@@ -50,10 +50,13 @@
 namespace ember::tests {
 
 struct Speed {
-  double relative = 0;      // reference_ms / model_ms: larger is faster
-  double model_ms = 0;      // milliseconds of a call
-  double reference_ms = 0;  // milliseconds of the same work by the reference
-  double gigaflops = 0;  // rate of multiply-adds, in 10^9 operations per second
+  // Relative speed: reference_ms / model_ms. A larger number is faster.
+  double relative = 0;
+  double model_ms = 0;  // Milliseconds of one call of the model.
+  // Milliseconds in which the reference does the same amount of work.
+  double reference_ms = 0;
+  // Rate of the reference's multiply-adds, in 10^9 operations per second.
+  double gigaflops = 0;
   double gigabytes_per_second = 0;  // rate of reads
   int turns = 0;
 };
@@ -70,8 +73,8 @@ class TimedModel {
   // Measures rounds for that many seconds, and at least ten.
   StatusOr<Speed> Measure(double seconds);
 
-  // Return the names of the model's dispatches, and of those that no kernel of
-  // tier 2 runs.
+  // Dispatches returns the names of the model's dispatches. The second function
+  // returns the names of those that no kernel of tier 2 runs.
   std::vector<std::string> Dispatches() const;
   std::vector<std::string> Interpreted() const;
   // Returns the text of vm-run --explain for eleven runs.
@@ -90,7 +93,8 @@ class TimedModel {
   tools::Tier tier_;
   std::unique_ptr<vm::Session> session_;
   std::vector<vm::Tensor> inputs_;
-  double operations_ = 0, bytes_ = 0;  // operations and bytes of a call
+  // Numbers of operations and of bytes of one call of the model.
+  double operations_ = 0, bytes_ = 0;
   // Bytes of the model's dispatches, each counted once: the data that must be
   // in caches.
   double working_set_ = 0;

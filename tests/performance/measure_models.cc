@@ -16,9 +16,9 @@
 #include "tests/performance/model_code.h"
 #include "tests/performance/model_instructions.h"
 #include "tests/performance/models.h"
-#include "tools/lib/flags.h"
-#include "tools/lib/paths.h"
-#include "tools/lib/table.h"
+#include "tools/lib/cli/flags.h"
+#include "tools/lib/cli/paths.h"
+#include "tools/lib/report/table.h"
 
 namespace ember::tests {
 namespace {
@@ -33,32 +33,40 @@ struct Options {
 
 void Declare(Options& options, tools::Flags& flags) {
   flags.Positional("MODEL...", 0, 100, &options.models);
-  flags.Add("seconds", &options.seconds, "S", "Of turns, for each model.");
-  flags.Add(
-      "explain", &options.explain,
-      "What vm-run --explain prints, for each model, and the instructions "
-      "of each dispatch.");
-  flags.Add("schedules", &options.schedules, "DIR", "As vm-run's.");
+  flags.Add("seconds", &options.seconds, "S",
+            "Measures each model for S seconds, alternately with its "
+            "reference.");
+  flags.Add("explain", &options.explain,
+            "Prints for each model what vm-run --explain prints, and the "
+            "instructions of each dispatch.");
+  flags.Add("schedules", &options.schedules, "DIR",
+            "Uses the schedules of this folder; see vm-run.");
   flags.Add("write", &options.write, "DIR",
             "Writes DIR/MODEL.onnx, for vm-run, vm-dump and "
-            "tools/compare_builds.py, and measures nothing.");
+            "tools/compare_builds.py, and measures\n"
+            "nothing.");
   flags.Add("cpu", &options.cpu, "NAME",
-            "Counts for this processor (avx2, avx512, avx512_bf16, neon; all), "
-            "whatever this one\nis, instead of measuring: the vector "
-            "instructions of the nests, and what is in the\ninnermost loops of "
-            "the code (tests/performance/code_properties.h).");
+            "Counts instructions for this processor (avx2, avx512, "
+            "avx512_bf16, neon; all), on any\n"
+            "machine, instead of measuring: the vector instructions of the "
+            "nests, and the contents of the\n"
+            "innermost loops of the code "
+            "(tests/performance/code_properties.h).");
   flags.Add("dump", &options.dump, "DIR",
-            "With --cpu: writes schedule, nest and assembly of each kernel to "
+            "With --cpu: writes the schedule, nest and assembly of each "
+            "kernel to\n"
             "DIR/MODEL.CPU.DISPATCH.*");
   flags.Add("guard", &options.guard, "FILE",
             "Compares with the speeds in FILE, which were measured on this "
-            "machine, and fails\nwhere one is less than 0.7 of that. Makes "
-            "FILE where it is not there or another\nmachine's. See ./dev bench "
+            "machine, and fails if one is\n"
+            "below 0.7 of that. Makes FILE if it does not exist or is of "
+            "another machine. See ./dev bench\n"
             "--guard.");
   flags.Add("record", &options.record,
-            "With --guard: measures what is in FILE anew.");
+            "With --guard: measures the speeds in FILE again.");
   flags.Add("version", &options.version, "NAME",
-            "With --guard: of what is measured, for FILE.");
+            "With --guard: writes this name of the measured version to "
+            "FILE.");
   flags.Example("measure_models shuffled_groups --explain");
   flags.Example("measure_models --guard=speeds.txt");
 }

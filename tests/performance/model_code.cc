@@ -5,7 +5,7 @@
 
 #include "jit/llvm/all_targets.h"
 #include "jit/llvm/compiler.h"
-#include "jit/loops/text.h"
+#include "jit/loops/text/text.h"
 #include "tests/performance/model_nests.h"
 
 namespace ember::tests {
@@ -13,9 +13,9 @@ namespace ember::tests {
 StatusOr<std::vector<KernelCode>> CodeOf(onnx::ModelBuilder& model,
                                          const GuardedCpu& cpu,
                                          const std::string& schedule_folder) {
-  jit::UseAllTargets();
+  jit::llvm_ir::UseAllTargets();
   EMBER_ASSIGN_OR_RETURN(const std::unique_ptr<jit::ObjectCompiler> compiler,
-                         jit::NewLlvmCompiler(cpu.generator));
+                         jit::llvm_ir::NewLlvmCompiler(cpu.generator));
   EMBER_ASSIGN_OR_RETURN(std::vector<ModelNest> nests,
                          NestsOf(model, cpu, schedule_folder));
   std::vector<KernelCode> kernels;

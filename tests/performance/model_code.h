@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/status.h"
-#include "frontends/onnx/model_builder.h"
+#include "frontends/onnx/testing/model_builder.h"
 #include "tests/performance/code_properties.h"
 #include "tests/performance/guarded_cpus.h"
 

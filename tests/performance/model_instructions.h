@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "base/status.h"
-#include "frontends/onnx/model_builder.h"
+#include "frontends/onnx/testing/model_builder.h"
 #include "tests/performance/guarded_cpus.h"
 
 namespace ember::tests {

@@ -7,11 +7,11 @@
 #include "base/file.h"
 #include "compiler/compile.h"
 #include "jit/kernel/build_nest.h"
-#include "tools/lib/bind.h"
-#include "tools/lib/device.h"
+#include "tools/lib/cli/device.h"
+#include "tools/lib/models/bind.h"
+#include "vm/runtime/dispatch/tiering.h"
 #include "vm/runtime/module.h"
 #include "vm/runtime/session.h"
-#include "vm/runtime/tiering.h"
 
 namespace ember::tests {
 namespace {

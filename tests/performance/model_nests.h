@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/status.h"
-#include "frontends/onnx/model_builder.h"
+#include "frontends/onnx/testing/model_builder.h"
 #include "jit/loops/loop_nest.h"
 #include "tests/performance/guarded_cpus.h"
 
@@ -18,7 +18,8 @@ namespace ember::tests {
 
 struct ModelNest {
   std::string dispatch;
-  int64_t calls = 0;  // number of calls in a call of the model
+  // Number of times that the dispatch is called in one call of the model.
+  int64_t calls = 0;
   std::vector<int64_t> parameters;
   loops::LoopNest nest;
   std::string schedule;

@@ -38,7 +38,7 @@ onnx::ModelBuilder DepthwiseBlock() {
   return net.Conv({.out = 24}).Add(input).Finish();
 }
 
-// Makes a block of ShuffleNet, with its number of channels.
+// Makes a block of ShuffleNet with as many channels as ShuffleNet has.
 onnx::ModelBuilder ShuffledGroups() {
   Blocks net({1, 136, 28, 28});
   const std::string input = net.last();
@@ -81,17 +81,18 @@ onnx::ModelBuilder RecurrentLayer() {
   return Blocks({100, 1, 128}).Lstm(128).Finish();
 }
 
-// Makes a model that pools images with their channels last, as a convolution
-// leaves them.
+// Makes a model that pools images whose channels are the last dim, as a
+// convolution's result has them.
 onnx::ModelBuilder Pooling() {
   Blocks net({1, 3, 112, 112});
   net.Conv({.out = 64}).MaxPool().MaxPool();
   return net.GlobalAveragePool().Finish();
 }
 
-// The guarded models. The columns are name, model; millions of instructions and
-// the most accesses to spilled vectors, each for AVX2, AVX-512 (with BF16, too)
-// and NEON; speed.
+// The guarded models. The columns are: name; function that makes the model;
+// millions of instructions for AVX2, AVX-512 (with BF16) and NEON; largest
+// number of accesses to spilled vectors for the same three; usual relative
+// speed.
 constexpr GuardedModel kModels[] = {
     {"gemm_chain", GemmChain, {21.23, 10.19, 40.16}, {0, 0, 0}, 0.99},
     {"winograd_convolution",

@@ -17,7 +17,7 @@
 #include <span>
 #include <string>
 
-#include "frontends/onnx/model_builder.h"
+#include "frontends/onnx/testing/model_builder.h"
 #include "tests/performance/guarded_cpus.h"
 
 namespace ember::tests {
@@ -38,7 +38,8 @@ struct GuardedModel {
   // half of it.
   double usual_speed;
 
-  // Returns the command that shows people what takes the time.
+  // Returns a command that measures the model and shows which dispatches take
+  // the time.
   std::string ReplayText() const {
     return std::string("bazel run //tests/performance:measure_models -- ") +
            name + " --explain";

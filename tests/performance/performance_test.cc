@@ -61,7 +61,8 @@ std::string ReplayText(const GuardedModel& model, const GuardedCpu& cpu) {
 
 class PerformanceTest : public testing::TestWithParam<GuardedModel> {};
 
-// Each dispatch must have a kernel: LLVM must not decline any either.
+// Tests that each dispatch has a kernel, which means that LLVM compiles all of
+// them, too.
 TEST_P(PerformanceTest, HasKernels) {
   const GuardedModel& model = GetParam();
   const std::unique_ptr<TimedModel> timed = MakeModel(model);
@@ -80,7 +81,8 @@ INSTANTIATE_TEST_SUITE_P(Models, PerformanceTest,
                            return std::string(info.param.name);
                          });
 
-// --- for each kind of processor, whatever this one is
+// --- tests of code that is compiled for each guarded processor, whatever this
+// machine's processor is
 
 class CodeTest
     : public testing::TestWithParam<std::tuple<GuardedModel, GuardedCpu>> {};
@@ -110,8 +112,8 @@ TEST_P(CodeTest, WaitsForAsLittle) {
                  found.spilled_vectors, "accesses to spilled vectors");
   expect_at_most(0, found.gathers, "gathers");
   expect_at_most(0, found.scalar_arithmetic, "instructions on single floats");
-  // The rest of the test does not hold for NEON, which has no masks: parts of
-  // vectors go through the stack, lane by lane.
+  // NEON has no masks, so partial vectors are stored to the stack lane by lane.
+  // The remaining checks would fail for it.
   if (cpu.kind == VectorKind::kNeon) return;
   expect_at_most(0, found.blocked_loads,
                  "loads of what was just stored in parts");
@@ -128,8 +130,8 @@ INSTANTIATE_TEST_SUITE_P(
              std::get<1>(info.param).name;
     });
 
-// Tests the guard itself with loops as they are written, without vectors and
-// tiles.
+// Checks that the guard fails for bad schedules: loops as they are written,
+// without vectors and tiles.
 TEST(GuardTest, SeesBadSchedules) {
   const auto found =
       std::ranges::find_if(GuardedModels(), [](const GuardedModel& model) {

@@ -1,7 +1,7 @@
 // golden_dispatches: runs recorded models at tier 0. It also runs each of their
 // dispatches, on the model's operands, as a kernel for the processor that
-// EMBER_TEST_PROCESSOR names (jit/target/processors.h), with that processor's
-// default schedules. `./dev processors` calls it.
+// EMBER_TEST_PROCESSOR names (jit/target/testing/processors.h), with that
+// processor's default schedules. `./dev processors` calls it.
 #include <dirent.h>
 
 #include <algorithm>
@@ -14,22 +14,22 @@
 #include <utility>
 #include <vector>
 
-#include "jit/backend/nest_layout.h"
+#include "jit/backend/testing/nest_layout.h"
 #include "jit/kernel/build_nest.h"
-#include "jit/llvm/run_counts.h"
-#include "jit/llvm/testing.h"
-#include "jit/loops/text.h"
+#include "jit/llvm/testing/run_counts.h"
+#include "jit/llvm/testing/run_nest.h"
+#include "jit/loops/text/text.h"
 #include "jit/oracle/oracle.h"
-#include "jit/target/processors.h"
-#include "tools/lib/dispatch_call.h"
-#include "tools/lib/dispatch_work.h"
-#include "tools/lib/elements.h"
-#include "tools/lib/flags.h"
-#include "tools/lib/golden.h"
-#include "tools/lib/paths.h"
+#include "jit/target/testing/processors.h"
+#include "tools/lib/calls/dispatch_call.h"
+#include "tools/lib/cli/flags.h"
+#include "tools/lib/cli/paths.h"
+#include "tools/lib/models/golden.h"
+#include "tools/lib/report/dispatch_work.h"
+#include "tools/lib/tensors/elements.h"
+#include "vm/runtime/dispatch/tiering.h"
 #include "vm/runtime/kernel_judge.h"
 #include "vm/runtime/kernel_provider.h"
-#include "vm/runtime/tiering.h"
 
 namespace ember::tests {
 namespace {
@@ -45,25 +45,26 @@ void Declare(Options& options, tools::Flags& flags) {
   flags.Positional("FOLDER...", 1, 1000, &options.folders);
   flags.AddStandalone("list", &options.list, "Prints the processors' names.");
   flags.Add("operations", &options.operations, "N",
-            "Calls of dispatches that compute more are not run.");
+            "Skips calls of dispatches with more than N operations.");
   flags.Add("bytes", &options.bytes, "N",
-            "Those whose operands and temporaries take more, neither.");
+            "Skips calls whose operands and temporaries take more than N "
+            "bytes.");
   flags.Example(
       "EMBER_TEST_PROCESSOR=x86-64-v2 golden_dispatches "
       "../shared/corpus/models/onnx/classification/mnist_cntk");
 }
 
-// State that all models share.
+// State of the check that all models share.
 struct Check {
   Options options;
   jit::CpuModel cpu;
-  jit::RunCounts counts;
-  // Number of results with a difference that only rounding may explain.
+  jit::llvm_ir::RunCounts counts;
+  // Number of results whose difference may be caused by rounding or by a bug.
   int64_t suspects = 0;
-  // number of suspects for which it could not be decided if rounding explains
-  // them
+  // Number of suspects for which the check could not decide whether rounding
+  // explains the difference.
   int64_t untold = 0;
-  // texts of nests with their parameters that were run already
+  // Nests, as text with their parameters, that have already run.
   std::set<std::string> seen;
   std::string model;
 };
@@ -88,9 +89,10 @@ double LargestElement(const std::vector<vm::Tensor>& tensors) {
   return largest;
 }
 
-// Replaces elements of `got` by those of `want` if subnormal numbers that the
-// processor treats as zero explain their difference. Operands multiply such
-// numbers, and recorded models have operands of 10^10.
+// If the processor treats subnormal numbers as zero, replaces those elements of
+// `got` by the elements of `want` whose difference that explains. The
+// difference can be large, because recorded models multiply such numbers by
+// operands of 10^10.
 void IgnoreFlushed(const std::vector<vm::Tensor>& inputs,
                    const std::vector<vm::Tensor>& want,
                    std::vector<vm::Tensor>& got) {
@@ -141,7 +143,7 @@ class CheckedKernel final : public vm::HostKernel {
       return want;
     }
     ++check_.counts.run;
-    if (!jit::KeepsSubnormals())
+    if (!jit::llvm_ir::KeepsSubnormals())
       IgnoreFlushed(copy.inputs, real.outputs, copy.outputs);
     const jit::Finding finding =
         jit::Compare({.dispatch = dispatch,
@@ -170,7 +172,8 @@ class CheckedKernel final : public vm::HostKernel {
 
  private:
   bool IsNew(const vm::KernelCall& call) const {
-    // Nests that only differ by their name are equal.
+    // The key leaves out the nest's name, so that equal nests with different
+    // names run only once.
     const std::string text = loops::ToText(nest_);
     std::string key = text.substr(text.find_first_of("(<"));
     for (const int64_t parameter : call.parameters)
@@ -201,20 +204,21 @@ class CheckedKernel final : public vm::HostKernel {
 
   Status RunOnProcessor(const vm::KernelCall& call,
                         tools::CallOperands& operands) const {
-    EMBER_ASSIGN_OR_RETURN(
-        const std::unique_ptr<jit::CompiledNest> code,
-        jit::TestCompiler().Compile(nest_, {.effort = jit::Effort::kFull}));
+    EMBER_ASSIGN_OR_RETURN(const std::unique_ptr<jit::CompiledNest> code,
+                           jit::llvm_ir::TestCompiler().Compile(
+                               nest_, {.effort = jit::Effort::kFull}));
     EMBER_ASSIGN_OR_RETURN(const jit::NestLayout layout,
                            jit::NestHeader(nest_).LayoutFor(Parameters(call)));
-    jit::Buffers buffers;
+    jit::llvm_ir::Buffers buffers;
     for (const int64_t bytes : layout.bytes)
-      buffers.push_back(std::make_unique<jit::GuardedMemory>(bytes, true));
+      buffers.push_back(
+          std::make_unique<jit::llvm_ir::GuardedMemory>(bytes, true));
     const std::vector<void*> given = operands.Buffers();
     for (size_t i = 0; i < given.size(); ++i)
       std::memcpy(buffers[i]->data(), given[i],
                   static_cast<size_t>(buffers[i]->bytes()));
     const std::span<const int64_t> parameters = Parameters(call);
-    const std::string error = jit::RunCompiled(
+    const std::string error = jit::llvm_ir::RunCompiled(
         nest_, *code, {parameters.begin(), parameters.end()}, buffers);
     if (!error.empty()) return FailedPreconditionError(error);
     for (size_t i = request_.dispatch->input_count(); i < given.size(); ++i)
@@ -269,12 +273,12 @@ Status Run(const Options& options) {
       std::printf("%s\n", std::string(processor.name).c_str());
     return OkStatus();
   }
-  const std::string missing = jit::TestMissingHere();
+  const std::string missing = jit::llvm_ir::TestMissingHere();
   if (!missing.empty()) {
     std::printf("NOT RUN: %s\n", missing.c_str());
     return OkStatus();
   }
-  Check check{.options = options, .cpu = jit::TestCpuModel()};
+  Check check{.options = options, .cpu = jit::llvm_ir::TestCpuModel()};
   const auto provider = std::make_shared<CheckingProvider>(check);
   int failed = 0;
   for (const std::string& name : options.folders) {
@@ -285,19 +289,21 @@ Status Run(const Options& options) {
     if (golden.data_sets.size() > 1) golden.data_sets.resize(1);
     const auto result =
         tools::RunGolden(golden, {.seconds = 0, .provider = provider});
-    // golden_models checks the results, so only errors count here.
+    // Only errors count as failures here, because golden_models already
+    // compares the results.
     if (result.ok()) continue;
     ++failed;
     std::printf("%s: %s\n", name.c_str(), result.status().ToString().c_str());
   }
-  check.counts.Print(jit::TestPlace(),
+  check.counts.Print(jit::llvm_ir::TestPlace(),
                      "dispatches of " + std::to_string(options.folders.size()) +
                          " recorded models");
   std::printf(
-      "%s: of these kernels' results %lld were looked at closely, %lld could "
-      "not be judged\n",
-      std::string(jit::TestProcessor() == nullptr ? "this machine"
-                                                  : jit::TestProcessor()->name)
+      "%s: of these kernels' results %lld needed a closer comparison, %lld "
+      "could not be judged\n",
+      std::string(jit::llvm_ir::TestProcessor() == nullptr
+                      ? "this machine"
+                      : jit::llvm_ir::TestProcessor()->name)
           .c_str(),
       static_cast<long long>(check.suspects),
       static_cast<long long>(check.untold));

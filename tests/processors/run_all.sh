@@ -18,7 +18,8 @@ done
 logs="$(mktemp -d)"
 summary=() failed=0 matched=0
 
-# Runs a command, and shows its lines about kernels, or all of its output if it fails.
+# Runs a command and prints only the lines of its output about kernels. If the command fails, prints
+# all of the output.
 check() {
   local log="$logs/log" status=0
   "$@" >"$log" 2>&1 || status=$?

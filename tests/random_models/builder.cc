@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "base/check.h"
-#include "frontends/onnx/tensor_proto.h"
-#include "tools/lib/elements.h"
+#include "frontends/onnx/node/tensor_proto.h"
+#include "tools/lib/tensors/elements.h"
 
 namespace ember::tests {
 namespace {
@@ -187,7 +187,8 @@ vm::Tensor Builder::Fill(int32_t type, const Dims& dims, const Range& range) {
     high = 9;
   }
   if (KindOf(*dtype) == DTypeKind::kUnsigned) low = std::max(low, 0.0);
-  // Multiples of a quarter make sums exact, and produce ties.
+  // Some float tensors have only multiples of a quarter, which make sums exact
+  // and produce ties.
   const bool is_coarse = is_float && random().Chance(0.12);
   for (int64_t i = 0; i < tensor->element_count(); ++i) {
     if (!is_float) {
@@ -209,7 +210,8 @@ std::string Builder::NewName(const char* prefix) {
 
 std::string Builder::Constant(vm::Tensor tensor) {
   Value value = MakeValue(NewName("c"), std::move(tensor), true);
-  // Constants of a subgraph may be inside it or outside.
+  // A constant of a subgraph is a Constant node in the subgraph, or an
+  // initializer of the main graph.
   if (random().Chance(0.15) && opset() >= 9) {
     onnx::NodeProto& node = *graph_.add_node();
     node.set_op_type("Constant");
@@ -254,7 +256,8 @@ Value Builder::New(int32_t type, const Dims& dims, Range range, Source source) {
 
 const Value* Builder::Choose(const std::vector<const Value*>& candidates) {
   if (candidates.empty()) return nullptr;
-  // Draws newer values more often, which makes chains rather than stars.
+  // Newer values are drawn more often, so that nodes form chains and do not all
+  // use the same few values.
   const auto most = static_cast<int64_t>(candidates.size()) - 1;
   const int64_t a = random().Between(0, most), b = random().Between(0, most);
   return candidates[static_cast<size_t>(std::max(a, b))];
@@ -289,7 +292,8 @@ Value Builder::Pick(std::string_view letters, int64_t least_rank,
   std::vector<const Value*> same, reshapable;
   for (const Value& value : values_) {
     if (types.count(value.type) == 0 || !Fits(value, range)) continue;
-    // Mostly skips constants: a constant tests little of the code that runs.
+    // Constants are mostly skipped, because nodes on constants are folded and
+    // test little of the code that runs.
     if (value.is_constant && !random().Chance(0.2)) continue;
     if (value.count() > 4 * state_.most_elements) continue;
     if (value.rank() >= least_rank && value.rank() <= most_rank) {
@@ -389,7 +393,7 @@ RandomModel Builder::ModelOfPending() {
   }
   AddDomains(model.proto, state_.ml_opset);
   const auto add = [&](const Value& value) {
-    // A value that is in both lists is added only once.
+    // A value that two lists contain is added only once.
     if (uses.erase(value.name) == 0) return;
     if (value.is_constant) {
       TensorProto& initializer = *graph.add_initializer();

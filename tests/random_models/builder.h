@@ -21,7 +21,7 @@
 #include <vector>
 
 #include "base/status.h"
-#include "frontends/onnx/model_builder.h"
+#include "frontends/onnx/testing/model_builder.h"
 #include "tests/random_models/model.h"
 #include "tests/random_models/random.h"
 #include "tests/random_models/run_ours.h"
@@ -34,10 +34,10 @@ using Attributes = std::vector<onnx::TestAttribute>;
 
 struct Value {
   std::string name;
-  int32_t type = 0;  // number of the type in ONNX
+  int32_t type = 0;  // ONNX's number of the element type.
   vm::Tensor tensor;
   bool is_constant = false;
-  double low = 0, high = 0;  // smallest and largest element
+  double low = 0, high = 0;  // Smallest and largest element of the value.
   bool is_finite = true;
 
   const Dims& dims() const { return tensor.dims; }
@@ -45,8 +45,8 @@ struct Value {
   int64_t count() const;
 };
 
-// Range of elements, both ends included. loose: if true, elements of existing
-// values may be outside.
+// Range of elements, both ends included. If `loose` is true, an existing value
+// may have elements outside of the range.
 struct Range {
   double low = -2, high = 2;
   bool loose = true;
@@ -60,9 +60,10 @@ struct Refused {
   std::string recipe;
 };
 
-// State that the graph and its subgraphs share.
+// State that the main graph and its subgraphs share.
 struct ModelState {
-  // Inputs and constants of the main graph, whichever graph asked for them.
+  // Inputs and constants of the main graph, also those that a subgraph asked
+  // for.
   std::vector<Value> shared;
 
   explicit ModelState(uint64_t seed, Engine& e) : random(seed), engine(e) {}
@@ -72,13 +73,13 @@ struct ModelState {
   int opset = 21;
   int ml_opset = 3;
   int64_t most_elements = 2048;
-  // share of new operands that are constants, from 0 to 1
+  // Probability that a new operand is a constant and not an input.
   double constants = 0.5;
   int next_name = 0;
   onnx::GraphProto main;
   NamedTensors inputs;
   std::vector<Refused> refused;
-  // operators that were added, as "domain::name"
+  // Operators of the nodes that were added, as "domain::name".
   std::set<std::string> operators;
 };
 
@@ -103,16 +104,17 @@ class Builder {
   // Returns a random axis, sometimes a negative one if the opset allows it.
   int Axis(const Value& value);
 
-  // Returns a value of these dims.
+  // Returns an existing or a new value with this type and these dims.
   Value Operand(int32_t type, const Dims& dims, Range range = {},
                 Source source = Source::kAny);
-  // Returns a value of one of the types, with any dims whose number is in the
-  // range. New values have small ranks.
+  // Returns an existing or a new value of one of the types in `letters`, with
+  // any dims, whose number is in the given range. New values have few dims.
   Value Pick(std::string_view letters, int64_t least_rank = 0,
              int64_t most_rank = 5, Range range = {});
   Value New(int32_t type, const Dims& dims, Range range = {},
             Source source = Source::kAny);
-  // Adds integers that the import must know, as a constant. Returns its name.
+  // Adds a constant with these integers, for operands that the import must
+  // know. Returns its name.
   std::string Integers(const std::vector<int64_t>& values,
                        int32_t type = onnx::TensorProto::INT64);
   std::string Integer(int64_t value, int32_t type = onnx::TensorProto::INT64);
@@ -128,15 +130,17 @@ class Builder {
               const std::string& domain = "");
   // Returns the last added node, for attributes of other kinds.
   onnx::NodeProto& last() { return pending_.back(); }
-  // Hides a result that is not a tensor.
+  // Excludes a result from being drawn as an operand, because it is not a
+  // tensor.
   void Hide(const std::string& name) { hidden_.insert(name); }
   std::string NewName(const char* prefix);
 
-  // Runs the nodes that were added since the last call. False: they were
-  // refused, and are removed.
+  // Runs the nodes that were added since the last call. Returns false if the
+  // engine refused them; they are removed then.
   bool Flush();
   void Drop();
-  // Finds a result of the last Flush that had any results.
+  // Returns the value with this name among the results of the last Flush that
+  // had any results.
   const Value* Find(const std::string& name) const;
   const std::deque<Value>& values() const { return values_; }
   // Returns the results of this graph's own nodes.

@@ -65,7 +65,8 @@ Checker::Ours Checker::RunOurs(const RandomModel& model) {
   }
   for (const int tier : options_.tiers)
     ours.results.push_back(engine_.Run(*module, model.inputs, tier));
-  // Two open dims, or one and a constant, were taken to be equal, but are not.
+  // The run failed because open dims that the compiler assumed to be equal are
+  // not equal.
   if (ours.open_refusal.empty() && HasOpenDims(model)) {
     for (const StatusOr<NamedTensors>& results : ours.results) {
       if (results.ok() || results.status().message().find(" must be ") ==
@@ -88,8 +89,8 @@ Checker::Ours Checker::RunOurs(const RandomModel& model) {
 
 Verdict Checker::JudgeByEvaluator(const RandomModel& model, const Ours& ours) {
   const onnx::ModelProto proto = WithFixedDims(model).proto;
-  // The evaluator cannot run all operators. Then the program runs each
-  // operation by itself, without passes.
+  // The evaluator cannot run all operators. In that case the module, compiled
+  // without passes and fusion, is run on tier 0 instead.
   const auto run = [&](const onnx::ModelProto& fixed,
                        const NamedTensors& inputs) -> StatusOr<NamedTensors> {
     StatusOr<NamedTensors> results = EvaluateModel(fixed, inputs);
@@ -135,7 +136,8 @@ StatusOr<Verdict> Checker::Judge(const RandomModel& model, const Ours& ours,
                    ours.open_refusal};
   }
   for (const StatusOr<NamedTensors>& results : ours.results) {
-    // Extents that depend on data were taken to be equal, but one of them is 1.
+    // The run failed because the compiler assumed extents that depend on data
+    // to be equal, but one of them is 1.
     if (!results.ok() &&
         results.status().message().find("dim _") != std::string_view::npos)
       return Verdict{
@@ -181,7 +183,7 @@ StatusOr<std::vector<Verdict>> Checker::Check(
     const std::vector<RandomModel>& models) {
   std::vector<const RandomModel*> pointers;
   for (const RandomModel& model : models) pointers.push_back(&model);
-  // ONNX Runtime computes while our engine does.
+  // ONNX Runtime runs the models at the same time as Ember does.
   if (ort_ != nullptr) EMBER_RETURN_IF_ERROR(ort_->Send(pointers));
   std::vector<Ours> ours;
   for (const RandomModel& model : models) ours.push_back(RunOurs(model));

@@ -20,25 +20,26 @@ namespace ember::tests {
 
 enum class Outcome : uint8_t {
   kEqual,
-  kEqualToEvaluator,  // equal to the evaluator; ONNX Runtime refused the model
-  kExplained,         // a rule explains the difference; detail is its name
-  // our engine refused the model; detail is the reason, without names and
-  // numbers
+  // Our results equal the evaluator's. ONNX Runtime refused the model.
+  kEqualToEvaluator,
+  kExplained,  // A rule explains the difference. `detail` is the rule's name.
+  // Our engine refused the model. `detail` is the reason, without names and
+  // numbers.
   kRefusedByUs,
   kRefusedByBoth,
-  // not compared: ONNX Runtime refused the model, and the evaluator cannot run
-  // it
+  // The results were not compared: ONNX Runtime refused the model, and the
+  // evaluator cannot run it.
   kUnchecked,
-  kWrong,  // wrong; detail is the difference, and where it is
+  kWrong,  // Our results are wrong. `detail` says what differs and where.
 };
 
 struct Verdict {
   Outcome outcome = Outcome::kEqual;
   std::string detail;
-  // The reason for which our engine refused the model with open dims. The model
-  // was then checked without them.
+  // Reason for which our engine refused the model with open dims; "" if it
+  // accepted them. After a refusal the model is checked with fixed dims.
   std::string open_refusal;
-  // For kExplained: the difference that the rule explains.
+  // The difference that the rule explains, as text; set for kExplained only.
   std::string difference;
 };
 
@@ -56,28 +57,29 @@ class Checker {
   StatusOr<std::vector<Verdict>> Check(const std::vector<RandomModel>& models);
   StatusOr<Verdict> CheckOne(const RandomModel& model);
 
-  // Returns "steps" if each node of the (shrunk) model gives ONNX Runtime's
-  // results for ONNX Runtime's operands, and one of them is a step, such as
-  // TopK. Then rounding decides which values are equal, as in the two halves of
-  // a spectrum. Otherwise "".
+  // Looks for a node whose result jumps, such as TopK, in a (shrunk) model.
+  // Returns "steps" if there is one and each node gives ONNX Runtime's results
+  // when it gets ONNX Runtime's operands: then rounding alone decides the
+  // difference, for example which values are equal. Otherwise returns "".
   StatusOr<std::string> ExplainBySteps(const RandomModel& model);
 
-  // Returns text for people: the pass without which a wrong result becomes
+  // Returns a text that names the pass without which the wrong result becomes
   // right.
   StatusOr<std::string> BlamePasses(const RandomModel& model);
 
-  // Returns the smallest model found that is still wrong. It drops outputs,
-  // nodes and dims that this does not need.
+  // Returns the smallest model found that is still wrong. Outputs, nodes and
+  // dims that are not needed for the wrong result are dropped.
   StatusOr<RandomModel> Shrink(const RandomModel& model,
                                const std::string& detail);
 
  private:
-  // The outcome of our engine: one list of results per tier.
+  // The outcome of our engine for a model, with one list of results for each
+  // tier.
   struct Ours {
-    Status refused;  // error of import or compilation
+    Status refused;  // Error of the import or of the compilation.
     std::string open_refusal;
     std::vector<StatusOr<NamedTensors>> results;
-    // description of a result that a pass changed; or empty
+    // Description of a result that a pass changed; "" if no pass did.
     std::string passes;
   };
   Ours RunOurs(const RandomModel& model);

@@ -123,7 +123,8 @@ RandomModel WithOpenDims(const RandomModel& model, OpenDims open) {
        *result.proto.mutable_graph()->mutable_input()) {
     auto& shape = *input.mutable_type()->mutable_tensor_type()->mutable_shape();
     for (int i = 0; i < shape.dim_size(); ++i) {
-      // The compiler takes open dims to be at least 1.
+      // A dim of 0 is not made open, because the compiler assumes open dims to
+      // be at least 1.
       if (shape.dim(i).dim_value() == 0) continue;
       if (open == OpenDims::kAll ||
           (open == OpenDims::kSome && random.Chance(0.35)))
@@ -148,7 +149,8 @@ RandomModel GenerateModel(uint64_t seed, const GeneratorOptions& options,
   Builder builder(state, nullptr);
   const std::vector<const Recipe*> recipes =
       AvailableRecipes(options, state.opset);
-  // Few nodes are quick to run and to understand; long chains test fusion.
+  // The smaller of two random numbers is taken: models with few nodes are quick
+  // to run and easy to understand, and some long chains test fusion.
   const int64_t nodes = std::min(random.Between(1, options.most_nodes),
                                  random.Between(1, options.most_nodes));
   std::vector<const Recipe*> common;

@@ -18,12 +18,13 @@
 namespace ember::tests {
 
 struct GeneratorOptions {
-  // Largest number of recipes, each of which may add several nodes.
+  // Largest number of recipes in a model. Each recipe may add several nodes.
   int64_t most_nodes = 10;
-  // Only uses recipes whose "domain::name" contains this.
+  // Only recipes whose "domain::name" contains this text are used; "" means
+  // all.
   std::string only;
-  // True: only uses f32 and types that belong to it: those for which devices
-  // have kernels.
+  // True: only f32 and the types that go with it (indices, bools) are used, for
+  // which devices have kernels.
   bool is_plain = false;
 };
 
@@ -32,7 +33,7 @@ struct GeneratorOptions {
 RandomModel GenerateModel(uint64_t seed, const GeneratorOptions& options,
                           Engine& engine, std::vector<Refused>* refused);
 
-// The dims of the inputs that are made open: none, some or all.
+// Says which dims of the inputs become open: none, some or all.
 enum class OpenDims : uint8_t { kNone, kSome, kAll };
 RandomModel WithOpenDims(const RandomModel& model, OpenDims open);
 

@@ -11,19 +11,19 @@
 #include <vector>
 
 #include "base/dtype.h"
-#include "frontends/onnx/tensor_proto.h"
+#include "frontends/onnx/node/tensor_proto.h"
 #include "tests/random_models/generator.h"
 #include "tests/random_models/random.h"
-#include "tools/lib/compare.h"
-#include "tools/lib/elements.h"
+#include "tools/lib/tensors/compare.h"
+#include "tools/lib/tensors/elements.h"
 
 namespace ember::tests {
 namespace {
 
 using onnx::TensorProto;
 
-// Number of perturbations of a model. If a quarter of the perturbations cross a
-// step, one in a thousand runs misses it.
+// Number of perturbed runs of a model. If a quarter of the perturbations cross
+// a discontinuity, all of them miss it in one of a thousand cases.
 constexpr uint64_t kPerturbations = 24;
 
 double FactorOf(DType type) {
@@ -32,10 +32,10 @@ double FactorOf(DType type) {
   return type == DType::kF16 || type == DType::kBF16 ? 4 : 1;
 }
 
-// Allowed difference of subnormal numbers, in units of the smallest number.
-// Below the normal numbers each rounding has an error of up to half the
-// smallest number, whatever the value is: that of a product of some dozens of
-// factors is a few of them.
+// Allowed difference of subnormal numbers, in units of the smallest subnormal
+// number. Below the normal range each rounding has an error of up to half a
+// unit, however small the value is. A product of some dozens of factors is
+// rounded some dozens of times, so its error is a few units.
 constexpr double kSubnormalSteps = 8;
 
 double LeastOf(DType type) {
@@ -61,8 +61,8 @@ const vm::Tensor* Find(const NamedTensors& tensors, const std::string& name) {
   return nullptr;
 }
 
-// Returns the largest magnitude of all elements except fill values such as a
-// mask's -3e38.
+// Returns the largest magnitude of all elements. Fill values such as a mask's
+// -3e38 do not count.
 double SizeOf(const vm::Tensor& tensor) {
   double size = 0;
   for (int64_t i = 0; i < tensor.element_count(); ++i) {
@@ -83,15 +83,16 @@ tools::Comparison CompareResults(const vm::Tensor& got,
   return tools::Compare(got, want, tolerance);
 }
 
-// Functions with bounded results that are flat somewhere, so that a small
-// change of their operand does not change the result, and whose last bit
-// engines round differently.
+// Functions with bounded results that are nearly constant somewhere. There a
+// small change of the operand does not change the result, although engines
+// round the last bit of the result differently.
 constexpr std::string_view kFlatFunctions[] = {
     "Atan", "Cos", "Erf", "Sigmoid", "Sin", "Softmax", "Tanh"};
 
-// Functions that are x times a factor from 0 to 1 which is flat at both ends.
-// Where the factor is nearly 0 engines compute it as 1 + (nearly -1), so that
-// units of x's last place are left, or nothing.
+// Functions of the form x * f(x), where the factor f(x) is from 0 to 1 and
+// nearly constant at both ends. Where the factor is nearly 0, engines compute
+// it as 1 + (nearly -1), so that the result is some units of x's last place, or
+// 0.
 constexpr std::string_view kFlatFactors[] = {"BiasGelu", "FastGelu", "Gelu",
                                              "GemmFastGelu", "QuickGelu"};
 
@@ -113,7 +114,8 @@ std::string Append(Nodes& nodes, const char* op_type, const std::string& left,
   return result;
 }
 
-// Appends `node` with another name for its result, and returns that name.
+// Appends a copy of `node` with a new name for its result, and returns that
+// name.
 std::string AppendExact(Nodes& nodes, const onnx::NodeProto& node) {
   const std::string exact = node.output(0) + "_exact";
   *nodes.Add() = node;
@@ -165,9 +167,10 @@ void AddRoundedAsOperand(const onnx::NodeProto& node, uint64_t n,
 }
 
 // Changes elements by a unit or two in the last place of the type in which they
-// were probably computed. Each is changed by itself or, with every other seed,
-// equal ones by the same amount, so that as many stay equal (and results of
-// Unique keep their size). Results of flat functions are changed, too.
+// were probably computed. For half of the seeds equal elements change by the
+// same amount, so that as many elements stay equal (and results of Unique keep
+// their size); for the other half each element changes independently. Results
+// of flat functions are changed, too.
 class Perturbation {
  public:
   explicit Perturbation(uint64_t seed)
@@ -219,7 +222,8 @@ class Perturbation {
   }
 
  private:
-  // Returns a random part of a unit, from -1 to 1.
+  // Returns a random change from -1 to 1, as a multiple of a unit in the last
+  // place.
   double Part(double element) {
     if (!moves_equals_alike_) return random_.Real(-1, 1);
     return Random(std::bit_cast<uint64_t>(element) ^ salt_).Real(-1, 1);
@@ -266,8 +270,8 @@ double LargestDistance(const vm::Tensor& got, const vm::Tensor& want) {
   return largest;
 }
 
-// Marks the elements of `got` that differ from `want`; all of them if the dims
-// differ.
+// Returns a flag for each element: true if `got` differs from `want`. All flags
+// are true if the dims differ.
 std::vector<bool> Marks(const vm::Tensor& got, const vm::Tensor& want) {
   const auto count = static_cast<size_t>(want.element_count());
   if (!AreAlike(got, want))
@@ -294,10 +298,10 @@ std::vector<bool> Marks(const vm::Tensor& got, const vm::Tensor& want) {
   return marks;
 }
 
-// True if most of the elements that differ are among those that the
-// perturbations move, and if they do not differ by much more than they move. It
-// need not be all of them, as a few perturbations do not reach every
-// discontinuity.
+// True if a difference is explained by instability: most of the elements that
+// differ are among those that perturbations change, and they differ by not much
+// more than the perturbations change them. Not all of them need be, as a few
+// perturbations do not reach every discontinuity.
 bool AreUnstable(const NamedTensors& got, const NamedTensors& want,
                  const std::vector<NamedTensors>& moved) {
   for (const auto& [name, tensor] : want) {
@@ -396,7 +400,8 @@ void Widen(onnx::GraphProto& graph) {
 // Returns the model with f64 instead of f32.
 RandomModel Widened(const RandomModel& model) {
   RandomModel copy = model;
-  // Dead nodes may have no f64 version, so they are removed first.
+  // Unused nodes are removed first, because their operators may have no version
+  // for f64.
   RemoveDeadNodesInside(*copy.proto.mutable_graph());
   Widen(*copy.proto.mutable_graph());
   for (auto& [name, tensor] : copy.inputs) {

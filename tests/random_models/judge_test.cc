@@ -73,17 +73,17 @@ TEST(Unstable, SidesOfAStep) {
   EXPECT_FALSE(Excused(DType::kF32, {1.5, 2.5, 3.5}, floor, {1, 1, 3}));
 }
 
-// A sum that cancels is excused if its difference is as large as it moves, but
-// not more.
+// A sum whose terms cancel is excused if its difference is at most as large as
+// the change that the perturbations cause.
 TEST(Unstable, ByAsMuchAsItMoves) {
   const auto cancels = [](double x) { return (x - 1) * 1e4; };
   EXPECT_TRUE(Excused(DType::kF32, {1.0001}, cancels, {1.005}));
   EXPECT_FALSE(Excused(DType::kF32, {1.0001}, cancels, {1.5}));
 }
 
-// The operator finds positions of the first of equal values, after a rounding
-// that makes more of them equal. There is no result if the number of values
-// changes.
+// The operator returns the position of the first of several equal values.
+// Rounding may make more values equal and so change the position. If the number
+// of values changes, there is no result to compare.
 TEST(Unstable, PlacesOfEqualValues) {
   RandomModel model;
   model.inputs.emplace_back(
@@ -142,8 +142,9 @@ bool ExcusedBehind(const char* domain, const char* function, const char* step,
   return IsUnstable(run, model, {{"y", Filled(DType::kF32, {got})}}, *results);
 }
 
-// If Tanh is within a unit of 1, a small change of its operand does not change
-// it, and its own rounding decides the result of Floor.
+// If Tanh is within one unit of 1, a small change of its operand does not
+// change its result. The rounding of Tanh itself then decides the result of
+// Floor.
 TEST(Unstable, RoundingOfFlatFunctions) {
   EXPECT_TRUE(ExcusedBehind("", "Tanh", "Floor", 8.6, 0, 1));
   EXPECT_FALSE(ExcusedBehind("", "Tanh", "Floor", 2, 0, 1));
@@ -160,7 +161,8 @@ TEST(Unstable, RoundingOfFlatFactors) {
   EXPECT_FALSE(excused(-2.3, -1, 0));
   EXPECT_FALSE(excused(0, 0, -1));
   EXPECT_FALSE(excused(3.1, 1, 0));
-  // An infinite operand cannot be moved, so it excuses nothing.
+  // An infinite operand does not change when it is perturbed, so it excuses no
+  // difference.
   EXPECT_FALSE(excused(INFINITY, 1, 0));
   EXPECT_FALSE(excused(3e38, 1, 0));
 }

@@ -19,8 +19,8 @@ struct RandomModel {
   uint64_t seed = 0;
   onnx::ModelProto proto;
   NamedTensors inputs;
-  // The values of the main graph in the generator's own run. Shrinking replaces
-  // dropped nodes by them.
+  // Values of the main graph, from the run in which the model was generated.
+  // When shrinking drops a node, its result becomes an input with this value.
   std::map<std::string, vm::Tensor> values;
 };
 

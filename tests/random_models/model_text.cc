@@ -3,7 +3,7 @@
 #include <cstdio>
 
 #include "base/dtype.h"
-#include "frontends/onnx/tensor_proto.h"
+#include "frontends/onnx/node/tensor_proto.h"
 
 namespace ember::tests {
 namespace {

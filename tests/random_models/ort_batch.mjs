@@ -12,7 +12,8 @@ const require = createRequire(path.join(process.env.ORT_DIR || process.cwd(), 'x
 const ort = require('onnxruntime-node');
 ort.env.logLevel = 'error';
 
-// Maps ONNX's number of an element type to [name here, array].
+// Maps ONNX's number of an element type to [the type's name in ONNX Runtime,
+// the class of its arrays].
 const TYPES = { 1: ['float32', Float32Array], 2: ['uint8', Uint8Array], 3: ['int8', Int8Array], 4: ['uint16', Uint16Array],
   5: ['int16', Int16Array], 6: ['int32', Int32Array], 7: ['int64', BigInt64Array], 8: ['string', null], 9: ['bool', Uint8Array],
   10: ['float16', Uint16Array], 11: ['float64', Float64Array], 12: ['uint32', Uint32Array], 13: ['uint64', BigUint64Array] };

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "base/file.h"
-#include "frontends/onnx/tensor_proto.h"
+#include "frontends/onnx/node/tensor_proto.h"
 
 namespace ember::tests {
 namespace {

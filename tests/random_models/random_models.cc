@@ -25,14 +25,14 @@
 #include "tests/random_models/checker.h"
 #include "tests/random_models/generator.h"
 #include "tests/random_models/model_text.h"
-#include "tools/lib/flags.h"
-#include "tools/lib/paths.h"
+#include "tools/lib/cli/flags.h"
+#include "tools/lib/cli/paths.h"
 
 namespace ember::tests {
 namespace {
 
-// Seconds of processor time that a model may take. A busy machine does not use
-// them up.
+// Seconds of processor time that one model may take. Processor time does not
+// run while other programs keep the machine busy.
 constexpr int kModelSeconds = 120;
 constexpr int64_t kModelsPerChild = 600;
 
@@ -47,33 +47,38 @@ struct Options {
 };
 
 void Declare(Options& options, tools::Flags& flags) {
-  flags.Add("count", &options.count, "N", "Models to run.");
+  flags.Add("count", &options.count, "N", "Runs N models.");
   flags.Add("seed", &options.seed, "S",
-            "Of the first model; the next one's is one more. 0: a new one, "
-            "which is printed.");
-  flags.AddChoice("oracle", &options.oracle, {"ort", "evaluator"},
-                  "What is right: ONNX Runtime, in a node process (ORT_DIR: "
-                  "the folder with its node_modules), or our evaluator alone.");
-  flags.Add("tiers", &options.tiers, "LIST", "Of 0, 1 and 2, by commas.");
+            "Seeds the first model; each next model's seed is one more. 0: "
+            "a new seed, which is printed.");
+  flags.AddChoice(
+      "oracle", &options.oracle, {"ort", "evaluator"},
+      "The program whose results count as right: ONNX Runtime, in a "
+      "node process (ORT_DIR: the\n"
+      "folder with its node_modules), or our evaluator alone.");
+  flags.Add("tiers", &options.tiers, "LIST",
+            "Runs these tiers: 0, 1 or 2, with commas between them.");
   flags.Add("device", &options.device, "NAME",
-            "Where tiers above 0 run, as of vm-run.");
+            "Runs tiers above 0 on this device; see vm-run.");
   flags.AddChoice("open", &options.open, {"none", "some", "all", "mixed"},
-                  "Which dims of inputs are left open; mixed: by the seed.");
-  flags.Add("nodes", &options.most_nodes, "N", "At most so many recipes.");
+                  "Leaves these dims of inputs open; mixed: the seed decides.");
+  flags.Add("nodes", &options.most_nodes, "N", "Limits a model to N recipes.");
   flags.Add("only", &options.only, "TEXT",
-            "Only operators whose DOMAIN::NAME contains this.");
+            "Uses only operators whose DOMAIN::NAME contains TEXT.");
   flags.Add("passes", &options.passes,
             "Also compares the graph before and after each pass.");
   flags.Add("shrink", &options.shrink, "Makes wrong models smaller.");
-  flags.Add("keep", &options.keep, "DIR", "Where findings go.");
+  flags.Add("keep", &options.keep, "DIR", "Writes findings to this folder.");
   flags.Add("save", &options.save,
-            "Writes every model to KEEP/model_SEED, for --replay: a seed gives "
-            "another model\nonce the generator or tier 0 have changed.");
+            "Writes every model to KEEP/model_SEED, for --replay. A seed "
+            "gives another model once the\n"
+            "generator or tier 0 have changed.");
   flags.Add("replay", &options.replay, "DIR",
             "Runs the model of a finding again, and nothing else.");
   flags.Add("script", &options.script, "FILE",
-            "ort_batch.mjs; found beside the sources by ./dev.");
-  flags.Add("batch", &options.batch, "N", "Models that run together.");
+            "The path of ort_batch.mjs, which ./dev finds beside the "
+            "sources.");
+  flags.Add("batch", &options.batch, "N", "Runs N models together.");
   flags.Example("random_models --count=1000 --open=all");
 }
 
@@ -96,8 +101,8 @@ OpenDims OpenOf(const Options& options, uint64_t seed) {
                               : OpenDims::kAll;
 }
 
-// --- a child
-// -------------------------------------------------------------------
+// --- functions of a child process
+// ------------------------------------------------
 
 // Ends this process after this much processor time without another call.
 void LimitTime(int seconds) {
@@ -163,7 +168,7 @@ class Child {
     generator.most_nodes = options_.most_nodes;
     generator.only = options_.only;
     std::vector<RandomModel> models;
-    // For each model, its recipe if the engine refused it, else "".
+    // For each model: the name of the recipe that the engine refused, or "".
     std::vector<std::string> parts;
     for (uint64_t seed = first; seed < first + count; ++seed) {
       Line("start", seed, "");
@@ -233,8 +238,9 @@ class Child {
   Status ReportWrong(Checker& checker, const RandomModel& model,
                      const Verdict& verdict) {
     LimitTime(kModelSeconds * 3);
-    // The rule by which each result is explained. Each is judged by itself,
-    // with other draws of the same perturbations.
+    // The rule that explains the differences of all results. Each result is
+    // judged by itself, in a model that has only this output, and so with other
+    // random perturbations.
     std::string rule;
     for (const onnx::ValueInfoProto& output : model.proto.graph().output()) {
       RandomModel alone = model;
@@ -267,8 +273,8 @@ class Child {
     }
     EMBER_ASSIGN_OR_RETURN(const Verdict now, checker.CheckOne(small));
     if (now.outcome == Outcome::kExplained) {
-      // The shrunk model differs for another reason, so the line names its
-      // rule.
+      // The difference of the shrunk model is explained by a rule, so the line
+      // names that rule.
       Line("explained", model.seed, now.detail + " when shrunk");
       return OkStatus();
     }
@@ -276,8 +282,8 @@ class Child {
     if (left.node_size() == 1 &&
         left.node(0).op_type().rfind("QLinear", 0) == 0 &&
         now.detail.find("differ, by up to 1 ") != std::string::npos) {
-      // A difference of one step is allowed: ONNX Runtime looks these values up
-      // in tables, or multiplies by rounded quotients of scales.
+      // Quantized values may differ by one step: for these operators ONNX
+      // Runtime uses tables, or multiplies by rounded quotients of scales.
       Line("explained", model.seed, "one step of a quantized value");
       return OkStatus();
     }
@@ -304,13 +310,14 @@ class Child {
   std::unique_ptr<OrtProcess> ort_;
 };
 
-// --- the parent
-// ----------------------------------------------------------------
+// --- functions of the parent process
+// ---------------------------------------------
 
 struct Totals {
   int64_t models = 0;
   std::map<std::string, int64_t> counts;  // number of models by kind of verdict
-  // For each kind and reason: the number of models, and the seed of one.
+  // For each kind of verdict and its reason: the number of models, and the seed
+  // of one of them.
   std::map<std::pair<std::string, std::string>, std::pair<int64_t, uint64_t>>
       reasons;
 };
@@ -397,8 +404,9 @@ uint64_t RunChild(const Options& options, uint64_t first, uint64_t count,
   }
   if (was_stopped != 0) return first + count;
   if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return first + count;
-  // Stops if the child ended with an error of its first model, because that
-  // error would stop all children.
+  // If the child ended with an error (not a crash) of its first model, the
+  // whole run stops, because all further children would end with the same
+  // error.
   if (WIFEXITED(status) && WEXITSTATUS(status) == 3 && last == first)
     std::exit(1);
   ++totals.counts["crash"];

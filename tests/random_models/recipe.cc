@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "base/check.h"
-#include "frontends/onnx/operator_table.h"
+#include "frontends/onnx/registry/operator_table.h"
 
 namespace ember::tests {
 namespace {
@@ -21,7 +21,7 @@ struct Number {
   int64_t integer() const { return static_cast<int64_t>(value); }
 };
 
-// Reads the text of one recipe and adds its nodes.
+// Interprets the text of one recipe and adds the nodes that it describes.
 class RecipeReader {
  public:
   RecipeReader(Builder& builder, const Recipe& recipe)
@@ -238,7 +238,8 @@ class RecipeReader {
       const auto bounds = Split(rest.substr(1, end - 1), ',');
       EMBER_CHECK(bounds.size() == 2) << recipe_.name << ": " << token;
       range = {Evaluate(bounds[0]).value, Evaluate(bounds[1]).value, false};
-      // An extent of 0 has no valid index.
+      // A dim of extent 0 has no valid index, so the range of indices is empty
+      // and the recipe fails.
       if (range.high < range.low) has_failed_ = true;
     }
     const Source source = rest.find('!') != std::string::npos
@@ -308,8 +309,9 @@ class RecipeReader {
     });
   }
 
-  // Makes some dims 1 and drops some leading ones. Unless it is one-way, it
-  // also adds leading dims and extents.
+  // Returns dims that broadcast with S: some dims become 1, and some leading
+  // dims are dropped. Unless `one_way` is true, leading dims are also added,
+  // and dims of 1 get other extents.
   Dims Broadcast(bool one_way) {
     Random& random = builder_.random();
     Dims dims = shape_;
@@ -338,14 +340,15 @@ class RecipeReader {
 
   Builder& builder_;
   const Recipe& recipe_;
-  std::string text_;  // text of the expression that is being parsed
+  std::string text_;  // The text of the expression that is being parsed.
   size_t at_ = 0;
   int32_t type_ = 0;
   bool has_type_ = false;
   bool has_failed_ = false;
-  bool is_over_ = false;  // true: an optional operand was left out
+  // True: an optional operand was left out, so no operands may follow.
+  bool is_over_ = false;
   std::map<std::string, double> names_;
-  Dims shape_;  // the shape S of a recipe
+  Dims shape_;  // The shape that the recipe's text calls S.
   std::optional<Dims> more_;
   Names operands_;
   std::vector<onnx::AttributeProto> attributes_;

@@ -1,5 +1,6 @@
-// The recipes that generate each operator of frontends/onnx/operator_table: one
-// row each, a line of text if that is enough, otherwise a function.
+// The recipes that generate each operator of
+// frontends/onnx/registry/operator_table: one row each, a line of text if that
+// is enough, otherwise a function.
 //
 //   {"", "Gather", "dfhil?", "T[*1] axis=@a l[k,n]{-$a,$a-1}"},
 //   {"", "Conv", GenerateConv},
@@ -61,18 +62,22 @@ struct Recipe {
   std::string_view domain, name, types, text;
   bool (*generate)(Builder& builder, const Recipe& recipe) = nullptr;
   int results = 1;
-  int first_opset, last_opset;  // first and last opset of the default domain
+  // The operator exists in this form from first_opset to last_opset of the
+  // default domain.
+  int first_opset, last_opset;
 };
 
-// True if the operator exists at this opset, in the form that is generated.
+// True if the operator exists at this opset in the form that the recipe
+// generates.
 bool IsAvailable(const Recipe& recipe, int opset);
 
-// Adds the nodes of a recipe and runs them. Returns false if they do not fit or
-// are refused.
+// Adds the nodes of a recipe and runs them. Returns false if the graph has no
+// suitable operands or the engine refuses the nodes.
 bool Generate(Builder& builder, const Recipe& recipe);
 
-// Recipes returns all rows. The other functions return families of rows, each
-// of which is in the file of its name. An operator may have several rows.
+// Recipes returns the recipes of all families. Each of the other functions
+// returns those of one family, which are in the file of the family's name. An
+// operator may have several recipes.
 std::span<const Recipe> Recipes();
 std::span<const Recipe> AttentionRecipes();
 std::span<const Recipe> ContractionRecipes();

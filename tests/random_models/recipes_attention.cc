@@ -32,8 +32,8 @@ bool Attention(Builder& b, const Recipe& recipe) {
       const Dims forms[] = {
           {q, past + k}, {1, 1, q, past + k}, {n, heads, q, past + k}};
       if (type == TensorProto::BOOL) {
-        // Every row of a mask shows some key: a row that hides all keys has no
-        // meaning.
+        // In each row of the mask at least one key is visible, because
+        // attention is not defined for a row that hides all keys.
         const Value bits =
             b.Operand(TensorProto::FLOAT, forms[b.random().Between(0, 2)]);
         mask = b.Node("Less", {bits.name, b.Scalar(TensorProto::FLOAT, 1.2)});

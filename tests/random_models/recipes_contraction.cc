@@ -50,8 +50,8 @@ bool Gemm(Builder& b, const Recipe& recipe) {
     attributes.emplace_back("alpha", b.random().Real(0.2, 2));
   if (b.random().Chance(0.4)) {
     const double beta = b.random().Real(0.2, 2);
-    // `beta` is not set in products that sum over nothing, because ONNX Runtime
-    // ignores it there.
+    // `beta` is not set if the product sums over an extent of 0, because ONNX
+    // Runtime ignores `beta` in that case.
     if (k > 0) attributes.emplace_back("beta", beta);
   }
   if (!recipe.domain.empty() && recipe.name == "FusedGemm") {
@@ -104,7 +104,8 @@ bool Einsum(Builder& b, const Recipe& recipe) {
   return true;
 }
 
-// Random attributes that convolutions and pools have in common.
+// Random window attributes (kernel, strides, pads …) that convolutions and
+// pools have in common.
 struct Window {
   int64_t rank = 2;
   Dims spatial, kernel, strides, dilations, pads;
@@ -134,14 +135,15 @@ Window DrawWindow(Builder& b, const Dims& spatial, bool has_dilations) {
     window.attributes.emplace_back("strides", window.strides);
   if (has_dilations && b.random().Chance(0.5))
     window.attributes.emplace_back("dilations", window.dilations);
-  // If a stride is wider than its window, ONNX Runtime's "same" cuts off the
-  // image's edge.
+  // auto_pad is not drawn if a stride is larger than the window: with "same"
+  // ONNX Runtime then cuts off the image's edge.
   const bool is_wide = !std::equal(window.strides.begin(), window.strides.end(),
                                    window.kernel.begin(), std::less_equal<>());
   if (!is_wide && b.random().Chance(0.25)) {
     static const auto* const kPads =
         new std::vector<std::string>{"SAME_UPPER", "SAME_LOWER", "VALID"};
-    // ONNX Runtime ignores dilations in a pool's "same".
+    // Dilations are removed from pools with auto_pad "same", because ONNX
+    // Runtime ignores them there.
     std::erase_if(window.attributes, [](const onnx::TestAttribute& attribute) {
       return attribute.name == "dilations";
     });
@@ -157,7 +159,7 @@ Dims Append(Dims dims, const Dims& more) {
   return dims;
 }
 
-// Picks a value with batch and channels in front, of rank 3 to 5.
+// Returns a value of rank 3 to 5, whose first two dims are batch and channels.
 Value PickImage(Builder& b, std::string_view letters) {
   if (b.random().Chance(0.5)) {
     const Value x = b.Pick(letters, 3, b.random().Chance(0.8) ? 4 : 5);
@@ -243,8 +245,9 @@ bool ConvTranspose(Builder& b, const Recipe& recipe) {
                            {"group", static_cast<int>(groups)}};
   if (b.random().Chance(0.3)) attributes.emplace_back("dilations", dilations);
   if (b.random().Chance(0.3)) attributes.emplace_back("output_padding", extra);
-  // If there are strides, "same" means the operand's extents in ONNX Runtime,
-  // but those times the strides in ONNX.
+  // auto_pad is drawn only for strides of 1. For larger strides "same" means
+  // different result extents: the operand's in ONNX Runtime, and these times
+  // the strides in ONNX.
   const bool is_dense = std::all_of(strides.begin(), strides.end(),
                                     [](int64_t stride) { return stride == 1; });
   if (is_dense && b.random().Chance(0.3)) {
@@ -427,7 +430,8 @@ bool GridSample(Builder& b, const Recipe& recipe) {
 
 bool AffineGrid(Builder& b, const Recipe& recipe) {
   const bool is_flat = b.random().Chance(0.7);
-  // For one point between aligned corners ONNX's own code computes 0 / 0.
+  // Results of one point are not drawn, because for them ONNX's own code
+  // computes 0 / 0 with aligned corners.
   Dims sizes = {b.random().Between(1, 2), 2, b.random().Between(2, 5),
                 b.random().Between(2, 5)};
   if (!is_flat) sizes.push_back(b.random().Between(2, 4));
@@ -444,7 +448,7 @@ bool RoiAlign(Builder& b, const Recipe& recipe) {
       TensorProto::FLOAT, {2, b.random().Between(1, 3),
                            b.random().Between(3, 8), b.random().Between(3, 8)});
   const int64_t count = b.random().Between(1, 4);
-  // The corners must be in order.
+  // The first corner of a region must not be beyond its second corner.
   const std::string low =
       b.Operand(TensorProto::FLOAT, {count, 2}, {0, 3, false}).name;
   const std::string size =

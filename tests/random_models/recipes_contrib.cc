@@ -33,7 +33,7 @@ constexpr char kMaps[] =
     "its operand or result is a map, which node's binding of ONNX Runtime does "
     "not pass: tests/onnx/ml_maps_test";
 constexpr char kDecoders[] =
-    "needs a trained decoder, whose tokens are told by tiny differences: "
+    "needs a trained decoder, as tiny differences decide its tokens: "
     "tests/onnx/generation_test";
 constexpr char kPacked[] =
     "its operands hang together (packed weights, caches, lengths) in ways that "
@@ -41,9 +41,12 @@ constexpr char kPacked[] =
 constexpr char kGpuOnly[] =
     "ONNX Runtime has it for GPUs only, and the evaluator's graph is the "
     "import's own: tests/onnx/contrib_test";
+constexpr char kExperts[] =
+    "its operands hang together, and rounding decides between experts that are "
+    "nearly as likely: tests/onnx/contrib_moe_test";
 constexpr char kOld[] =
     "Caffe2's, which ONNX Runtime does not have: "
-    "tests/onnx/retired_operators_test";
+    "tests/onnx/cases/retired.case";
 
 constexpr NotGenerated kNotGenerated[] = {
     {"", "Bernoulli", kDraws},
@@ -56,7 +59,7 @@ constexpr NotGenerated kNotGenerated[] = {
     {"", "RandomUniform", kDraws},
     {"", "RandomUniformLike", kDraws},
     {"", "TfIdfVectorizer",
-     "its pools hang together: tests/onnx/operators_test"},
+     "its pools hang together: tests/onnx/cases/text_and_training.case"},
     {"ai.onnx.ml", "CastMap", kMaps},
     {"ai.onnx.ml", "DictVectorizer", kMaps},
     {"ai.onnx.ml", "TreeEnsemble",
@@ -75,6 +78,7 @@ constexpr NotGenerated kNotGenerated[] = {
     {"com.microsoft", "GemmaRotaryEmbedding", kGpuOnly},
     {"com.microsoft", "GreedySearch", kDecoders},
     {"com.microsoft", "MatMulBnb4", kPacked},
+    {"com.microsoft", "MoE", kExperts},
     {"com.microsoft", "MulInteger", kGpuOnly},
     {"com.microsoft", "NhwcConv", kGpuOnly},
     {"com.microsoft", "NhwcFusedConv", kGpuOnly},
@@ -82,6 +86,7 @@ constexpr NotGenerated kNotGenerated[] = {
      "ONNX Runtime makes it itself, of bytes: tests/onnx/contrib_test"},
     {"com.microsoft", "QAttention", kPacked},
     {"com.microsoft", "QEmbedLayerNormalization", kPacked},
+    {"com.microsoft", "QMoE", kExperts},
     {"com.microsoft", "Sampling", kDecoders},
 };
 

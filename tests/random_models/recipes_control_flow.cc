@@ -27,7 +27,8 @@ void Grow(Builder& body, int64_t nodes) {
   }
 }
 
-// Returns a value of this type and these dims that the body computes.
+// Returns the name of a value that the body computes, with this type and these
+// dims.
 std::string Produce(Builder& body, int32_t type, const Dims& dims,
                     const std::string& base) {
   std::vector<const Value*> made;
@@ -92,13 +93,14 @@ void SetBody(Builder& b, Builder& body, const char* name) {
   attribute.mutable_g()->Swap(&body.graph());
 }
 
-// Returns a value of the body with the contents of the named one: the outputs
-// of a subgraph must be its own values.
+// Returns the name of a value of the body with the contents of `name`. An outer
+// value is copied by an Identity node, because the outputs of a subgraph must
+// be its own values.
 std::string OwnOf(Builder& body, const std::string& name) {
   const auto& own = body.results();
   const auto& outputs = body.graph().output();
-  // ONNX Runtime's memory does not support a value that is two outputs of a
-  // body.
+  // A value that is already an output is copied, too, because ONNX Runtime does
+  // not support a value that is two outputs of a body.
   const bool is_taken =
       std::any_of(outputs.begin(), outputs.end(),
                   [&](const auto& output) { return output.name() == name; });
@@ -167,7 +169,8 @@ bool Loop(Builder& b, const Recipe& recipe) {
     carried.push_back(AddInput(body, value.tensor));
   }
   Grow(body, b.random().Between(1, 3));
-  // Computes a condition that sometimes ends the loop.
+  // Adds nodes that compute a condition from the loop's values, which sometimes
+  // ends the loop early.
   std::string next = go_on;
   if (has_condition && !initial.empty() && initial[0].count() > 0 &&
       body.random().Chance(0.6)) {

@@ -107,7 +107,8 @@ bool Mod(Builder& b, const Recipe& recipe) {
 }
 
 bool IsSpecial(Builder& b, const Recipe& recipe) {
-  // The operands are such that some elements divide by zero.
+  // The operands are chosen so that some elements are divided by zero, which
+  // gives infinities and NaN.
   const Value x = b.Pick("fd", 0, 4);
   const Value y = b.New(x.type, x.dims(), {0, 1.4, false});
   const std::string rounded = b.Node("Floor", {y.name});
@@ -203,8 +204,8 @@ const Recipe kRows[] = {
     {"", "Relu", "fffdhi", "T[*]"},
     {"", "Round", "fdh", "T[*]"},
     {"", "Selu", "fdh", "T[*] ?alpha=1.0..2.0 ?gamma=0.5..1.5"},
-    // Shrink is only tested for f32: for other types ONNX Runtime computes it
-    // in f32.
+    // Shrink is generated for f32 only, because ONNX Runtime computes it in f32
+    // for all types.
     {"", "Shrink", "f", "T[*] ?bias=0.0..0.5 ?lambd=0.1..1.0"},
     {"", "Sigmoid", "ffdh", "T[*]"},
     {"", "Sign", "fdhilcC", "T[*]"},

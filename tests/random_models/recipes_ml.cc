@@ -84,8 +84,8 @@ bool CategoryMapper(Builder& b, const Recipe& recipe) {
   return true;
 }
 
-// Random trees of depth 1 to 3 with all modes, and with missing values if these
-// are requested.
+// Random trees of depth 1 to 3 with nodes of all comparison modes. On request
+// some nodes decide what a missing value does.
 struct Trees {
   Attributes attributes;
   std::vector<std::string> modes;
@@ -135,10 +135,10 @@ Trees DrawTrees(Builder& b, int64_t features, int64_t targets,
 bool TreeEnsembles(Builder& b, const Recipe& recipe) {
   const Value x = Features(b, "ffdil");
   const bool is_classifier = recipe.name == "TreeEnsembleClassifier";
-  // There are at least three classes: for two, ONNX Runtime recognises the
-  // second by its sign alone. Minima have one target: ONNX Runtime has its own
-  // result for a target without a vote. ONNX does not define either;
-  // tests/onnx/ml_trees_test has both.
+  // Classifiers have at least three classes, because for two ONNX Runtime
+  // decides by the sign of the second score alone. With minima there is one
+  // target only, because ONNX Runtime has its own result for a target without a
+  // vote. ONNX defines neither; tests/onnx/ml_trees_test has tests of both.
   const std::string transform = Transform(b);
   const bool is_sum = is_classifier || b.random().Chance(0.6);
   const int64_t targets = is_classifier ? b.random().Between(3, 4)
@@ -147,7 +147,8 @@ bool TreeEnsembles(Builder& b, const Recipe& recipe) {
                               : 1;
   Trees trees = DrawTrees(b, x.dims()[1], targets, is_classifier);
   Attributes& attributes = trees.attributes;
-  // In ONNX Runtime a target to which no leaf adds has no base value either.
+  // base_values are drawn only for classifiers and for a single target: ONNX
+  // Runtime drops the base value of a target to which no leaf adds.
   if ((is_classifier || targets == 1) && b.random().Chance(0.4))
     attributes.emplace_back("base_values", Reals(b, targets));
   attributes.emplace_back("post_transform", transform.c_str());

@@ -94,7 +94,9 @@ bool Expand(Builder& b, const Recipe& recipe) {
     if (dim == 1 && b.random().Chance(0.6)) {
       dim = b.random().Between(1, 6);
     } else if (b.random().Chance(0.2)) {
-      dim = 1;  // the dims in the other order
+      // The target's dim is 1 where the operand's is larger: broadcasting also
+      // goes from the target to the operand.
+      dim = 1;
     }
   }
   if (b.random().Chance(0.3))
@@ -266,7 +268,7 @@ bool Shape(Builder& b, const Recipe& recipe) {
   const std::string shape = b.Node("Shape", {x.name}, attributes);
   if (b.random().Chance(0.6) && attributes.empty() && x.count() > 0 &&
       x.rank() > 0) {
-    // Exporters use shapes like this, to compute sizes.
+    // Exporters compute sizes with operators on shapes, as this recipe does.
     const Value y = b.Pick("f", 1, 4);
     if (y.count() == x.count()) {
       b.Node("Reshape", {y.name, shape});

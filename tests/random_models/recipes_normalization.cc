@@ -52,8 +52,9 @@ bool GroupNorm(Builder& b, const Recipe& recipe) {
 }
 
 bool MeanVariance(Builder& b, const Recipe& recipe) {
-  // For few or equal elements ONNX Runtime's mean of squares minus the squared
-  // mean is sometimes negative.
+  // Each channel has at least nine random elements. For few or equal elements,
+  // ONNX Runtime computes a negative variance sometimes: the mean of squares
+  // minus the squared mean.
   const Value x = b.New(TensorProto::FLOAT,
                         {b.random().Between(1, 2), b.random().Between(1, 4),
                          b.random().Between(3, 9), b.random().Between(3, 9)});
@@ -66,8 +67,9 @@ bool MeanVariance(Builder& b, const Recipe& recipe) {
 bool InstanceNorm(Builder& b, const Recipe& recipe) {
   const Value x = b.Pick("f", 3, 5);
   const Dims c = {x.dims()[1]};
-  // For one element ONNX Runtime's x * k + (bias - mean * k) has rounding
-  // errors of numbers that are three hundred times as large.
+  // At least three elements are normalized. For one element, ONNX Runtime's
+  // formula x * k + (bias - mean * k) has rounding errors of numbers that are
+  // three hundred times as large as the result.
   int64_t count = 1;
   for (int64_t i = 2; i < x.rank(); ++i)
     count *= x.dims()[static_cast<size_t>(i)];

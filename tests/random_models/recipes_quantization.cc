@@ -15,9 +15,9 @@ Names Scaled(Builder& b, int32_t type, const Dims& dims = {},
   const bool is_signed = type == TensorProto::INT8;
   Range zeros = is_signed ? Range{-20, 20, false} : Range{90, 160, false};
   if (is_symmetric) zeros = {0, 0, false};
-  // Each scale is a constant of its own. Equal scales would make every second
-  // average a tie, which no small change of the scales would show (judge.h:
-  // unstable).
+  // Scales are separate random constants. If two scales were equal, every
+  // second average would be a tie, which no small change of the scales would
+  // reveal (judge.h: unstable).
   return {
       b.New(TensorProto::FLOAT, dims, {0.005, 0.08, false}, Source::kConstant)
           .name,
@@ -88,7 +88,8 @@ bool QLinearMatMul(Builder& b, const Recipe& recipe) {
 bool MatMulInteger(Builder& b, const Recipe& recipe) {
   const int32_t type = b.Type("cC"), weights = b.Type("cC");
   const Dims dims = b.Shape(b.random().Between(2, 3));
-  // ONNX Runtime leaves empty sums uninitialised.
+  // Products that sum over 0 elements are left out, because ONNX Runtime does
+  // not initialise their results.
   if (dims.back() == 0) return false;
   Names inputs = {Bytes(b, type, dims).name,
                   Bytes(b, weights, {dims.back(), b.Extent()}).name};
@@ -144,8 +145,9 @@ bool QLinearConv(Builder& b, const Recipe& recipe) {
     inputs.push_back(b.Operand(TensorProto::INT32, {conv.w[0]},
                                {-500, 500, false}, Source::kConstant)
                          .name);
-  // com.microsoft's operator can also have channels last. This form, with
-  // channels first, is valid in both domains.
+  // The operator of com.microsoft may have its channels last. This recipe
+  // generates only the form with channels first, which is valid in both
+  // domains.
   b.Node("QLinearConv", inputs, conv.attributes, std::string(recipe.domain));
   return true;
 }
@@ -176,8 +178,8 @@ bool QLinear(Builder& b, const Recipe& recipe) {
                       {b.random().Between(1, 2), b.random().Between(1, 9),
                        b.random().Between(2, 8), b.random().Between(2, 8)})
               : Bytes(b, type, b.Shape(b.random().Between(1, 4)));
-  // A row of one element is left out: its result is 1, for which ONNX Runtime
-  // gives 0.
+  // Rows of one element are not generated: their softmax is 1, but ONNX Runtime
+  // returns 0.
   if (recipe.name == "QLinearSoftmax" && x.dims().back() < 2) return false;
   Names inputs = {x.name};
   for (const std::string& name : Scaled(b, type)) inputs.push_back(name);

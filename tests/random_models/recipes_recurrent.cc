@@ -14,7 +14,8 @@ bool Recurrent(Builder& b, const Recipe& recipe) {
   const std::string direction = b.random().Pick(*kDirections);
   const int64_t directions = direction == "bidirectional" ? 2 : 1;
   const int64_t hidden = b.random().Between(1, 9);
-  // ONNX Runtime does not support layout = 1
+  // The batch is never the first dim, because ONNX Runtime does not support
+  // layout = 1.
   const bool is_batch_first = false;
   const Value x = b.Operand(TensorProto::FLOAT,
                             {b.random().Between(1, 6), b.random().Between(1, 3),
@@ -65,8 +66,8 @@ bool Recurrent(Builder& b, const Recipe& recipe) {
   if (is_batch_first) attributes.emplace_back("layout", 1);
   if (gates == 3 && b.random().Chance(0.5))
     attributes.emplace_back("linear_before_reset", 1);
-  // ONNX clips the input of each activation, that of the cell, too; ONNX
-  // Runtime does not clip the cell.
+  // `clip` is not drawn for the LSTM (4 gates): ONNX clips the input of every
+  // activation, also that of the cell, but ONNX Runtime does not clip the cell.
   if (gates != 4 && b.random().Chance(0.2))
     attributes.emplace_back("clip", 0.8);
   b.Nodes(std::string(recipe.name), inputs,

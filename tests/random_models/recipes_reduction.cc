@@ -24,7 +24,8 @@ bool Reduce(Builder& b, const Recipe& recipe) {
              has_logarithm ? Range{0.05, 9, false}
              : is_product  ? Range{-1.5, 1.5, false}
                            : Range{});
-  // ONNX Runtime gives other shapes to results of tensors without elements.
+  // Tensors without elements are left out, because ONNX Runtime's results for
+  // them have other shapes.
   if (x.count() == 0) return false;
   std::vector<int64_t> axes;
   for (int64_t i = 0; i < x.rank(); ++i)

@@ -125,7 +125,8 @@ bool StringNormalizer(Builder& b, const Recipe& recipe) {
 bool StringSplit(Builder& b, const Recipe& recipe) {
   const Value x = b.Pick("t", 0, 2);
   Attributes attributes;
-  // An empty string has one part in ONNX's reference and none in ONNX Runtime.
+  // Empty strings are left out, because splitting one gives one part in ONNX's
+  // reference and none in ONNX Runtime.
   bool has_empty = false;
   for (const std::string& text : *x.tensor.strings)
     has_empty = has_empty || text.empty();

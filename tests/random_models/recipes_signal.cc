@@ -28,9 +28,9 @@ bool Dft(Builder& b, const Recipe& recipe) {
     length = b.random().Between(1, 14);
     inputs.push_back(b.Integer(length));
   }
-  // If the length is not a power of two, ONNX Runtime divides its inverse of
-  // f64 by the length in f32, which causes an error of 1e-8 that ours does not
-  // have.
+  // The comparison is exact only if the length is a power of two: otherwise
+  // ONNX Runtime divides an inverse transform of f64 by the length in f32,
+  // which has an error of 1e-8 that Ember's result does not have.
   const bool is_exact =
       x.type != TensorProto::DOUBLE || (length & (length - 1)) == 0;
   attributes.emplace_back("inverse", is_inverse && is_exact ? 1 : 0);
@@ -64,9 +64,9 @@ bool Stft(Builder& b, const Recipe& recipe) {
 
 bool WindowFunction(Builder& b, const Recipe& recipe) {
   Attributes attributes = {{"periodic", b.random().Chance(0.5) ? 1 : 0}};
-  // f64 is left out: ONNX Runtime computes a window of f64 in f32, too. Zeros
-  // of a window are 1e-8, so nothing should be divided by them, or use their
-  // sign.
+  // Windows of f64 are not generated, because ONNX Runtime computes them in
+  // f32. Zeros of a window are about 1e-8 there, so no node should divide by
+  // them or use their sign.
   const std::string window =
       b.Node(std::string(recipe.name),
              {b.Integer(b.random().Between(4, 20), b.Type("li"))}, attributes);

@@ -6,22 +6,22 @@
 #include <utility>
 
 #include "compiler/compile.h"
-#include "compiler/graph/evaluate.h"
+#include "compiler/graph/testing/evaluate.h"
 #include "compiler/pipeline.h"
-#include "frontends/onnx/import.h"
-#include "tools/lib/compare.h"
-#include "tools/lib/device.h"
-#include "tools/lib/load_jit.h"
-#include "vm/runtime/device_session.h"
+#include "frontends/onnx/import/import.h"
+#include "tools/lib/cli/device.h"
+#include "tools/lib/cli/load_jit.h"
+#include "tools/lib/tensors/compare.h"
+#include "vm/runtime/devices/session.h"
+#include "vm/runtime/dispatch/tiering.h"
+#include "vm/runtime/library/string_functions.h"
 #include "vm/runtime/session.h"
-#include "vm/runtime/string_functions.h"
-#include "vm/runtime/tiering.h"
 
 namespace ember::tests {
 namespace {
 
-// Name of the pass that decides which values are rounded. The definition of a
-// model is evaluated after it.
+// The pass that decides which values are rounded to f16 and bf16. The
+// definition of a model is its graph after this pass.
 constexpr std::string_view kRounding = "widen-chains";
 
 const vm::Tensor* Find(const NamedTensors& tensors, const std::string& name) {
@@ -147,8 +147,8 @@ StatusOr<NamedTensors> EvaluateModel(const onnx::ModelProto& model,
 }
 
 StatusOr<std::string> ComparePasses(Engine& engine, const RandomModel& model) {
-  // A stage is the import followed by that many passes. Graphs cannot be
-  // copied, so each stage begins with the import.
+  // Stage n is the graph after the import and the first n passes. A graph
+  // cannot be copied, so each stage imports the model again.
   NamedTensors before;
   for (size_t stage = 0; stage <= compiler::GraphPipeline().size(); ++stage) {
     EMBER_ASSIGN_OR_RETURN(graph::Graph graph, Engine::Import(model.proto));
@@ -164,10 +164,12 @@ StatusOr<std::string> ComparePasses(Engine& engine, const RandomModel& model) {
         Engine::CompileGraph(std::move(graph), Engine::AllPasses()));
     EMBER_ASSIGN_OR_RETURN(NamedTensors after,
                            engine.Run(module, model.inputs, 0));
-    // A value halfway between two steps may be rounded to the other one
-    // (docs/ARCHITECTURE.md).
+    // dequantize-late may round a value halfway between two quantization steps
+    // to the other one (docs/ARCHITECTURE.md), so results may differ by one
+    // step.
     const bool may_round = name == "dequantize-late";
-    // This pass decides which values are rounded to f16 and bf16 at all.
+    // widen-chains decides which values are rounded to f16 and bf16, so its
+    // result is not compared with the graph before it.
     if (name == kRounding) before.clear();
     for (size_t i = 0; i < before.size(); ++i) {
       tools::Comparison comparison =

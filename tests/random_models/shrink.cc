@@ -4,10 +4,10 @@
 #include <utility>
 
 #include "base/file.h"
-#include "frontends/onnx/tensor_proto.h"
+#include "frontends/onnx/node/tensor_proto.h"
 #include "tests/random_models/checker.h"
 #include "tests/random_models/generator.h"
-#include "tools/lib/onnx_data.h"
+#include "tools/lib/tensors/onnx_data.h"
 
 namespace ember::tests {
 namespace {
@@ -50,7 +50,8 @@ StatusOr<RandomModel> Checker::Shrink(const RandomModel& model,
                                       const std::string& detail) {
   RandomModel best = model;
   int tries = 0;
-  // True if the candidate is still wrong, at the same tier.
+  // Checks a smaller candidate. Returns true if it is still wrong, at the same
+  // tier.
   const auto attempt = [&](RandomModel candidate) -> StatusOr<bool> {
     RemoveDeadNodes(candidate);
     if (candidate.proto.graph().node_size() == 0 || ++tries > 80) return false;
@@ -79,7 +80,8 @@ StatusOr<RandomModel> Checker::Shrink(const RandomModel& model,
         continue;
       const auto& outputs = best.proto.graph().output();
       RandomModel candidate = best;
-      // Drops either the nodes before the value or those after it.
+      // Tries to drop the nodes before a value (the value becomes an input), or
+      // those after it (the value becomes the output).
       const bool is_output = std::any_of(
           outputs.begin(), outputs.end(),
           [&](const auto& output) { return output.name() == name; });

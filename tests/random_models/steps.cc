@@ -4,7 +4,7 @@
 #include <set>
 #include <string_view>
 
-#include "frontends/onnx/tensor_proto.h"
+#include "frontends/onnx/node/tensor_proto.h"
 #include "tests/random_models/checker.h"
 #include "tests/random_models/judge.h"
 
@@ -92,8 +92,8 @@ StatusOr<std::string> Checker::ExplainBySteps(const RandomModel& model) {
   if (ort_ == nullptr ||
       !std::any_of(graph.node().begin(), graph.node().end(), IsStep))
     return std::string();
-  // The model with the values between the nodes as outputs, so that ONNX
-  // Runtime returns them.
+  // A copy of the model in which all values between the nodes are outputs, so
+  // that ONNX Runtime returns them.
   RandomModel shown = model;
   auto& outputs = *shown.proto.mutable_graph()->mutable_output();
   outputs.Clear();
@@ -115,7 +115,8 @@ StatusOr<std::string> Checker::ExplainBySteps(const RandomModel& model) {
     alone.clear_input();
     alone.clear_output();
     if (node.op_type() == "Constant") continue;
-    // Names of values that must stay constants, such as sizes.
+    // Names of values, such as sizes, that must stay constants when a single
+    // node is run.
     std::set<std::string> constants;
     for (const onnx::NodeProto& constant : graph.node()) {
       if (constant.op_type() != "Constant") continue;

@@ -5,7 +5,7 @@
 #include <set>
 #include <string>
 
-#include "frontends/onnx/operator_table.h"
+#include "frontends/onnx/registry/operator_table.h"
 #include "tests/random_models/recipe.h"
 
 namespace ember::tests {

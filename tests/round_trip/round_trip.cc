@@ -18,9 +18,9 @@
 #include "base/status.h"
 #include "compiler/compile.h"
 #include "compiler/graph/equal.h"
-#include "compiler/graph/text.h"
-#include "frontends/onnx/import.h"
-#include "tensor/text.h"
+#include "compiler/graph/text/text.h"
+#include "frontends/onnx/import/import.h"
+#include "tensor/text/text.h"
 #include "tests/onnx/run_case.h"
 #include "vm/isa/text.h"
 
@@ -29,7 +29,8 @@ namespace {
 
 struct Counts {
   int graphs = 0;
-  int pinned = 0;  // number of graphs that were refused with open dims
+  // number of models that import only with the dims of their recorded data
+  int pinned = 0;
   int dispatches = 0;
   int programs = 0;
 };
@@ -46,7 +47,8 @@ Status CheckGraph(const graph::Graph& graph, std::string_view when) {
   return OkStatus();
 }
 
-// Imports a model with open dims, or else with the recorded ones.
+// Imports a model with open dims or, if that is refused, with the dims of its
+// recorded data.
 StatusOr<graph::Graph> Import(const std::string& path, Counts* counts) {
   StatusOr<graph::Graph> open = onnx::ImportModel(path, {});
   if (open.ok()) return open;
@@ -118,7 +120,7 @@ int main(int argc, char** argv) {
       if (status.ok()) {
         ++passed;
       } else if (status.code() == ember::StatusCode::kUnimplemented) {
-        // Not a model that this build accepts: there is no text to check.
+        // This build does not support the model, so there is no text to check.
         ++refused;
       } else {
         ++failed;

@@ -3,7 +3,7 @@
 //
 // Reports a dispatch if tier 0 takes at least --least-us for it and the kernel
 // takes more than --ratio times as long as tier 0 in each of --laps laps
-// (tools/lib/race.h). Both run on one thread.
+// (tools/lib/prejit/race.h). Both run on one thread.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -17,23 +17,23 @@
 
 #include "base/check.h"
 #include "base/hash.h"
-#include "hal/cpu/cpu_target.h"
+#include "hal/cpu/target.h"
 #include "jit/backend/kernel_report.h"
 #include "jit/kernel/build_kernel.h"
 #include "jit/llvm/library/full_compiler.h"
 #include "jit/schedule/testing/random_model_dispatch.h"
 #include "tensor/parameters_text.h"
-#include "tensor/random_dispatch.h"
-#include "tensor/text.h"
-#include "tools/lib/child.h"
-#include "tools/lib/corpus.h"
-#include "tools/lib/dispatch_call.h"
-#include "tools/lib/flags.h"
-#include "tools/lib/golden.h"
-#include "tools/lib/race.h"
+#include "tensor/testing/random_dispatch.h"
+#include "tensor/text/text.h"
+#include "tools/lib/benchmark/child.h"
+#include "tools/lib/calls/dispatch_call.h"
+#include "tools/lib/cli/flags.h"
+#include "tools/lib/models/corpus.h"
+#include "tools/lib/models/golden.h"
+#include "tools/lib/prejit/race.h"
 #include "vm/interpreter/plan.h"
 #include "vm/runtime/kernel_provider.h"
-#include "vm/runtime/kernel_slot.h"
+#include "vm/runtime/kernels/slot.h"
 
 namespace ember::tests {
 namespace {
@@ -50,28 +50,35 @@ struct Options {
 
 void Declare(Options& options, tools::Flags& flags) {
   flags.Add("count", &options.count, "N",
-            "How many random dispatches are tried: those of seeds "
-            "--first-seed and on.");
+            "Tries N random dispatches, whose seeds begin with "
+            "--first-seed.");
   flags.Add("first-seed", &options.first_seed, "N", "The first seed.");
   flags.Add("largest-elements", &options.largest_elements, "N",
-            "Of a buffer of a random dispatch, about.");
+            "Limits a buffer of a random dispatch to about N elements.");
   flags.Add("corpus", &options.corpus, "DIR",
-            "The folder with manifest.json whose models' dispatches are "
-            "tried.");
-  flags.Add("seeded", &options.seeded, "DIR", "As of golden_models.");
+            "Tries the dispatches of the models in this folder, which has "
+            "a manifest.json.");
+  flags.Add("seeded", &options.seeded, "DIR",
+            "The folder with the models of seeded weights; see "
+            "golden_models.");
   flags.Add("folders", &options.folders, "LIST",
-            "Beginnings of paths in the corpus, with commas; all without it.");
+            "Tries only models whose paths in the corpus begin so, with "
+            "commas between them. Default:\n"
+            "all.");
   flags.Add("filter", &options.filter, "TEXT",
-            "Only models whose id contains it.");
+            "Tries only models whose id contains TEXT.");
   flags.Add("dispatch", &options.dispatch, "NAME",
-            "Only the dispatch of this name.");
+            "Tries only the dispatch of this name.");
   flags.Add("least-us", &options.least_us, "US",
-            "Dispatches that take tier 0 less are not compiled.");
+            "Does not compile dispatches that take tier 0 less than US "
+            "microseconds.");
   flags.Add("ratio", &options.ratio, "R",
-            "A kernel that takes more than so many times as long as tier 0 "
-            "has lost.");
-  flags.Add("laps", &options.laps, "N", "A finding has lost so many laps.");
-  flags.Add("timeout", &options.timeout, "S", "Seconds for one model.");
+            "A kernel loses if it takes more than R times as long as tier "
+            "0.");
+  flags.Add("laps", &options.laps, "N",
+            "Reports a kernel that has lost N laps.");
+  flags.Add("timeout", &options.timeout, "S",
+            "Gives each model at most S seconds.");
   flags.Add("print", &options.print,
             "Prints the dispatch and the schedule of each finding.");
   flags.Example("find_slow_kernels --count=20000 --first-seed=1");
@@ -83,14 +90,16 @@ void Declare(Options& options, tools::Flags& flags) {
 
 struct Finding {
   double ratio = 0;
-  std::string text;  // the finding's line, and the details that --print adds
+  // The line of the report, followed by the details that --print adds.
+  std::string text;
 };
 
 struct Counts {
-  int64_t tried = 0;     // different dispatches
-  int64_t small = 0;     // tier 0 takes less than --least-us
-  int64_t declined = 0;  // there is no kernel
-  int64_t failed = 0;    // a tier returns an error
+  int64_t tried = 0;  // different dispatches
+  // number of dispatches for which tier 0 takes less than --least-us
+  int64_t small = 0;
+  int64_t declined = 0;  // Number of dispatches for which there is no kernel.
+  int64_t failed = 0;  // number of dispatches for which a tier returns an error
   int64_t measured = 0;
   std::vector<Finding> findings;
 
@@ -107,15 +116,15 @@ struct Counts {
 
 jit::Compiler& SharedCompiler() {
   static jit::Compiler* const compiler = [] {
-    auto created = jit::NewFullCompiler();
+    auto created = jit::llvm_ir::NewFullCompiler();
     EMBER_CHECK(created.ok()) << created.status().ToString();
     return created->release();
   }();
   return *compiler;
 }
 
-// Runs a dispatch by tier 0 and by its kernel of tier 2 on the same operands,
-// and compares the times.
+// Measures a dispatch on tier 0 and with its kernel of tier 2, on the same
+// operands, and compares the times.
 class Contest {
  public:
   // `operands` makes new operands for a lap. `name` is the dispatch's name in
@@ -249,7 +258,8 @@ uint64_t KeyOf(const vm::KernelRequest& request,
   return HashString(key);
 }
 
-// Runs tier 0. The first call of a dispatch also runs a contest of both tiers.
+// A kernel that runs tier 0. In the first call of a dispatch it also compares
+// the times of both tiers.
 class ContestKernel final : public vm::HostKernel {
  public:
   ContestKernel(const Options& options, const vm::KernelRequest& request,

@@ -18,7 +18,8 @@ std::string Format(const char* format, Values... values) {
   return text;
 }
 
-// Returns 1, 2 or 5 times a power of ten, at least `value`.
+// Returns the smallest of the numbers 1, 2 and 5 times a power of ten that is
+// at least `value`.
 double Round(double value) {
   if (!(value > 0)) return 1;
   const double unit = std::pow(10, std::floor(std::log10(value)));

@@ -12,11 +12,11 @@ namespace ember::tests {
 
 struct PlotLine {
   std::string name;
-  std::vector<double> values;  // one value for each time
+  std::vector<double> values;  // The line's values, one for each time.
 };
 
 struct PlotPanel {
-  std::string title;  // title of the panel, with the unit
+  std::string title;  // Title of the panel, with the unit of its values.
   std::vector<PlotLine> lines;
 };
 

@@ -18,17 +18,17 @@
 #include <thread>
 
 #include "base/file.h"
-#include "hal/cpu/cpu_device.h"
+#include "hal/cpu/device.h"
 #include "jit/jit.h"
 #include "tests/soak/plot.h"
 #include "tests/soak/soak_model.h"
-#include "tools/lib/flags.h"
-#include "tools/lib/paths.h"
-#include "tools/lib/process.h"
-#include "tools/lib/table.h"
+#include "tools/lib/benchmark/process.h"
+#include "tools/lib/cli/flags.h"
+#include "tools/lib/cli/paths.h"
+#include "tools/lib/report/table.h"
+#include "vm/runtime/dispatch/tiering.h"
+#include "vm/runtime/library/string_functions.h"
 #include "vm/runtime/session.h"
-#include "vm/runtime/string_functions.h"
-#include "vm/runtime/tiering.h"
 
 namespace ember::tests {
 namespace {
@@ -46,7 +46,7 @@ struct Counts {
   std::atomic<int64_t> runs{0}, limits{0}, cancelled{0}, sessions{0};
 };
 
-// Figures of one second, of all threads.
+// Figures of one second, over all threads.
 struct Sample {
   double seconds = 0, megabytes = 0;
   int64_t runs = 0, kernels = 0;
@@ -64,10 +64,10 @@ class Soak {
   Status Run();
 
  private:
-  // A thread that runs models, and the state that other threads access
-  // meanwhile.
+  // A thread that runs models, with the state that other threads access while
+  // it runs.
   struct Worker {
-    std::mutex mutex;  // guards the members below
+    std::mutex mutex;  // This mutex guards the members that follow.
     vm::Session* running = nullptr;
     // milliseconds of the runs since the last sample
     std::vector<double> latencies_ms;
@@ -184,7 +184,8 @@ Status Soak::Work(Worker& worker, uint64_t seed) {
         continue;
       }
       if (!limited.ok()) return limited.status();
-      // Limits apply to each run; exceeding one does not end the session.
+      // Limits apply to each run, so a session can still be used after a run
+      // that exceeded one. That is tried three times.
       for (int i = 0; i < 3; ++i) {
         EMBER_RETURN_IF_ERROR(
             RunOne(worker, loaded, **limited, true, random()));
@@ -267,8 +268,8 @@ Status Soak::Report() const {
   const double after = Mean(samples_, 0.8, 1, &Sample::megabytes);
   const jit::JitTotals totals = jit_->totals();
   std::printf(
-      "%lld runs in %lld sessions on %lld threads: %lld met a limit, %lld were "
-      "cancelled, all others gave tier 0's results; %lld kernels (%lld "
+      "%lld runs in %lld sessions on %lld threads: %lld reached a limit, %lld "
+      "were cancelled, all others gave tier 0's results; %lld kernels (%lld "
       "declined).\n"
       "Memory: %.1f MB in the second fifth of the time, %.1f MB in the last "
       "(peak %.1f). Median latency: %.3f and %.3f ms, p99: %.3f and %.3f ms.\n"
@@ -285,7 +286,8 @@ Status Soak::Report() const {
       Mean(samples_, 0.8, 1, &Sample::median_ms),
       Mean(samples_, 0.2, 0.4, &Sample::p99_ms),
       Mean(samples_, 0.8, 1, &Sample::p99_ms), path.c_str(), path.c_str());
-  // A run of a few seconds says nothing, as kernels are still being compiled.
+  // Growth of memory is not judged for a given number of runs, which takes only
+  // seconds: kernels are still being compiled then.
   if (options_.runs == 0 && after > 1.05 * before && after > before + 4)
     return InternalError("memory grows");
   return OkStatus();
@@ -327,7 +329,8 @@ Status Soak::Run() {
   }
   is_over_ = true;
   for (std::thread& thread : threads) thread.join();
-  // A part of a second is not a sample, unless there is no other.
+  // A last part of a second is not recorded as a sample, unless there is no
+  // sample yet.
   if (samples_.empty()) TakeSample(start);
   for (const Status& end : ends) EMBER_RETURN_IF_ERROR(end);
   return Report();
@@ -344,12 +347,16 @@ int main(int argc, char** argv) {
       "Runs modules in several threads for a long time, and watches memory, "
       "latency and results.");
   flags.Positional("MODULE.vmfb", 1, 1000, &options.files);
-  flags.Add("minutes", &options.minutes, "M", "How long.");
+  flags.Add("minutes", &options.minutes, "M", "Runs for M minutes.");
   flags.Add("runs", &options.runs, "N",
-            "Ends after so many runs, and says nothing of memory; 0: by time.");
-  flags.Add("threads", &options.threads, "N", "Each with its own sessions.");
-  flags.Add("variants", &options.variants, "N", "Sets of inputs per model.");
-  flags.Add("seed", &options.seed, "N", "A random one otherwise.");
+            "Ends after N runs, and prints nothing about memory. 0: ends "
+            "by time.");
+  flags.Add("threads", &options.threads, "N",
+            "Runs N threads, each with its own sessions.");
+  flags.Add("variants", &options.variants, "N",
+            "Uses N sets of inputs for each model.");
+  flags.Add("seed", &options.seed, "N",
+            "Seeds the inputs; the default is random.");
   flags.Add("o", &options.output, "PATH", "Writes PATH.csv and PATH.svg.");
   flags.Example("soak model.vmfb --minutes=60");
   return ember::tools::RunTool(argc, argv, flags, [&options] {

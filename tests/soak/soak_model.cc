@@ -4,11 +4,11 @@
 #include <random>
 #include <utility>
 
-#include "hal/cpu/cpu_device.h"
-#include "tools/lib/compare.h"
-#include "tools/lib/random_tensors.h"
+#include "hal/cpu/device.h"
+#include "tools/lib/tensors/compare.h"
+#include "tools/lib/tensors/random.h"
+#include "vm/runtime/library/string_functions.h"
 #include "vm/runtime/session.h"
-#include "vm/runtime/string_functions.h"
 
 namespace ember::tests {
 namespace {

@@ -24,7 +24,8 @@ class SoakModel {
  public:
   struct Variant {
     std::vector<vm::Tensor> inputs;
-    // status of tier 0's run: not all values and shapes suit a model
+    // The status with which tier 0 ran the variant. It may be an error, because
+    // a model does not accept all values and shapes.
     Status status;
     std::vector<vm::Tensor> results;
   };

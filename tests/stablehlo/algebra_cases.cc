@@ -19,7 +19,8 @@ void AddProducts(std::vector<OperatorCase>& cases) {
        "(%A, %B) -> %T",
        {F32({2, 1, 2}, {1, 2, 3, 4}), F32({2, 2, 1}, {5, 6, 7, 8})},
        {F32({2, 1, 1}, {19, 50})}});
-  // In this case sums are computed in the result's type.
+  // The result's type is wider than the operands', and sums are computed in the
+  // result's type.
   cases.push_back({R"(
       %r = "stablehlo.dot_general"(%a, %b) {
         dot_dimension_numbers = #stablehlo.dot<lhs_contracting_dimensions = [0], rhs_contracting_dimensions = [0]>,
@@ -43,8 +44,8 @@ void AddConvolutions(std::vector<OperatorCase>& cases) {
         : (%A, %B) -> %T)",
                    {F32({1, 1, 3, 1}, {1, 2, 3}), F32({1, 2, 1, 1}, {10, 1})},
                    {F32({1, 1, 2, 1}, {1, 23})}});
-  // The case is the specification's example: dilated, and with a reversed
-  // window.
+  // The specification's example of a convolution: it is dilated, and the window
+  // is reversed.
   cases.push_back({R"(
       %r = "stablehlo.convolution"(%a, %b) {
         window_strides = array<i64: 4, 4>, padding = dense<0> : tensor<2x2xi64>,
@@ -65,11 +66,12 @@ void AddConvolutions(std::vector<OperatorCase>& cases) {
         window = {pad = [[-1, 2]], lhs_dilate = [2], rhs_dilate = [2], reverse = [true]}
         {batch_group_count = 1 : i64, feature_group_count = 2 : i64} : (%A, %B) -> %T)",
        {F32({1, 2, 2}, {1, 2, 3, 4}), F32({2, 1, 2}, {10, 1, 5, 7})},
-       // The padded operands are 0 2 0 0 and 0 4 0 0. The reversed windows are
-       // 1 . 10 and 7 . 5, where . is a gap of rhs_dilate.
+       // The operand's two channels are, with padding, 0 2 0 0 and 0 4 0 0. The
+       // reversed windows are 1 . 10 and 7 . 5, where a dot is a gap that
+       // rhs_dilate makes.
        {F32({1, 2, 2}, {0, 2, 0, 28})}});
-  // The case has batch groups: the first half of the batch is for the first
-  // feature.
+  // The convolution has batch groups: the first half of the batch makes the
+  // first output feature.
   cases.push_back({R"(
       %r = stablehlo.convolution(%a, %b)
         dim_numbers = [b, 0, f]x[0, i, o]->[b, 0, f], window = {}
@@ -98,7 +100,7 @@ void AddNormalization(std::vector<OperatorCase>& cases) {
       %r = "stablehlo.batch_norm_inference"(%a, %b, %b, %c, %b) {epsilon = 0.0 : f32, feature_index = 1 : i64} : (%A, %B, %B, tensor<2xf32>, %B) -> %T)",
                    {F32({1, 2}, {5, 6}), F32({2}, {1, 4}), F32({2}, {2, 2})},
                    {F32({1, 2}, {4, 12})}});
-  // The operands 1 and 3 have the mean 2 and the variance 1.
+  // The operand's elements 1 and 3 have the mean 2 and the variance 1.
   cases.push_back({R"(
       %r:3 = "stablehlo.batch_norm_training"(%a, %b, %b) {epsilon = 0.0 : f32, feature_index = 1 : i64} : (%A, %B, %B) -> (tensor<2x1xf32>, tensor<1xf32>, tensor<1xf32>))",
                    {F32({2, 1}, {1, 3}), F32({1}, {5})},
@@ -135,13 +137,14 @@ void AddFactors(std::vector<OperatorCase>& cases) {
                          "NO_TRANSPOSE>"),
                    {lower, F32({3, 1}, {1, 10, 31})},
                    {F32({3, 1}, {1, 2, 3})}});
-  // The equation is [1 2 3; 0 4 5; 0 0 6] x = b.
+  // The case solves [1 2 3; 0 4 5; 0 0 6] x = b.
   cases.push_back(
       {solve("left_side = true, lower = true, unit_diagonal = "
              "false, transpose_a = #stablehlo<transpose TRANSPOSE>"),
        {lower, F32({3, 1}, {14, 23, 18})},
        {F32({3, 1}, {1, 2, 3})}});
-  // The equation is x [1 . .; 2 1 .; 3 5 1] = b; the diagonal counts as ones.
+  // The case solves x [1 . .; 2 1 .; 3 5 1] = b. The matrix has a unit
+  // diagonal: its elements count as ones, whatever they are.
   cases.push_back({solve("left_side = false, lower = true, unit_diagonal = "
                          "true, transpose_a = #stablehlo<transpose "
                          "NO_TRANSPOSE>"),
@@ -169,7 +172,8 @@ void AddTransforms(std::vector<OperatorCase>& cases) {
                        "(tensor<3xcomplex<f32>>) -> %T",
                    {x},
                    {x}});
-  // The case is a transform of two dims and its inverse.
+  // The case is a Fourier transform of two dims, followed by the inverse
+  // transform.
   cases.push_back({R"(
       %c = stablehlo.convert %a : (%A) -> tensor<2x3xcomplex<f32>>
       %f = stablehlo.fft %c, type = FFT, length = [2, 3] : (tensor<2x3xcomplex<f32>>) -> tensor<2x3xcomplex<f32>>

@@ -90,8 +90,9 @@ TEST(Bytecode, NamesAreThoseOfStableHlo) {
   EXPECT_EQ(module->producer, "ember");
 }
 
-// Attributes are nested, in the order in which they are read: deep ones, and
-// ones that grow with each step.
+// The file nests attributes: deeply, and so that each attribute contains the
+// previous one several times. Attributes are read in the order in which they
+// refer to each other.
 TEST(Bytecode, Nesting) {
   for (const int times : {1, 10}) {
     BytecodeBuilder b;
@@ -111,7 +112,8 @@ TEST(Bytecode, Nesting) {
   }
 }
 
-// A text is once in the file, but as often in memory as it is named.
+// The file contains a text once, but each name that refers to it needs memory
+// for a copy.
 TEST(Bytecode, LongTextsNamedOften) {
   const auto read = [](size_t length, size_t times) {
     BytecodeBuilder b;
@@ -129,13 +131,15 @@ TEST(Bytecode, LongTextsNamedOften) {
             std::string_view::npos);
 }
 
-// A region gives its number of values, for which memory is allocated.
+// A region says how many values it has, and the reader allocates memory for so
+// many.
 TEST(Bytecode, RegionsThatSayTheyHaveManyValues) {
   const auto read = [](int values) {
     BytecodeBuilder b;
     std::vector<std::string> regions(10'000,
                                      BytecodeBuilder::Region({}, values, {}));
-    // No region may have more values than there are bytes after it.
+    // A region that says it has more values than there are bytes left in the
+    // file is refused. These empty regions only add bytes.
     regions.resize(15'000, BytecodeBuilder::Region({}, 0, {}));
     const std::string end = b.Operation("return_v1", {}, {}, {}, regions);
     return stablehlo::ReadBytecode(

@@ -98,7 +98,8 @@ void AddFloatFunctions(std::vector<OperatorCase>& cases) {
     cases.push_back(
         Unary(row.name, F32({count}, row.values), F32({count}, results)));
   }
-  // Small results are scaled, as their relative errors matter.
+  // The results of erfc are divided by their expected size, so that the
+  // relative errors of small results are compared.
   cases.push_back(
       {R"(
       %y = chlo.erfc %a : tensor<4xf64> -> tensor<4xf64>
@@ -115,8 +116,8 @@ void AddFloatFunctions(std::vector<OperatorCase>& cases) {
                    {F32({6}, {-1.5, -0.25, 0, 0.5, 1, 2})}});
   cases.push_back(Unary("chlo.erf_inv", F32({3}, {-1, 1, 0.5}),
                         F32({3}, {-kInfinity, kInfinity, 0.4769362762044699})));
-  // The arguments of digamma are 1, 1/2, 10, -1/2. The first two results are
-  // minus Euler's constant, and minus its sum with 2 ln 2.
+  // The arguments of digamma are 1, 1/2, 10 and -1/2. With Euler's constant γ,
+  // the first two results are -γ and -γ - 2 ln 2.
   cases.push_back(Unary("chlo.digamma", F32({4}, {1, 0.5, 10, -0.5}),
                         F32({4}, {-0.5772156649015329, -1.9635100260214235,
                                   2.251752589066721, 0.03648997397857652})));
@@ -224,8 +225,8 @@ void AddConversions(std::vector<OperatorCase>& cases) {
   cases.push_back({"%r = stablehlo.bitcast_convert %a : (%A) -> %T",
                    {U8({1, 4}, {0, 0, 0x80, 0x3f})},
                    {F32({1}, {1})}});
-  // The operator rounds to the bits of f16. The last two values are above and
-  // below its range.
+  // reduce_precision rounds to the precision and range of f16. The last two
+  // operands are above and below this range.
   cases.push_back({"%r = stablehlo.reduce_precision %a, format = e5m10 : %T",
                    {F32({6}, {kInfinity, 0, 2049, 2051, 100000, 1e-6})},
                    {F32({6}, {kInfinity, 0, 2048, 2052, kInfinity, 0})}});

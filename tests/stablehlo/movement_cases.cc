@@ -138,8 +138,8 @@ void AddSlices(std::vector<OperatorCase>& cases) {
 }
 
 void AddGathers(std::vector<OperatorCase>& cases) {
-  // The case gathers rows by a clamped index, with offset dims after and before
-  // the batch.
+  // The case gathers rows. An index beyond the operand is clamped, and the
+  // offset dims are before or after the batch dims.
   cases.push_back({R"(
       %r = "stablehlo.gather"(%a, %b) {
         dimension_numbers = #stablehlo.gather<offset_dims = [2], collapsed_slice_dims = [0], start_index_map = [0], index_vector_dim = 2>,
@@ -199,7 +199,8 @@ std::string Scatter(const std::string& dims, const std::string& body,
 
 void AddScatters(std::vector<OperatorCase>& cases) {
   const std::string add = "%z = stablehlo.add %x, %y : tensor<i32>";
-  // In these cases some indices occur twice, and some are outside.
+  // In the following scatters some indices occur twice, and some are out of
+  // range.
   const std::string rows =
       "update_window_dims = [1], inserted_window_dims = [0], "
       "scatter_dims_to_operand_dims = [0], index_vector_dim = 1";
@@ -211,13 +212,13 @@ void AddScatters(std::vector<OperatorCase>& cases) {
   cases.push_back({Scatter(rows, "%z = stablehlo.maximum %y, %x : tensor<i32>"),
                    inputs,
                    {I32({3, 2}, {50, 60, 2, 3, 30, 40})}});
-  // A combination that is not a standard one is applied to one update after the
-  // other.
+  // A combination that is no standard reduction is applied to the updates one
+  // after the other.
   const std::string twice = R"(%d = stablehlo.add %x, %x : tensor<i32>
         %z = stablehlo.add %d, %y : tensor<i32>)";
   cases.push_back(
       {Scatter(rows, twice), inputs, {I32({3, 2}, {70, 104, 2, 3, 38, 50})}});
-  // All updates are applied at once, as no index occurs twice.
+  // No index occurs twice, so all updates can be combined at once.
   cases.push_back(
       {Scatter(rows, twice, ", unique_indices = true"),
        {I32({3, 2}, Count(6)), I64({2, 1}, {2, 0}), I32({2, 2}, {1, 2, 3, 4})},

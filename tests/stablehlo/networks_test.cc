@@ -59,7 +59,8 @@ TEST(Networks, Mlp) {
 TEST(Networks, Cnn) {
   std::vector<double> image;
   for (int i = 0; i < 16; ++i) image.push_back((i * 7 % 5) - 1.5);
-  // The kernel is [row, column, output], as the resource holds it.
+  // The kernel has the dims [row, column, output], in the order in which the
+  // program's resource stores it.
   const double kernel[3][3][2] = {{{-1, 1}, {0, 2}, {-1, 1}},
                                   {{1, 0}, {1, 2}, {2, 0}},
                                   {{1, -1}, {0, 2}, {2, 1}}};
@@ -125,7 +126,8 @@ TEST(Networks, OpenDims) {
       x.push_back(static_cast<double>(i * i % 7));
       y.push_back(x.back() + static_cast<double>(i % 3) + 1);
     }
-    // The rows are row 0, and the last row, as 9 is clamped to it.
+    // The program picks row 0 and row 9; the index 9 is clamped to the last
+    // row.
     std::vector<double> rows(y.begin(), y.begin() + 3), negative, sums(3);
     rows.insert(rows.end(), y.end() - 3, y.end());
     for (size_t i = 0; i < y.size(); ++i) {
@@ -177,7 +179,8 @@ func.func @second(%0: tensor<f32>) -> tensor<f32> {
   EXPECT_EQ(graph->inputs()[0]->name(), "arg0");
 }
 
-// At a program's edges complex numbers have a last dim of two parts.
+// Complex inputs and results of a program are passed as real tensors with an
+// additional last dim of 2, for the real and the imaginary part.
 TEST(Networks, ComplexArgumentsAndResults) {
   ExpectResults(RunProgram(R"(
 func.func @main(%a: tensor<2xcomplex<f32>>) -> tensor<2xcomplex<f32>> {

@@ -39,7 +39,7 @@ TEST(Parser, WhatIsPrintedParsesBack) {
       ExpectPrintsAndParsesBack(stablehlo::SampleModel(name));
 }
 
-// The generic form gives the same module as the pretty one.
+// The generic form of an operation gives the same module as its pretty form.
 TEST(Parser, FormsAreOneModule) {
   const auto text = [](const std::string& body) {
     return "func.func @main(%a: tensor<2x3xf32>, %z: tensor<f32>) -> () {\n" +
@@ -77,7 +77,8 @@ TEST(Parser, FormsAreOneModule) {
     ASSERT_TRUE(a.ok()) << pretty << "\n" << a.status().ToString();
     ASSERT_TRUE(b.ok()) << generic << "\n" << b.status().ToString();
     std::string printed_a = PrintModule(*a), printed_b = PrintModule(*b);
-    // The names of arguments do not matter.
+    // Names of arguments are made equal before the comparison, because they do
+    // not matter.
     for (const auto& [name, number] : {std::pair("%x", "%2"), {"%y", "%3"}}) {
       for (size_t at; (at = printed_b.find(name)) != std::string::npos;)
         printed_b.replace(at, 2, number);
@@ -151,7 +152,8 @@ TEST(Parser, HexDigits) {
   }
 }
 
-// Strings are scanned in blocks; their end may be anywhere in one.
+// The parser scans strings in blocks of bytes, so strings of all lengths and
+// escapes at all positions are tried.
 TEST(Parser, StringsOfAllLengths) {
   for (size_t length = 0; length < 100; ++length) {
     for (size_t escape = 0; escape <= length; ++escape) {
@@ -228,7 +230,8 @@ TEST(Parser, Depth) {
   };
   for (const std::string& text : texts) {
     const auto module = ParseModule(text);
-    if (module.ok()) continue;  // accepted: a location is skipped, at any depth
+    // A location is skipped at any depth of nesting, so that text is accepted.
+    if (module.ok()) continue;
     EXPECT_EQ(module.status().message().find('\n'), std::string_view::npos);
     EXPECT_FALSE(module.status().message().empty());
   }
@@ -237,7 +240,8 @@ TEST(Parser, Depth) {
   EXPECT_FALSE(ParseModule(texts[5]).ok());
 }
 
-// Aliases of aliases of … are limited, too; too many give an error message.
+// Chains of aliases that refer to aliases are limited, too. A chain that is too
+// long or grows too large gives an error message.
 TEST(Parser, Aliases) {
   const auto chain = [](int links, int times, const std::string& first,
                         const std::string& open, const std::string& close,
@@ -263,8 +267,9 @@ TEST(Parser, Aliases) {
   }
 }
 
-// A type of very many operands is stored once. Values of a large type that are
-// passed on count like the text of an alias.
+// The type of a value with very many operands is stored only once. Passing
+// values of a large type on counts towards the limit on text that aliases
+// expand to.
 TEST(Parser, LargeTypesOfManyOperands) {
   std::string type = "!t = tuple<tensor<f32>", operands = "%x", arguments;
   for (int i = 0; i < 10'000; ++i) {
@@ -287,8 +292,8 @@ TEST(Parser, LargeTypesOfManyOperands) {
             std::string::npos);
 }
 
-// The element type of a tensor is stored as text. It grows when tuples of such
-// tensors are the elements of others, and so does the text of an alias.
+// The element type of a tensor is stored as text. If tuples of such tensors are
+// nested by aliases, the text grows, and it counts towards the same limit.
 TEST(Parser, AliasesOfTexts) {
   std::string growing = "!a0 = tensor<1xf32>\n";
   for (int i = 0; i < 12; ++i) {

@@ -41,7 +41,8 @@ void AddReductions(std::vector<OperatorCase>& cases) {
       %r = stablehlo.reduce(%a init: %c) applies stablehlo.or across dimensions = [0, 1] : (%A, tensor<i1>) -> %T)",
                    {Bools({2, 2}, {0, 1, 0, 0})},
                    {Bools({}, {1})}});
-  // The case reduces by a combiner for which the graph has no reduction: bits.
+  // The case reduces with a bitwise "and", for which the graph has no reduction
+  // operator.
   cases.push_back({R"(
       %c = stablehlo.constant dense<-1> : tensor<i32>
       %r = stablehlo.reduce(%a init: %c) applies stablehlo.and across dimensions = [0] : (%A, tensor<i32>) -> %T)",
@@ -92,7 +93,8 @@ void AddWindows(std::vector<OperatorCase>& cases) {
                           "i32", "0"),
                    {I32({3, 2}, {1, 2, 3, 4, 5, 6})},
                    {I32({2, 2}, {0, 0, 3, 4})}});
-  // The initial value counts once for each padded position, and once more.
+  // The initial value 100 is added once for each padded position, and once more
+  // for the reduction itself.
   cases.push_back({Window(add,
                           "window_dimensions = array<i64: 2>, "
                           "padding = dense<[[1, 0]]> : tensor<1x2xi64>",
@@ -113,7 +115,7 @@ void AddWindows(std::vector<OperatorCase>& cases) {
                    {I32({3}, {1, 2, 4})},
                    // The results are -(-(0 ^ 1) ^ 2) and -(-(0 ^ 2) ^ 4).
                    {I32({2}, {3, 6})}});
-  // The case is the gradient of a maximum of windows.
+  // The case is the gradient of max pooling.
   cases.push_back(
       {R"(
       %zero = stablehlo.constant dense<0> : tensor<i32>
@@ -211,8 +213,8 @@ void AddSorts(std::vector<OperatorCase>& cases) {
 }
 
 void AddControl(std::vector<OperatorCase>& cases) {
-  // The case computes the factorial of a, whose last factor comes from outside
-  // of the region.
+  // The case computes the factorial of a in a loop. The body uses the last
+  // factor, which is defined outside of the region.
   cases.push_back({R"(
       %one = stablehlo.constant dense<1> : tensor<i32>
       %r0:2 = stablehlo.while(%i = %one, %p = %one) : tensor<i32>, tensor<i32>
@@ -238,7 +240,7 @@ void AddControl(std::vector<OperatorCase>& cases) {
                      {Bools({}, {chosen}), F32({2}, {3, 4})},
                      {chosen != 0 ? F32({2}, {6, 8}) : F32({2}, {3, 4})}});
   }
-  // The last branch is taken for all indices without a branch.
+  // An index for which there is no branch selects the last branch.
   for (const auto& [index, result] : std::vector<std::pair<double, double>>{
            {0, 0}, {1, 10}, {2, 20}, {7, 20}, {-1, 20}}) {
     cases.push_back({R"(

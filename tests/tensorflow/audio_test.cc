@@ -30,8 +30,8 @@ std::string Chunk(const std::string& name, const std::string& contents) {
   return name + Bytes(static_cast<int64_t>(contents.size()), 4) + contents;
 }
 
-// Returns a file of sound, with another chunk between its header and its
-// samples.
+// Returns a WAV file with these samples. It has a further chunk between the
+// header and the samples, which readers must skip.
 std::string FileOf(const std::vector<int>& samples, int channels, int rate,
                    int bits = 16) {
   std::string data;
@@ -66,8 +66,9 @@ TEST(Audio, Files) {
   };
   const Numbers rate{DType::kI32, {}, {16000}};
   const std::string two = FileOf({1, -2, 300, -400, 32767, -32768}, 2, 16000);
-  // The whole file is read, then a part of it, then more than it has: further
-  // channels repeat the last one, and further samples are zeros.
+  // The three cases decode the whole file, a part of it, and more than it has.
+  // In the last case, missing channels repeat the last channel, and missing
+  // samples are zeros.
   ExpectNumbers(Decoded(two, 2, 3),
                 {F32({3, 2}, parts({1, -2, 300, -400, 32767, -32768})), rate});
   ExpectNumbers(Decoded(two, 1, 2), {F32({2, 1}, parts({1, 300})), rate});
@@ -122,8 +123,9 @@ TEST(Audio, SpectrogramsAndCoefficients) {
                   {F32({1, kFrames, kBins}, squared ? squares : roots)});
   }
 
-  // Each frequency counts for the triangles on both of its sides, from the
-  // lower limit on.
+  // The mel filter bank consists of triangles. A frequency counts for the
+  // triangle that rises at the frequency and for the one that falls, from the
+  // lower frequency limit on.
   const double low = 60, high = 450;
   std::vector<double> centers;
   for (int i = 0; i <= kTriangles; ++i)

@@ -29,7 +29,8 @@ using tensorflow::Type;
 TEST(Functions, Calls) {
   GraphMaker graph;
   graph.Placeholder("x", DT_FLOAT, {2});
-  // An operator with named results has two results, in an order of its own.
+  // The called function has two results with names, in another order than the
+  // operator TopKV2 inside of it.
   graph.Function(
       "top", {"a"},
       {MakeInt("k", 1), MakeNode("best", "TopKV2", {"a", "k:output:0"})},
@@ -103,7 +104,7 @@ TEST(Version2, Case) {
 }
 
 TEST(Version2, WhileWithAList) {
-  // total += x; list[i] = total, for i in 0 … n.
+  // The loop computes total += x; list[i] = total, for i in 0 … n.
   GraphMaker graph;
   graph.Placeholder("n", DT_INT32, {});
   graph.Placeholder("x", DT_FLOAT, {2});
@@ -121,7 +122,8 @@ TEST(Version2, WhileWithAList) {
        {"list_out", "write:output_handle:0"}});
   graph.Add(MakeInt("zero", 0));
   graph.Node("zeros", "ZerosLike", {"x"});
-  // Only the write in the loop gives the shape of the elements.
+  // The list is made without the shape of its elements. The shape follows only
+  // from the write in the loop.
   graph.Add(MakeInt("no_shape", -1));
   graph.Node("list", "TensorListReserve", {"no_shape", "n"},
              {Type("element_dtype", DT_FLOAT)});
@@ -166,14 +168,16 @@ TEST(Version1, Cond) {
   graph.Node("on", "Identity", {"pivot:1"});
   graph.Node("switch_add", "Switch", {"x", "p_id"});
   graph.Node("switch_multiply", "Switch", {"x", "p_id"});
-  // Constants of a branch only depend on its pivot.
+  // A constant in a branch has no data input. Only a control input, the
+  // branch's pivot, says that it belongs to the branch.
   tensorflow::NodeDef ten = MakeScalar("ten", 10);
   ten.add_input("^on");
   graph.Add(ten);
   graph.Node("sum", "Add", {"switch_add:1", "ten"});
   graph.Node("square", "Mul", {"switch_multiply", "switch_multiply"});
   graph.Node("y", "Merge", {"square", "sum"});
-  // The second cond has the same predicate, and uses the first one's result.
+  // A second conditional has the same predicate as the first one and uses its
+  // result.
   graph.Node("again", "Switch", {"y", "p_id"});
   graph.Node("negative", "Neg", {"again"});
   graph.Node("z", "Merge", {"negative", "again:1"});
@@ -199,7 +203,8 @@ TEST(Version1, CondThatIsDecided) {
                 {F32({2}, {3, 4})});
 }
 
-// The graph has conds in a row, each on the result of the previous one.
+// The graph has conditionals in a row, each of which uses the result of the
+// previous one.
 TEST(Version1, CondsInARow) {
   const auto graph = [](int count, bool nested) {
     GraphMaker graph;
@@ -213,7 +218,7 @@ TEST(Version1, CondsInARow) {
       const std::string n = std::to_string(i);
       graph.Node("switch_" + n, "Switch", {before, "p"});
       if (nested) {
-        // Only a cond inside the branch uses the previous result.
+        // Only the conditional inside the branch uses the previous result.
         graph.Node("inner_" + n, "Switch", {"switch_" + n + ":1", "q"});
         graph.Node("then_" + n, "Neg", {"inner_" + n + ":1"});
         graph.Node("else_" + n, "Abs", {"inner_" + n});
@@ -317,7 +322,7 @@ TEST(Version1, WhileWithTensorArrays) {
 }
 
 TEST(Version1, LoopsInLoops) {
-  // The loops compute: for i in 0 … 3: for j in 0 … i: total += x.
+  // The graph has nested loops: for i in 0 … 3: for j in 0 … i: total += x.
   GraphMaker graph;
   graph.Placeholder("x", DT_FLOAT, {});
   graph.Add(MakeInt("three", 3));

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/file.h"
-#include "frontends/formats.h"
+#include "frontends/registry/formats.h"
 #include "frontends/tensorflow/checkpoint.h"
 #include "frontends/tensorflow/sorted_table.h"
 #include "frontends/tensorflow/testing/checkpoint_writer.h"
@@ -69,11 +69,12 @@ TEST(GraphDefs, Entries) {
   graph.Node("sum", "Add", {"a", "b"});
   graph.Node("y", "Neg", {"sum"});
   const std::string file = graph.Finish();
-  // Inputs are the placeholders that are used, in the file's order. Results are
-  // the values that no node uses.
+  // Without a signature, the model's inputs are the placeholders that are used,
+  // in the file's order, and its results are the values that no node uses.
   ExpectNumbers(RunBytes(file, {F32({1}, {1}), F32({1}, {2})}),
                 {F32({1}, {-3})});
-  // A cut graph: "sum" is an input, and only the user gives its dims.
+  // The entry "sum->y" cuts the graph: "sum" becomes an input. The file does
+  // not give its shape, so the user must.
   frontends::ImportOptions cut{.entry = "sum->y"};
   EXPECT_EQ(ErrorOf(RunBytes(file, {F32({2}, {1, 2})}, cut)),
             "model 'model': input 'sum': the model does not say how many dims "
@@ -138,7 +139,8 @@ TEST(GraphDefs, Malformed) {
   EXPECT_EQ(ErrorOf(RunBytes("node { name: \"x\" op: 3 }", {})),
             "model 'model': text of a TensorFlow graph: line 1, column 22: "
             "Expected string, got: 3");
-  // The detection skips fields before a graph one by one.
+  // The file has very many other fields before the graph, which the recognition
+  // of the format must skip one by one.
   std::string fields;
   for (int i = 0; i < 2'000'000; ++i) fields += std::string("\x12\0", 2);
   EXPECT_EQ(frontends::FindFormat(fields), nullptr);
@@ -152,7 +154,7 @@ TEST(SavedModels, VariablesAndSignatures) {
     const std::string folder = Saved("saved", compress);
     const std::string file = frontends::FileOfModel(folder);
     EXPECT_EQ(file, folder + "/saved_model.pb");
-    // The outputs are sorted by name: so_far comes before y.
+    // Outputs of a signature are sorted by name: so_far comes before y.
     ExpectNumbers(RunPath(file, {F32({1, 2}, {1, 2})}),
                   {F32({}, {41}), F32({1, 2}, {10, 200})});
     EXPECT_EQ(ErrorOf(RunPath(file, {}, {.entry = "train"})),
@@ -163,8 +165,8 @@ TEST(SavedModels, VariablesAndSignatures) {
 
 TEST(SavedModels, VariablesThatAreAssignedAreState) {
   const std::string file = Saved("state", false) + "/saved_model.pb";
-  // The state is zeros before the first run, and the flag says that it is not
-  // set.
+  // Before the first run the caller passes zeros as the state; a flag among
+  // them says that the variable has no value yet.
   const auto first =
       RunPath(file, {F32({}, {0}), Bool({}, {0})}, {.entry = "count"});
   ExpectNumbers(first, {F32({}, {42}), F32({}, {42}), Bool({}, {1})});
@@ -244,11 +246,14 @@ TEST(SavedModels, VariablesThatAreReadVeryOften) {
              .dims = {kElements},
              .bytes = std::string(kElements * sizeof(float), '\0')}}},
           false));
-  const auto imported = tensorflow::ImportModel(folder + "/saved_model.pb", {});
+  frontends::ModelFile file(folder + "/saved_model.pb");
+  const auto imported = tensorflow::ImportModel(file, {});
   EXPECT_TRUE(imported.ok()) << imported.status().ToString();
 }
 
-// Keys that share all but a byte with the previous one grow with each entry.
+// In a checkpoint's index a key stores only the bytes in which it differs from
+// the previous key. If each key adds one byte, the decoded keys grow with each
+// entry.
 TEST(SavedModels, IndexesThatGrow) {
   std::map<std::string, std::string> entries;
   std::string key;

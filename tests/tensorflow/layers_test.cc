@@ -31,8 +31,8 @@ Numbers Ramp(std::vector<int64_t> dims, double scale = 1) {
 }
 
 // Computes the convolution of x[1, h, w, c] with w[kh, kw, c, o] by its
-// formula, with the given padding before each dim and the given extents of the
-// result.
+// formula. `low` is the padding before rows and columns, and `extent` the
+// number of rows and columns of the result.
 Numbers Convolved(const Numbers& x, const Numbers& w, int64_t stride,
                   int64_t dilation, int64_t low, int64_t extent) {
   const int64_t h = x.dims[1], width = x.dims[2], c = x.dims[3];
@@ -93,8 +93,8 @@ TEST(Layers, Convolution) {
 }
 
 TEST(Layers, DepthwiseConvolution) {
-  // Each channel has two filters of its own, which equals a convolution with
-  // zeros for the other channels.
+  // Each channel has two filters of its own. That equals a convolution whose
+  // weights are zeros for all other channels.
   const Numbers x = Ramp({1, 4, 4, 3}), w = Ramp({2, 2, 3, 2});
   Numbers dense = F32({2, 2, 3, 6}, std::vector<double>(72));
   for (size_t k = 0; k < 4; ++k) {
@@ -110,8 +110,8 @@ TEST(Layers, DepthwiseConvolution) {
   ExpectNumbers(op.Run(), {Convolved(x, dense, 1, 1, 0, 3)});
 }
 
-// Computes a transposed convolution: y[i * stride + a - low] += x[i] * w[a] for
-// [1, h, h, 1].
+// Computes a transposed convolution of x[1, h, h, 1] by its formula: y[i *
+// stride + a - low] += x[i] * w[a], along rows and columns.
 Numbers Transposed(const Numbers& x, const Numbers& w, int64_t stride,
                    int64_t low, int64_t extent) {
   const int64_t h = x.dims[1], k = w.dims[0];
@@ -308,7 +308,8 @@ TEST(Layers, Suppression) {
 }
 
 TEST(Layers, Quantization) {
-  // The operator has steps of 1/15, from -7 to 8 of them, so that 0 is a step.
+  // The quantization has steps of 1/15, from -7 to 8 of them. The range was
+  // moved so that 0 is a step.
   OneOp args("FakeQuantWithMinMaxArgs");
   args.Input(F32({4}, {-2, 0, 0.09, 5}));
   args.Attribute(Float("min", -0.45f)).Attribute(Float("max", 0.55f));

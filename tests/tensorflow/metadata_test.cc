@@ -27,8 +27,9 @@ TEST(TensorFlowMetadata, IsKept) {
   std::filesystem::create_directories(folder + "/assets");
   ASSERT_TRUE(
       WriteFileAtomically(folder + "/assets/words.txt", "one\ntwo").ok());
+  frontends::ModelFile file(folder + "/saved_model.pb");
   EXPECT_THAT(
-      KeptMetadata(tensorflow::ImportModel(folder + "/saved_model.pb", {})),
+      KeptMetadata(tensorflow::ImportModel(file, {})),
       ElementsAre(
           Pair("tensorflow.asset.words.txt", "one\ntwo"),
           Pair("tensorflow.left_out",
@@ -54,8 +55,9 @@ TEST(TensorFlowMetadata, AssetsOfAnotherFolderAreLeftOut) {
                               tensorflow::SampleCheckpoint(false));
   ASSERT_TRUE(WriteFileAtomically(top + "/secret/words.txt", "hidden").ok());
   std::filesystem::create_directory_symlink("../secret", folder + "/assets");
+  frontends::ModelFile file(folder + "/saved_model.pb");
   const graph::Metadata metadata =
-      KeptMetadata(tensorflow::ImportModel(folder + "/saved_model.pb", {}));
+      KeptMetadata(tensorflow::ImportModel(file, {}));
   EXPECT_FALSE(metadata.contains("tensorflow.asset.words.txt"));
   EXPECT_THAT(metadata.at("tensorflow.left_out"),
               HasSubstr("asset.words.txt: asset 'assets/words.txt': expected a "

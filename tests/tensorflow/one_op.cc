@@ -36,7 +36,7 @@ tensorflow::DataType FileTypeOf(DType dtype) {
       return tensorflow::DT_DOUBLE;
     case DType::kF8E4M3FN:
     case DType::kF8E5M2:
-      break;  // the importer never produces these types
+      break;  // The TensorFlow importer never produces values of these types.
   }
   return tensorflow::DT_FLOAT;
 }
@@ -56,7 +56,8 @@ StatusOr<std::vector<Numbers>> RunBytes(
 StatusOr<std::vector<Numbers>> RunPath(
     const std::string& path, const std::vector<Numbers>& inputs,
     const frontends::ImportOptions& options) {
-  return RunOnNumbers(tensorflow::ImportModel(path, options), inputs);
+  frontends::ModelFile file(path);
+  return RunOnNumbers(tensorflow::ImportModel(file, options), inputs);
 }
 
 OneOp& OneOp::Input(Numbers value) {

@@ -70,7 +70,8 @@ TEST(ControlFlow, While) {
                 {I32({}, {5}), F32({2}, {1, -1})});
 }
 
-// Returns a model of: count = CALL_ONCE(10); count += x; y = count.
+// Returns a model with a variable: the initialization sub-graph (CALL_ONCE)
+// sets count = 10; each run computes count += x and returns y = count.
 std::string Counter() {
   ModelBuilder m;
   const TestTensor handle{.type = TensorType::RESOURCE};

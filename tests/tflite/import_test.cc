@@ -122,7 +122,8 @@ TEST(Import, FourBitConstants) {
                           .data = std::string("\xf1\x08")});
   m.Operator(Code::MAXIMUM, {x, w},
              {m.Output({.type = TensorType::INT8, .shape = {3}})});
-  // The numbers are 1, -1, -8, with the lower half of a byte first.
+  // The constant's four-bit numbers are 1, -1 and -8. The first number of a
+  // byte is in its lower half.
   ExpectNumbers(RunFile(m.Finish(), {I8({3}, {-100, -100, -100})}),
                 {I8({3}, {1, -1, -8})});
 }
@@ -186,8 +187,8 @@ TEST(Import, SparseConstants) {
                 {F32({3, 2}, {0, 0, 0, 5, 6, 0})});
 }
 
-// Returns the error of a constant [1, 1] with one element and these levels, all
-// of them dense.
+// Returns the error of importing a sparse constant of shape [1, 1] with one
+// element. All its levels are dense and have these sizes.
 std::string SparseError(const std::vector<int32_t>& sizes,
                         const std::vector<int32_t>& blocks,
                         const std::vector<int32_t>& shape = {1, 1}) {
@@ -208,9 +209,9 @@ std::string SparseError(const std::vector<int32_t>& sizes,
   return ErrorOf(m.Finish());
 }
 
-// Levels that the shape does not have must not make the importer recurse once
-// for each nested block, or iterate over dense levels without data, however
-// long they are.
+// A sparse constant may list more levels than its shape has. The importer must
+// not recurse once for each nested block, nor iterate over dense levels without
+// data, however long they are.
 TEST(Import, SparseLevelsThatTheShapeDoesNotHave) {
   EXPECT_EQ(SparseError({1, 1}, {}), "");
   EXPECT_EQ(SparseError({1, 1, 1, 1}, {0, 1}), "");
@@ -227,8 +228,8 @@ TEST(Import, SparseLevelsThatTheShapeDoesNotHave) {
   EXPECT_THAT(SparseError({0, 0, INT32_MAX, INT32_MAX}, {0, 1}), malformed);
 }
 
-// The same table may be named again and again; its contents then count each
-// time.
+// A file may refer to the same table many times. Its contents count towards the
+// limits each time.
 TEST(Import, TablesThatAreNamedVeryOften) {
   const auto model = [](uint32_t subgraphs, uint32_t tensors, size_t name,
                         size_t scales) {

@@ -33,7 +33,8 @@ struct Image {
   }
 };
 
-// The convolution has two groups: 4 channels, and weights for 2 of them each.
+// The input has 4 channels in two groups, and each filter has weights for the 2
+// channels of its group.
 TEST(Layers, GroupedDilatedConvolution) {
   const Image x{5, 5, 4, Sequence(100)};
   const std::vector<double> w = Sequence(2 * 3 * 3 * 2);
@@ -58,8 +59,9 @@ TEST(Layers, GroupedDilatedConvolution) {
   ExpectNumbers(op.Run(), {F32({1, 1, 1, 2}, expected)});
 }
 
-// Adds each element to the positions that a convolution with the same padding
-// and strides would read for it.
+// The expected result adds each element, times the kernel, to all positions
+// that a convolution with the same padding and strides would read to compute
+// that element.
 TEST(Layers, TransposedConvolution) {
   const Image x{2, 2, 1, {1, 2, 3, 4}};
   const std::vector<double> w = {1, 2, 3, 4, 5, 6, 7, 8, 9};
@@ -108,7 +110,7 @@ TEST(Layers, Convolution3D) {
   ExpectNumbers(back.Run(), {F32({1, 2, 1, 1, 1}, {6, 10})});
 }
 
-// The padding is SAME, and means do not count it.
+// The padding is SAME. Padded positions do not count in the mean of a window.
 TEST(Layers, Pooling) {
   const std::vector<double> x = {1, 2, 3, 4, 5, 6, 7, 8, 9};
   const std::pair<Code, std::vector<double>> cases[] = {
@@ -177,7 +179,8 @@ TEST(Layers, Reductions) {
 }
 
 TEST(Layers, ResizeBilinear) {
-  // A row of two is resized to four, with positions by each of the three rules.
+  // A row of two elements is resized to four by each of three rules for the
+  // positions (aligned corners, half-pixel centers, neither).
   const struct {
     bool align_corners, half_pixel;
     std::vector<double> expected;
@@ -270,7 +273,7 @@ TEST(Layers, Rnn) {
   op.Options(
       BuiltinOptions::SequenceRNNOptions,
       schema::CreateSequenceRNNOptions(op.fbb(), false, Activation::NONE));
-  // The state is h = 0.5 x + 2 h + 0.25, from 1 on.
+  // Each step computes h = 0.5 x + 2 h + 0.25; h is 1 before the first step.
   ExpectNumbers(op.Run({F32({1, 1}, {1})}),
                 {F32({1, 3, 1}, {2.75, 6.75, 13.25}), F32({1, 1}, {13.25})});
   OneOperator one(Code::RNN);
@@ -289,7 +292,8 @@ TEST(Layers, Svdf) {
   op.Variable(DType::kF32, {1, 6}).Output(DType::kF32, {1, 1});
   op.Options(BuiltinOptions::SVDFOptions,
              schema::CreateSVDFOptions(op.fbb(), 2, Activation::NONE));
-  // The new products are 3 and 0. The memory is then (5, 6, 3) and (8, 9, 0).
+  // The products of the new input with the two feature filters are 3 and 0. The
+  // filters' memories then are (5, 6, 3) and (8, 9, 0).
   const double expected = 5 + 60 + 300 + 2 * 8 + 20 * 9 + 0.5;
   ExpectNumbers(op.Run({F32({1, 6}, {4, 5, 6, 7, 8, 9})}),
                 {F32({1, 1}, {expected}), F32({1, 6}, {5, 6, 3, 8, 9, 0})});

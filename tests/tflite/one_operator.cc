@@ -5,7 +5,7 @@
 
 #include "base/check.h"
 #include "frontends/tflite/import.h"
-#include "tools/lib/elements.h"
+#include "tools/lib/tensors/elements.h"
 
 namespace ember::tests {
 
@@ -39,7 +39,7 @@ schema::TensorType TypeOf(DType dtype) {
       return schema::TensorType::FLOAT64;
     case DType::kF8E4M3FN:
     case DType::kF8E5M2:
-      break;  // files have no tensors of these types
+      break;  // TensorFlow Lite files have no tensors of these types.
   }
   return schema::TensorType::FLOAT32;
 }

@@ -74,9 +74,9 @@ void ExpectWithin(const StatusOr<std::vector<Numbers>>& results,
     ASSERT_NEAR((*results)[0].values[i], expected[i], steps) << i;
 }
 
-// The formula of an operator with one operand. It takes the stored operand
-// minus its zero point, and returns the stored result minus the result's zero
-// point.
+// The formula of an operator with one operand, on stored integers. Its argument
+// is the operand minus the operand's zero point; it returns the result minus
+// the result's zero point.
 using UnaryFormula =
     std::function<int32_t(int32_t centered, Scale in, Scale out)>;
 
@@ -251,7 +251,8 @@ TEST(Formulas, InverseRoots) {
   CheckUnary(
       Code::RSQRT, DType::kI8,
       [](int32_t x, Scale in, Scale out) {
-        // x has no inverse root: a number beyond the type
+        // For 0 there is no inverse root; the formula gives a number beyond the
+        // range of the type.
         if (x == 0) return 1 << 20;
         int shift = 0, root_shift = 0;
         const int32_t root = InverseRoot(x, root_shift);
@@ -485,7 +486,8 @@ TEST(Formulas, SoftmaxAndItsLogarithm) {
   }
 }
 
-// Functions of real numbers are tested on all 256 operands.
+// Functions that are computed in floats for each of the 256 possible operands
+// (tables) are tested on all of them.
 TEST(Formulas, Tables) {
   const std::pair<Code, float (*)(float)> cases[] = {
       {Code::LOGISTIC, [](float x) { return 1.0f / (1.0f + std::exp(-x)); }},
@@ -646,7 +648,7 @@ TEST(Formulas, ThroughReals) {
     }
     ExpectWithin(op.Run(), expected, 1);
   }
-  // Rows of length 1.
+  // L2_NORMALIZATION scales each row to the length 1.
   const Quantized x = draw.Of(DType::kI8);
   OneOperator norm(Code::L2_NORMALIZATION);
   norm.Input(NumbersOf(x, {16, 16}), x.scale)

@@ -51,7 +51,9 @@ TEST(Quantized, ConvolutionPerChannel) {
           for (int dy = 0; dy < 3; ++dy) {
             for (int dx = 0; dx < 3; ++dx) {
               const int y = oy * 2 + dy, column = ox * 2 + dx;
-              if (y >= 4 || column >= 4) continue;  // all padding is at the end
+              // For these extents all SAME padding is after the last row and
+              // column.
+              if (y >= 4 || column >= 4) continue;
               for (int i = 0; i < 3; ++i) {
                 sum += (static_cast<int>(
                             x[static_cast<size_t>((y * 4 + column) * 3 + i)]) -
@@ -132,7 +134,8 @@ TEST(Quantized, FullyConnected) {
   }
 }
 
-// The sums -6, -2, 2 and 6 quarters are -1.5, -0.5, 0.5 and 1.5.
+// The sums -6, -2, 2 and 6 are in units of a quarter: -1.5, -0.5, 0.5 and 1.5,
+// which are halfway between integers.
 TEST(Quantized, HalfwayCases) {
   const Numbers x{DType::kI8, {4, 1}, {-6, -2, 2, 6}};
   OneOperator dense(Code::FULLY_CONNECTED);
@@ -302,8 +305,8 @@ TEST(Quantized, Activations) {
   ExpectExactly(leaky.Run(), {DType::kI8, {256}, sloped});
 }
 
-// Sums of 16-bit activations and 8-bit weights have 64-bit biases, and are
-// rounded once, by a multiplier of 15 bits.
+// For 16-bit activations and 8-bit weights, biases have 64 bits, and a sum is
+// rounded only once, by a multiplier of 15 bits.
 TEST(Quantized, SixteenBits) {
   RandomOperands random;
   const auto x = random.Integers(8, -32768, 32767),

@@ -73,7 +73,8 @@ TEST(Import, TransformerBlockForAnyLength) {
       {1, 3, 4}, {1.192667, 2.234749, 3.276831, 4.318913, 0.232373, -0.702856,
                   1.361915, 2.426685, 1.958618, 1.932879, -0.092859, 0.881402});
   ExpectNumbers(RunArchive(SampleModel("block"), {x}), {y});
-  // The operator takes its mask's type by name, which old files do not give.
+  // An operator of the model takes the element type of its mask as a keyword
+  // argument. Old files do not say which arguments are keyword arguments.
   ExpectNumbers(RunArchive(SampleProgram("block").OldArchive(), {x}), {y});
 }
 
@@ -165,7 +166,8 @@ TEST(Import, BuffersThatChangeAreState) {
                 {F32({2}, {13, 26}), F32({2}, {12, 24}), on});
 }
 
-// The programs are not functional: they apply add_ to a buffer and to an input.
+// These programs are not functional: the operator add_ changes a buffer and an
+// input in place.
 TEST(Import, WhatIsWrittenInPlaceIsStateToo) {
   ProgramBuilder p;
   p.Buffer("b_count", "count", DType::kF32, {2}, Floats({0, 0}));
@@ -174,8 +176,9 @@ TEST(Import, WhatIsWrittenInPlaceIsStateToo) {
   p.Node("aten.mul_.Tensor", {T("x"), Int(3)}, "mul_");
   p.Node("aten.add.Tensor", {T("x"), T("b_count")}, "add");
   p.Output("add");
-  // The input x becomes x * 3. The buffer is zeros at first, so it needs no
-  // flag.
+  // The program changes its input x in place, so x * 3 is one of its results.
+  // The buffer is zeros at first, so it needs no flag that says whether it has
+  // been set.
   ExpectNumbers(RunArchive(p.Archive(), {F32({2}, {1, 2}), F32({2}, {5, 5})}),
                 {F32({2}, {9, 12}), F32({2}, {3, 6}), F32({2}, {6, 6})});
 }
@@ -218,7 +221,8 @@ TEST(Import, ResultsAreCalledAsTheKeysOfDicts) {
   };
   EXPECT_EQ(names(p.Archive()),
             (std::vector<std::string>{"y", "all_0", "all_1"}));
-  // The arrangement has another number of results, so it gives no names.
+  // The described structure of the results has another number of leaves than
+  // the program has results, so it gives them no names.
   p.Arranged("[1, " + leaf + "]");
   EXPECT_EQ(names(p.Archive()),
             (std::vector<std::string>{"neg", "abs_1", "neg_2"}));
@@ -250,11 +254,12 @@ TEST(Import, ExpressionsOfDims) {
       RunArchive(archive,
                  {F32({2, 2}, {1, 2, 3, 4}), F32({4}, {10, 20, 30, 40})}),
       {F32({4}, {11, 22, 33, 44}), I64({3}, {0, 1, 2}), I64({}, {7})});
-  // The run checks that one dim is twice the other.
+  // A run fails if the second dim is not twice the first dim.
   EXPECT_FALSE(
       RunArchive(archive, {F32({2, 2}, {1, 2, 3, 4}), F32({3}, {1, 2, 3})})
           .ok());
-  // Pinning either dim pins both.
+  // The two dims depend on each other, so fixing one of them fixes the other,
+  // too.
   const StatusOr<graph::Graph> pinned =
       ImportArchive(archive, {.input_shapes = {{"y", {6}}}});
   ASSERT_TRUE(pinned.ok()) << pinned.status().message();

@@ -60,8 +60,8 @@ TEST(Operators, Attention) {
   const Numbers q = F32({1, 1, 2, 1}, {1, 0});
   const Numbers v = F32({1, 1, 2, 1}, {2, 4});
   const double e = std::exp(1.0);
-  // The scores of the first row are 1 and 0; the row sees both keys, or only
-  // its own.
+  // The first query's scores with the two keys are 1 and 0. It attends to both
+  // keys or, if the attention is causal, only to its own key.
   const Numbers all = F32({1, 1, 2, 1}, {(2 * e + 4) / (e + 1), 3});
   const Numbers causal = F32({1, 1, 2, 1}, {2, 3});
   ExpectNode("aten._scaled_dot_product_flash_attention_for_cpu.default",
@@ -126,8 +126,8 @@ TEST(Operators, OtherNames) {
                 {F32({2}, {3, 4}), F32({3}, {2, 3, 4})});
 }
 
-// The program has a number that is only known at run time, and assertions on
-// it.
+// The program computes with a number that is known only when it runs, and has
+// assertions about this number.
 TEST(Operators, NumbersOfTheRun) {
   ProgramBuilder p;
   p.Input("x0", DType::kI64, {});

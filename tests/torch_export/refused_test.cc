@@ -20,7 +20,8 @@ torch_export::Given T(const std::string& name) {
   return torch_export::Tensor(name);
 }
 
-// Returns a program of x: f32[2] with a text of its JSON replaced.
+// Returns the archive of a small program of x: f32[2], in whose JSON the text
+// `from` is replaced by `to`.
 std::string Changed(const std::string& from, const std::string& to) {
   ProgramBuilder p;
   p.Input("x", DType::kF32, {"2"});

@@ -23,8 +23,9 @@ extern "C" int LLVMFuzzerInitialize(int* argc, char*** argv) {
   return 0;
 }
 
-// Imports the input as an archive, and also parses it as a part of an archive:
-// changes of packed bytes change little.
+// Imports the input as an archive. Also parses the input directly as a pickle
+// and as code, the parts of an archive, because changed bytes of an archive
+// test the parsers of these parts little.
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace ember;
   (void)torchscript::Pickle::Read({data, size});

@@ -79,8 +79,8 @@ TEST(Import, LoopsThatTheRunEnds) {
 }
 
 TEST(Import, StateThatBeginsWithNumbers) {
-  // The attributes are inputs after x, which are zeros at first, and results
-  // after y.
+  // The attributes that a call changes are state: they are inputs after x,
+  // whose first values are zeros, and results after y.
   const std::string archive = SampleModel("counter");
   const StatusOr<graph::Graph> graph = Import(archive);
   ASSERT_TRUE(graph.ok()) << graph.status().message();
@@ -136,7 +136,8 @@ TEST(Import, ListsDictsAndTexts) {
   EXPECT_EQ(graph->output_names()[1], "all");
 }
 
-// The attention of scripted vision transformers asks this of known booleans.
+// Scripted vision transformers call torch.all on a list of known booleans, in
+// their attention.
 TEST(Import, TruthOfLists) {
   const std::string body =
       "y = x0\n"
@@ -162,8 +163,9 @@ TEST(Import, WritesInBranchesAreMerged) {
   ExpectNumbers(RunTorch(body, {F32({2}, {-1, 0})}), {F32({2}, {0, 0})});
 }
 
-// A value that only one branch changes is passed through the other one, after
-// the values that that branch has captured from outside by then.
+// If only one branch changes a value, the other branch must return the value
+// unchanged. It captures the value after the values that it has captured so
+// far.
 TEST(Import, WhatOneBranchAloneChanges) {
   const std::string body =
       "e = x2\n"
@@ -237,8 +239,8 @@ TEST(Import, NumbersAsArguments) {
   ExpectNumbers(
       RunTorchArchive(archive, {F32({2}, {1, 2}), I64({}, {3})}, options),
       {F32({2}, {3.5, 6.5})});
-  // A given value makes the argument a constant. An argument with a default can
-  // also be an input.
+  // If the user gives a value for an argument, the argument becomes a constant.
+  // An argument with a default value can also be an input.
   const auto three = std::make_shared<int64_t>(3);
   options.input_values["times"] = {
       .dtype = DType::kI64,
@@ -344,8 +346,8 @@ class Cell(Module):
                 {F32({1}, {162})});
 }
 
-// Returns the pickle of an object that consists of these parts, of a class
-// without code.
+// Returns the pickle of an object whose class has no code, with these parts as
+// its state.
 std::string PickledObject(const std::string& folder, const std::string& name,
                           const std::string& parts) {
   return "c__torch__.torch.classes." + folder + "\n" + name + "\n)\x81(" +
@@ -406,8 +408,8 @@ TEST(Import, QuantizedLayers) {
   archive.TracedInput(DType::kF32, {2, 2});
   ExpectNumbers(
       RunTorchArchive(archive.Finish(), {F32({2, 2}, {1, 0.6, -2, 3})}),
-      // 0.6 is quantized to 0.5 for y, and to 0.608 for d, where 255 steps
-      // cover the range from -2 to 3.
+      // The element 0.6 is quantized to 0.5 for y (steps of 0.5). For d it
+      // becomes 0.608, because 255 steps cover the range from -2 to 3.
       {F32({2, 1}, {0.5, -0.75}),
        {DType::kU8, {4}, {12, 11, 10, 16}},
        F32({2, 1}, {0.4, -5})},
@@ -421,8 +423,8 @@ TEST(Import, StridedAndSharedTensors) {
     x0: Tensor) -> Tensor:
     return torch.add(torch.matmul(x0, self.turned), self.wide)
 )");
-  // The tensor is [[1, 2, 3], [4, 5, 6]] stored by columns; then its first row
-  // is repeated.
+  // The stored tensor is [[1, 2, 3], [4, 5, 6]], column by column. The second
+  // tensor repeats its first row by a stride of 0.
   std::vector<uint8_t> bytes(6 * sizeof(float));
   const float values[] = {1, 4, 2, 5, 3, 6};
   std::memcpy(bytes.data(), values, bytes.size());
@@ -490,7 +492,8 @@ TEST(Import, WhatTheModelRaises) {
 }
 
 TEST(Import, WhatIsOneThingOrAnother) {
-  // A value whose branches cannot be merged is an error only if it is used.
+  // The two branches give a variable values that cannot be merged (of different
+  // types). That is an error only if the variable is used afterwards.
   const std::string start =
       "if bool(torch.gt(torch.sum(x0), 0)):\n"
       "  y = torch.sum(x0)\n"
@@ -565,7 +568,8 @@ TEST(Import, WorkIsBounded) {
   fails_with("return x0" + std::string(5000, '.') + "y", "expected a name");
 }
 
-// Every walk through lists ends, and charges for each item.
+// These lists contain themselves. Each search through lists must end, and must
+// charge the operation limit for each item.
 constexpr char kHoldsItself[] =
     "l = annotate(List[int], [])\n"
     "_0 = torch.append(l, l)\n"
@@ -636,7 +640,7 @@ TEST(Import, ListsThatAreHeldManyTimes) {
 // Lists that do not change are not state, however they contain each other and
 // however long they are.
 TEST(Import, ListsOfModulesStayAsTheyAre) {
-  // A pickle with a memoized list of 200 items that are the list itself.
+  // The pickle contains a list of 200 items, each of which is the list itself.
   std::string itself = "]q\x01(";
   for (int i = 0; i < 200; ++i) itself += "h\x01";
   std::string numbers = "](";
@@ -654,6 +658,94 @@ TEST(Import, ListsOfModulesStayAsTheyAre) {
     ExpectNumbers(RunTorchArchive(archive.Finish(), {F32({1}, {2})}),
                   {F32({1}, {-2})});
   }
+}
+
+// A list that a call makes anew of the same items, as the anchors of
+// torchvision's detectors, or that it assigns before it reads it, as the
+// pyramid of RAFT, is no state. A list that the next call would read is
+// refused.
+TEST(Import, ListsThatCallsReplace) {
+  const auto import = [](const std::string& body) {
+    ArchiveBuilder archive;
+    archive.Code(R"(class Net(Module):
+  l : List[int]
+  def forward(self: __torch__.Net,
+    x0: Tensor) -> Tensor:
+    )" + body);
+    archive.Pickled("l", "](" + torchscript::PickleInteger(3) + "e");
+    archive.TracedInput(DType::kF32, {1});
+    return archive.Finish();
+  };
+  const std::vector<Numbers> two = {F32({1}, {2})};
+  ExpectNumbers(RunTorchArchive(import("l = self.l\n"
+                                       "    self.l = [l[0]]\n"
+                                       "    return torch.mul(x0, l[0])\n"),
+                                two),
+                {F32({1}, {6})});
+  const std::string appended =
+      "self.l = [4]\n"
+      "    torch.append(self.l, 5)\n"
+      "    return torch.mul(x0, (self.l)[1])\n";
+  ExpectNumbers(RunTorchArchive(import(appended), two), {F32({1}, {10})});
+  ExpectError(import("y = torch.mul(x0, (self.l)[0])\n    " + appended),
+              "attribute 'l', which the model changes: expected a tensor or "
+              "number, found a list of 2");
+}
+
+// A branch for tensors without elements leaves a tensor of another rank, as in
+// torchvision's detectors. The other branch is taken, and the run checks that
+// there are elements.
+TEST(Import, BranchesForEmptyTensorsOfAnotherRank) {
+  frontends::ImportOptions options;
+  options.input_shapes["x0"] = {std::nullopt, 4};
+  for (const char* test : {"torch.gt(n, 0)", "torch.ne(n, 0)", "torch.ge(n, 1)",
+                           "torch.lt(0, n)", "torch.__not__(torch.eq(n, 0))"}) {
+    const std::string archive = ScriptedTorchArchive(
+        "n = torch.size(x0, 0)\n"
+        "y = torch.neg(x0)\n"
+        "if " +
+            std::string(test) +
+            ":\n"
+            "  y = torch.reshape(y, [n, 2, 2])\n"
+            "else:\n"
+            "  pass\n"
+            "return y",
+        1);
+    ExpectNumbers(
+        RunTorchArchive(archive, {F32({1, 4}, {1, 2, 3, 4})}, options),
+        {F32({1, 2, 2}, {-1, -2, -3, -4})});
+    const auto empty = RunTorchArchive(archive, {F32({0, 4}, {})}, options);
+    ASSERT_FALSE(empty.ok()) << test;
+    EXPECT_NE(empty.status().message().find(
+                  "'y' has another rank or element type if a dim is 0"),
+              std::string::npos)
+        << empty.status().ToString();
+  }
+}
+
+// A weight that no code has read yet is replaced in one branch.
+TEST(Import, BranchesThatReplaceAWeight) {
+  ArchiveBuilder archive;
+  archive.Code(R"(class Net(Module):
+  __parameters__ = ["w", ]
+  w : Tensor
+  def forward(self: __torch__.Net,
+    x0: Tensor) -> Tensor:
+    y = self.w
+    if bool(torch.gt(torch.sum(x0), 0)):
+      y = torch.neg(x0)
+    else:
+      pass
+    return y
+)");
+  const std::string weight = BytesOf(F32({2}, {5, 6}));
+  archive.Tensor("w", DType::kF32, {2}, {weight.begin(), weight.end()});
+  archive.TracedInput(DType::kF32, {2});
+  const std::string bytes = archive.Finish();
+  ExpectNumbers(RunTorchArchive(bytes, {F32({2}, {1, 2})}),
+                {F32({2}, {-1, -2})});
+  ExpectNumbers(RunTorchArchive(bytes, {F32({2}, {-1, -2})}),
+                {F32({2}, {5, 6})});
 }
 
 // Imports of truncated files and of changed bytes must do no harm.

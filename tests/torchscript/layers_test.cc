@@ -75,7 +75,8 @@ TEST(Layers, Convolutions) {
       "torch.convolution(x0, x1, None, [1, 1], [1, 1], [1, 1], False, [0, 0], "
       "1)",
       {x, square}, {Conv2d(x, square, 1, 1, 1, 1)});
-  // The input is one image without the dim N, and there is a bias.
+  // The convolution's input is one image without a batch dim, and the
+  // convolution has a bias.
   Numbers one = x;
   one.dims = {4, 5, 6};
   one.values.resize(120);
@@ -88,7 +89,8 @@ TEST(Layers, Convolutions) {
     y.values[i] += static_cast<double>(i / each);
   ExpectTorch("torch.conv2d(x0, x1, torch.arange(3, dtype=6))", {one, square},
               {y});
-  // The convolution has one dim: its input is a row of an image.
+  // A convolution with one spatial dim is compared with a two-dimensional one
+  // of an image with one row.
   Numbers row = Varied({1, 2, 7}, 5);
   Numbers kernel = Varied({3, 2, 3}, 6);
   Numbers image = row;
@@ -142,11 +144,21 @@ TEST(Layers, Pooling) {
               {x}, {F32({1, 1, 2, 2}, {1, 7.0 / 3, 13.0 / 3, 17.0 / 3})});
   ExpectTorch("torch.adaptive_avg_pool2d(x0, [1, 1])", {x},
               {F32({1, 1, 1, 1}, {5.5})});
-  // The parts have unequal sizes and overlap: [0, 2), [1, 4), [3, 5).
+  // The windows of adaptive pooling have unequal sizes and overlap: the columns
+  // [0, 2), [1, 4) and [3, 5).
   ExpectTorch("torch.adaptive_avg_pool2d(x0, [None, 3])", {x},
               {F32({1, 1, 2, 3}, {1.5, 3, 4.5, 6.5, 8, 9.5})});
   ExpectTorch("(torch.adaptive_max_pool1d(x0, [1]))[0]", {line},
               {F32({1, 1, 1}, {9})});
+  // Indices count row by row in the whole image.
+  ExpectTorch("(torch.adaptive_max_pool2d(x0, [None, 3]))[1]", {x},
+              {I64({1, 1, 2, 3}, {1, 3, 4, 6, 8, 9})});
+  ExpectTorch("(torch.adaptive_max_pool2d(x0, [1, 2]))[1]", {x},
+              {I64({1, 1, 1, 2}, {7, 9})});
+  // The first one of equal elements counts.
+  ExpectTorch("torch.adaptive_max_pool2d(x0, [1, 1])",
+              {F32({1, 1, 2, 2}, {1, 3, 3, 2})},
+              {F32({1, 1, 1, 1}, {3}), I64({1, 1, 1, 1}, {1})});
 }
 
 // Returns (x - mean) / sqrt(variance + eps) for a group of elements.
@@ -179,7 +191,8 @@ TEST(Layers, Normalizations) {
   ExpectTorch(
       "torch.batch_norm(x0, None, None, None, None, True, 0.1, 0.1, False)",
       {x}, {F32({1, 2, 4}, each)});
-  // The layer normalizes by the statistics that were measured in training.
+  // Outside of training, batch_norm normalizes by the statistics that were
+  // measured in training.
   std::vector<double> measured;
   for (size_t i = 0; i < 8; ++i) {
     const double c = i < 4 ? 0 : 1;
@@ -265,8 +278,9 @@ TEST(Layers, Attention) {
 
 double Sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
 
-// Computes one step as PyTorch's documentation of LSTMCell, GRUCell and RNNCell
-// defines it: the sums of the gates over the input and over h.
+// Returns the sums that enter the gates of a recurrent cell: the products of
+// the weights with an input or a state, plus the bias, as PyTorch's
+// documentation of LSTMCell, GRUCell and RNNCell defines them.
 std::vector<double> GateSums(const Numbers& w, const Numbers& bias,
                              const std::vector<double>& x) {
   std::vector<double> sums = bias.values;

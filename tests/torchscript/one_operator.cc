@@ -8,17 +8,33 @@
 
 namespace ember::tests {
 
+namespace {
+
+// Writes the class whose forward takes `count` tensors and has this body.
+void WriteCode(const std::string& body, size_t count,
+               torchscript::ArchiveBuilder* archive) {
+  std::string code = "class Net(Module):\n  def forward(self: __torch__.Net";
+  for (size_t i = 0; i < count; ++i)
+    code += ",\n    x" + std::to_string(i) + ": Tensor";
+  code += ") -> Tensor:\n    ";
+  for (const char c : body) code += c == '\n' ? "\n    " : std::string(1, c);
+  archive->Code(code + "\n");
+}
+
+}  // namespace
+
 std::string TorchArchive(const std::string& body,
                          const std::vector<Numbers>& inputs) {
   torchscript::ArchiveBuilder archive;
-  std::string code = "class Net(Module):\n  def forward(self: __torch__.Net";
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    code += ",\n    x" + std::to_string(i) + ": Tensor";
-    archive.TracedInput(inputs[i].type, inputs[i].dims);
-  }
-  code += ") -> Tensor:\n    ";
-  for (const char c : body) code += c == '\n' ? "\n    " : std::string(1, c);
-  archive.Code(code + "\n");
+  for (const Numbers& input : inputs)
+    archive.TracedInput(input.type, input.dims);
+  WriteCode(body, inputs.size(), &archive);
+  return archive.Finish();
+}
+
+std::string ScriptedTorchArchive(const std::string& body, size_t count) {
+  torchscript::ArchiveBuilder archive;
+  WriteCode(body, count, &archive);
   return archive.Finish();
 }
 

@@ -7,6 +7,7 @@
 #ifndef EMBER_TESTS_TORCHSCRIPT_ONE_OPERATOR_H_
 #define EMBER_TESTS_TORCHSCRIPT_ONE_OPERATOR_H_
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,10 @@ namespace ember::tests {
 // lines separated by line feeds.
 std::string TorchArchive(const std::string& body,
                          const std::vector<Numbers>& inputs);
+
+// Like TorchArchive, but the archive records no example inputs, as
+// torch.jit.script leaves none: the import options give `count` shapes.
+std::string ScriptedTorchArchive(const std::string& body, size_t count);
 
 // Imports, compiles and runs an archive. Returns all results.
 StatusOr<std::vector<Numbers>> RunTorchArchive(

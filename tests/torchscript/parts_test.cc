@@ -72,7 +72,8 @@ TEST(Pickle, Malformed) {
             "0x7f");
 }
 
-// In the pickle a tuple of 2048 values is the arguments of 4096 calls.
+// In the pickle one tuple of 2048 values is the argument list of 4096 calls.
+// The reader must count the values for each call.
 TEST(Pickle, ArgumentsAreCounted) {
   std::string text =
       "(" + std::string(2048, 'N') + "tq\x01" + "0cos\nsystem\nq\x02" + "0]";

@@ -6,7 +6,7 @@ A block ```console holds commands ("$ command") with their output. Each command 
 output must appear in what the command prints; "…" matches any text. In a block ```console any only the commands
 are run, because their output depends on the machine.
 
-A block ```cpp PATH quotes a file of the repository: its lines must appear there, one after another.
+A block ```cpp PATH or ```case PATH quotes a file of the repository: its lines must appear there, one after another.
 
 The commands run in a temporary folder that holds FILEs, with the folder TOOLS on the path.
 """
@@ -73,7 +73,7 @@ def main():
                 count, found = run_console(start, lines, words[1:] != ["any"], folder, path)
                 commands += count
                 problems += found
-            elif len(words) == 2 and words[0] == "cpp":
+            elif len(words) == 2 and words[0] in ("cpp", "case"):
                 quotes += 1
                 source = open(os.path.join(repository, words[1]), encoding="utf-8").read()
                 if "\n".join(lines) not in source:

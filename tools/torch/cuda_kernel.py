@@ -25,7 +25,8 @@ TYPES = {"f16": torch.float16, "bf16": torch.bfloat16, "f32": torch.float32, "i8
          "i64": torch.int64,
          "f8e4m3fn": torch.float8_e4m3fn, "f8e5m2": torch.float8_e5m2}
 MAX_DYNAMIC_SHARED = 8  # CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
-# CUdevice_attribute: clock in kHz; largest shared memory of a block in bytes
+# Numbers of CUdevice_attribute: the clock rate in kHz, and the largest number of bytes of shared
+# memory that a block can opt into.
 CLOCK_RATE, SHARED_OPTIN = 13, 97
 
 
@@ -110,7 +111,8 @@ class Kernel:
         for number, buffer in enumerate(self.buffers):
             if buffer["scope"] in ("input", "output"):
                 tensor = next(given if buffer["scope"] == "input" else made)
-                # The compiler may have merged adjacent axes into one.
+                # Only the number of elements is compared, not the shape, because the compiler may
+                # have merged adjacent axes.
                 if tensor.numel() != math.prod(buffer["extents"]) or tensor.dtype != TYPES[buffer["type"]] \
                         or not tensor.is_contiguous():
                     raise ValueError(f"%{buffer['name']}: expected contiguous {buffer['type']}{buffer['extents']}, "
@@ -121,7 +123,7 @@ class Kernel:
         for function, phase in self.phases:
             values = [tensors[number].data_ptr() for number in phase["bindings"]]
             values += [self.record.data_ptr()] if phase["checks"] else []
-            values.append(0)  # number of the first task
+            values.append(0)  # The kernel's last argument is the number of its first task.
             words = (ctypes.c_uint64 * len(values))(*values)
             places = [ctypes.addressof(words) + 8 * i for i in range(len(values))]
             maps = [self.tensor_map(tensors, phase["bindings"][box["binding"]], box) for box in phase["boxes"]]

@@ -1,16 +1,16 @@
-// Tests runs on the session's own thread, and the functions that end or watch a
-// run.
+// Tests asynchronous runs on the session's own thread, and the functions that
+// stop or observe a run.
 #include <atomic>
 #include <string>
 #include <thread>
 #include <vector>
 
-#include "vm/api/testing.h"
+#include "vm/api/testing/holders.h"
 
 namespace ember::vm {
 namespace {
 
-// A program that runs until it is stopped, if steps have no limit.
+// Returns a program that loops until it is stopped, if steps have no limit.
 ModuleDefinition Endless() {
   return ParseSample(R"(
 module "by hand" from "endless"
@@ -33,7 +33,7 @@ EmberSessionOptions EndlessOptions() {
 
 struct Done {
   EmberSession* session = nullptr;
-  int left = 0;  // number of further runs that NoteDone begins
+  int left = 0;  // number of further runs that the callback NoteDone begins
   std::atomic<int> calls{0};
   EmberStatus status = EMBER_INTERNAL;
   std::string message;
@@ -149,7 +149,8 @@ TEST(AsyncTest, OneRunAtATime) {
   Api().fence_release(fence);
 }
 
-// While a run is in progress on one thread, no other thread can begin one.
+// While a run is in progress on one thread, beginning a run on any other thread
+// must fail.
 TEST(AsyncTest, OneRunAtATimeOnAnyThreads) {
   const LoadedModule module(Endless());
   EmberSessionOptions options = EndlessOptions();
@@ -158,7 +159,7 @@ TEST(AsyncTest, OneRunAtATimeOnAnyThreads) {
   ASSERT_EQ(SetX(session, kX, {1}), EMBER_OK);
   std::atomic<EmberStatus> status = EMBER_OK;
   std::thread other([&] { status = Api().session_run(session); });
-  // Waits until the run has begun.
+  // The loop waits until the run has begun.
   EmberSessionInfo info = {};
   info.struct_size = sizeof(info);
   while (Api().session_info(session, &info) == EMBER_OK && status == EMBER_OK)
@@ -170,7 +171,7 @@ TEST(AsyncTest, OneRunAtATimeOnAnyThreads) {
   Api().session_cancel(session);
   other.join();
   EXPECT_EQ(status, EMBER_CANCELLED);
-  // The cancellation does not affect the next run.
+  // Cancelling a run must not affect the next run.
   EXPECT_EQ(Api().session_set_max_seconds(session, 0.01), EMBER_OK);
   EXPECT_EQ(Api().session_run(session), EMBER_RESOURCE_EXHAUSTED);
 }
@@ -221,8 +222,8 @@ TEST(ProgressTest, CountsDispatches) {
   EXPECT_EQ(expected, 3);
 }
 
-// Each thread has sessions of its own on shared modules, while other threads
-// cancel and watch. For TSan.
+// Each thread uses sessions of its own on shared modules, while other threads
+// cancel and observe the runs. ThreadSanitizer checks for data races.
 TEST(ThreadsTest, EightThreads) {
   const LoadedModule module(SampleNamed("static"));
   const LoadedModule endless(Endless());

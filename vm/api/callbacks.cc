@@ -8,8 +8,8 @@
 namespace ember::api {
 namespace {
 
-// Checks the size of a struct that the application fills, so that a later
-// version may append fields.
+// Checks the size of a struct that the application fills. It may be larger than
+// expected, because later versions append fields.
 Status CheckSize(const char* what, size_t size, size_t expected) {
   if (size >= expected) return OkStatus();
   return InvalidArgumentError(
@@ -23,7 +23,7 @@ Status CheckFunction(const char* what, bool is_there) {
                               ": expected functions, found NULL");
 }
 
-// Runs chunks on the application's threads.
+// Runs chunks on the threads of the application.
 class GivenRunner final : public ParallelRunner {
  public:
   explicit GivenRunner(const EmberThreadPool& pool) : pool_(pool) {}

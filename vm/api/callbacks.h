@@ -18,17 +18,17 @@ namespace ember::api {
 
 class Logger {
  public:
-  // A logger that drops its lines.
+  // Makes a logger that discards its lines.
   Logger() = default;
-  // Returns a logger that calls `given`, or one that drops its lines if given
-  // is null.
+  // Returns a logger that calls `given`. If given is null, the logger discards
+  // its lines.
   static StatusOr<Logger> Of(const EmberLogger* given);
 
   // Logs the line with its line feeds escaped: names in an untrusted module may
   // contain some.
   void Log(EmberLogLevel level, std::string_view line) const;
-  // Logs the message if status is an error. Returns status itself, which must
-  // outlive the returned reference.
+  // Logs the message if the status is an error. Returns a reference to the
+  // argument, which must outlive the reference.
   const Status& Note(const Status& status) const;
 
  private:
@@ -36,15 +36,15 @@ class Logger {
   void* context_ = nullptr;
 };
 
-// Returns an adapter for the application's progress callback. Null if given is
+// Returns an adapter for the application's progress callback; null if given is
 // null.
 StatusOr<std::unique_ptr<Progress>> ProgressOf(const EmberProgress* given);
 
-// Returns an allocator that calls the application's functions, or one without
-// functions if given is null.
+// Returns an allocator that calls the application's functions. If given is
+// null, the allocator has no functions, so the C library's allocation is used.
 StatusOr<HostAllocator> AllocatorOf(const EmberAllocator* given);
 
-// Returns a runner that uses the application's threads. Null if given is null.
+// Returns a runner that uses the application's threads; null if given is null.
 StatusOr<std::unique_ptr<ParallelRunner>> RunnerOf(
     const EmberThreadPool* given);
 

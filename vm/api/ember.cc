@@ -1,4 +1,4 @@
-// The table of the C API, and its errors.
+// Defines the table of the C API, and its error messages.
 #include "vm/api/ember.h"
 
 #include <string>
@@ -92,8 +92,8 @@ constexpr EmberApi kApi = {
 }  // namespace
 
 EmberStatus Report(const Status& status) {
-  // The message may contain names of an untrusted module, so its line feeds are
-  // escaped.
+  // The message may contain names from an untrusted module, so its line feeds
+  // are escaped.
   if (!status.ok()) last_error = OnOneLine(status.message());
   return static_cast<EmberStatus>(status.code());
 }

@@ -11,25 +11,27 @@
  * or later. Structs that the caller fills begin with their size for the same
  * reason.
  *
- * Ownership: every create and load function has a release function. Releasing
- * NULL does nothing. A module may be released while sessions use it.
+ * Ownership: an object that a create or load function returns is released with
+ * the release function for its type. Releasing NULL does nothing. A module may
+ * be released while sessions use it.
  *
  * Threads: any number of threads may share a module. Only one thread at a time
  * may use a session, except for functions that say "on any thread". Starting a
  * run while another run of the session is in progress is
  * EMBER_FAILED_PRECONDITION.
  *
- * Trust: modules need not be trusted. The session's options bound what a module
- * may take; exceeding a limit is EMBER_RESOURCE_EXHAUSTED. It is the same error
- * if the system has no memory for tensors (copied constants, arenas, results,
- * packed operands, scratch); the session can be used again afterwards.
- * Bookkeeping grows with a module's instructions but not with its tensors. It
- * comes from operator new. If that fails, the process ends by std::terminate,
+ * Trust: modules need not be trusted. The session's options limit the memory
+ * and time that a module may use; a call that exceeds a limit returns
+ * EMBER_RESOURCE_EXHAUSTED. The same error is returned if the system has no
+ * memory for tensors (copied constants, arenas, results, packed operands,
+ * scratch); the session can be used again afterwards. Memory for bookkeeping,
+ * whose size depends on a module's instructions but not on its tensors, comes
+ * from operator new. If operator new fails, the process ends by std::terminate,
  * because the library is built without exceptions.
  *
  * Errors: every function that can fail returns a status. error_message() then
- * returns what was wrong, in one line. The line is the calling thread's and
- * valid until its next failing call. */
+ * returns one line that says what was wrong. Each thread has its own line,
+ * which is valid until the next failing call on this thread. */
 #ifndef EMBER_VM_API_EMBER_H_
 #define EMBER_VM_API_EMBER_H_
 
@@ -41,7 +43,8 @@ extern "C" {
 #endif
 
 #define EMBER_API_VERSION 7
-/* The version of Ember, for people: "0", the version of the API, a count. */
+/* The version of Ember for display: "0", EMBER_API_VERSION and a number that
+ * counts releases with this API. */
 #define EMBER_VERSION "0.7.0"
 
 #if defined(_WIN32)
@@ -53,22 +56,26 @@ extern "C" {
 typedef struct EmberModule EmberModule;
 typedef struct EmberSession EmberSession;
 typedef struct EmberFence EmberFence; /* since version 4 */
-/* Since version 5: kernels that are linked into the program or come from a
- * shared library. It is the type of the symbol in a file that vm-prejit
- * --emit=static, --emit=shared or --emit=c wrote. */
+/* Since version 5: the type of kernels that are linked into the program or come
+ * from a shared library. A file that vm-prejit --emit=static, --emit=shared or
+ * --emit=c wrote has one symbol of this type. */
 typedef struct EmberKernels EmberKernels;
 
 typedef enum EmberStatus {
   EMBER_OK = 0,
-  EMBER_INVALID_ARGUMENT = 1,   /* the caller's input is wrong */
-  EMBER_NOT_FOUND = 2,          /* no such file, input or result */
-  EMBER_UNIMPLEMENTED = 3,      /* valid, but not supported */
-  EMBER_DATA_LOSS = 4,          /* a file is truncated or corrupt */
-  EMBER_RESOURCE_EXHAUSTED = 5, /* a limit was reached, or there is no memory */
+  EMBER_INVALID_ARGUMENT = 1, /* The caller passed a wrong input. */
+  EMBER_NOT_FOUND = 2,        /* There is no such file, input or result. */
+  EMBER_UNIMPLEMENTED = 3,    /* The input is valid, but not supported. */
+  EMBER_DATA_LOSS = 4,        /* A file is truncated or corrupt. */
+  /* A limit was exceeded, or there is no memory. */
+  EMBER_RESOURCE_EXHAUSTED = 5,
   EMBER_FAILED_PRECONDITION = 6,
   EMBER_INTERNAL = 7,
-  EMBER_CANCELLED = 8, /* session_cancel or EmberProgress::report ended it */
-  EMBER_NOT_READY = 9  /* fence_wait: the time is over, the run is not */
+  /* session_cancel or EmberProgress::report stopped the call. */
+  EMBER_CANCELLED = 8,
+  /* The time that was passed to fence_wait is over, but the run has not ended.
+   */
+  EMBER_NOT_READY = 9
 } EmberStatus;
 
 typedef enum EmberType {
@@ -86,12 +93,13 @@ typedef enum EmberType {
   EMBER_F32 = 11,
   EMBER_F64 = 12,
   /* The 8-bit formats E4M3 and E5M2 of the OCP 8-bit Floating Point
-   * Specification, one element per byte. */
+   * Specification. An element is one byte. */
   EMBER_F8E4M3FN = 13,
   EMBER_F8E5M2 = 14
 } EmberType;
 
-/* An input or result as the module declares it. Lives as long as the module. */
+/* Describes an input or result as the module declares it. Its pointers are
+ * valid as long as the module exists. */
 typedef struct EmberTensorInfo {
   const char* name;
   EmberType type;
@@ -99,7 +107,7 @@ typedef struct EmberTensorInfo {
   const int64_t* dims; /* -1: any extent */
 } EmberTensorInfo;
 
-/* Elements in memory: row-major, contiguous. */
+/* A tensor whose elements are in memory in row-major order, without gaps. */
 typedef struct EmberTensor {
   EmberType type;
   int32_t rank;
@@ -108,67 +116,71 @@ typedef struct EmberTensor {
   size_t byte_size;
 } EmberTensor;
 
-/* --- what sessions take since version 4 --- */
+/* --- options of sessions since version 4 --- */
 
-/* The code that runs a dispatch. Kernels come from the optional library
- * libember_jit.so. It is looked for in the folder `library_folder` of the
- * session's options. If that is NULL, it is looked for in the folder of the
+/* Selects the code that runs dispatches. Kernels come from the optional library
+ * libember_jit.so. The library is looked for in the folder `library_folder` of
+ * the session's options. If that is NULL, it is looked for in the folder of the
  * file that contains ember_get_api, in its subfolder "ember", and in "../ember"
  * and "../lib/ember" relative to that folder. The library is loaded when it is
  * first needed, and stays loaded. */
 typedef enum EmberTier {
-  EMBER_TIER_INTERPRETER = 0, /* tier 0: needs nothing, runs at once */
+  /* Tier 0 needs no library and no compilation, so it runs at once. */
+  EMBER_TIER_INTERPRETER = 0,
   /* Each dispatch is compiled before it first runs, once for all shapes. A run
    * that is cancelled while a kernel is compiled does not wait for the kernel.
-   * If one run waits for a kernel, other runs do not: they interpret the
-   * dispatch until the kernel is there. */
+   * While one run waits for a kernel, other runs do not wait: they interpret
+   * the dispatch until the kernel is made. */
   EMBER_TIER_BASELINE = 1,
   /* Like BASELINE, but each dispatch is compiled for the shape that it runs
-   * with. After 64 shapes one more kernel serves all other shapes. */
+   * with. After 64 shapes one more kernel is compiled, which runs all other
+   * shapes. */
   EMBER_TIER_OPTIMIZED = 2,
   /* The interpreter runs dispatches while another thread compiles those that
-   * run often. Without a JIT it is the interpreter alone, and the logger gets a
-   * warning. On devices other than the host it is the same as OPTIMIZED. */
+   * run often. Without libember_jit.so only the interpreter runs, and the
+   * logger gets a warning. On devices other than the host this tier is the same
+   * as OPTIMIZED. */
   EMBER_TIER_AUTO = 3
 } EmberTier;
 
-/* Since version 6: where kernels are compiled. A worker is a process of its
- * own, ember-compile-worker, found in the folder of libember_jit.so. The
- * library starts it when the first kernel is wanted. One worker serves all
- * processes of this user, and it ends when it has been idle for a minute.
- * Signal handlers and priorities of this process stay as they are. If the
- * compiler crashes, only the kernel is lost. */
+/* Since version 6: selects where kernels are compiled. The worker is a separate
+ * process, ember-compile-worker, whose program is in the folder of
+ * libember_jit.so. The library starts it when the first kernel is requested.
+ * One worker serves all processes of this user, and it ends when it has been
+ * idle for a minute. Signal handlers and priorities of this process stay as
+ * they are. If the compiler crashes, only the kernel is lost. */
 typedef enum EmberCompileIn {
-  /* In the worker. In a thread if the worker cannot be started, and for tiers
-   * whose callers wait for their kernels. */
+  /* Compiles in the worker. Compiles in a thread of this process if the worker
+   * cannot be started, and for tiers whose callers wait for their kernels. */
   EMBER_COMPILE_IN_WORKER_IF_THERE = 0,
-  EMBER_COMPILE_IN_THREAD = 1, /* the caller's thread, or one of low priority */
-  /* if it cannot be started, there are no kernels */
+  /* Compiles in the caller's thread, or in a thread of low priority. */
+  EMBER_COMPILE_IN_THREAD = 1,
+  /* Compiles in the worker. If it cannot be started, there are no kernels. */
   EMBER_COMPILE_IN_WORKER = 2
 } EmberCompileIn;
 
-/* The source of memory for tensors: the arena, results, what the program
- * allocates, and what the interpreter packs, pads and works with. malloc still
- * provides the small memory that describes modules and sessions, and the memory
- * that kernels and drivers of devices take. Both functions may be called on any
- * thread, also concurrently. context must stay valid while the session and the
- * memory of its results live. */
+/* Functions that allocate the memory for tensors: the arena, results, memory
+ * that the program allocates, and the interpreter's packed and padded copies
+ * and scratch memory. malloc still provides the small memory that describes
+ * modules and sessions, and the memory that kernels and drivers of devices
+ * take. Both functions may be called on any thread, also concurrently. context
+ * must stay valid while the session and the memory of its results live. */
 typedef struct EmberAllocator {
   size_t struct_size; /* sizeof(EmberAllocator) */
   void* context;
   /* Returns size bytes, aligned to alignment, which is a power of two. The
-   * contents do not matter. NULL: there is no memory; the call that needed it
-   * fails with EMBER_RESOURCE_EXHAUSTED. */
+   * contents do not matter. Returns NULL if there is no memory; the call of the
+   * API that needs the memory then fails with EMBER_RESOURCE_EXHAUSTED. */
   void* (*allocate)(void* context, size_t size, size_t alignment);
-  /* Releases memory that allocate returned for that size. */
+  /* Releases memory that allocate returned for this size. */
   void (*release)(void* context, void* memory, size_t size);
 } EmberAllocator;
 
 /* Computes one piece of a parallel computation. */
 typedef void (*EmberChunk)(void* work, int64_t chunk, int32_t worker);
 
-/* Threads of the caller, used instead of the session's own. context must stay
- * valid while the session lives. */
+/* The caller's threads, which are used instead of threads of the session.
+ * context must stay valid while the session exists. */
 typedef struct EmberThreadPool {
   size_t struct_size; /* sizeof(EmberThreadPool) */
   void* context;
@@ -184,103 +196,107 @@ typedef struct EmberThreadPool {
 
 typedef enum EmberLogLevel {
   EMBER_LOG_INFO = 0,
-  EMBER_LOG_WARNING = 1, /* the call continues, but not as was requested */
-  EMBER_LOG_ERROR = 2    /* the text of error_message() */
+  EMBER_LOG_WARNING = 1, /* The call continues, but not as it was requested. */
+  EMBER_LOG_ERROR = 2    /* The line is the text of error_message(). */
 } EmberLogLevel;
 
-/* Receives what a session does, one line at a time. A line has no line feed and
- * is valid during the call. log may be called on any thread, also concurrently.
- * It must not call functions for the same module or session. context must stay
- * valid while the session lives. */
+/* Receives lines that describe the actions of a session, one at a time. A line
+ * has no line feed and is valid during the call. log may be called on any
+ * thread, also concurrently. It must not call functions for the same module or
+ * session. context must stay valid while the session exists. */
 typedef struct EmberLogger {
   size_t struct_size; /* sizeof(EmberLogger) */
   void* context;
   void (*log)(void* context, EmberLogLevel level, const char* line);
 } EmberLogger;
 
-/* Since version 7: a step of long work, reported before it begins. Strings are
- * valid during the call. */
+/* Since version 7: describes a step of long work. The event is reported before
+ * the step begins. Its strings are valid during the call. */
 typedef struct EmberProgressEvent {
-  size_t struct_size; /* size of the library's struct */
-  /* "read": bytes are read from an EmberReader; "load": dispatches and programs
-   * of the module are read and verified; "kernels": native code of the module
-   * is checked and installed. */
+  size_t struct_size; /* size of this struct in the library's version */
+  /* Name of the stage. "read": bytes are read from an EmberReader. "load":
+   * dispatches and programs of the module are read and verified. "kernels":
+   * native code of the module is checked and installed. */
   const char* stage;
-  const char* item; /* subject of the step: a name in the module */
-  int64_t done;     /* steps of the stage that are finished */
-  int64_t total;    /* steps of the stage in all; 0: not known */
+  const char* item; /* the object of this step: a name in the module */
+  int64_t done;     /* number of finished steps of the stage */
+  int64_t total;    /* number of all steps of the stage; 0: not known */
 } EmberProgressEvent;
 
-/* Receives the progress of a call, on the thread of that call. report must not
- * call functions for the same module. */
+/* Receives the progress of a call. report runs on the thread of that call. It
+ * must not call functions for the same module. */
 typedef struct EmberProgress {
   size_t struct_size; /* sizeof(EmberProgress) */
   void* context;
   /* Returns 0 to stop the call. The call then returns EMBER_CANCELLED and has
-   * no effect. */
+   * no other effect. */
   int32_t (*report)(void* context, const EmberProgressEvent* event);
 } EmberProgress;
 
 typedef struct EmberSessionOptions {
   size_t struct_size; /* sizeof(EmberSessionOptions) */
-  int32_t threads; /* computing threads, with the caller's; 0: one per core */
-  /* Largest number of bytes that the module may make the session take. 0: the
-   * memory of the machine or of its control group; negative: no limit. */
+  /* threads that compute, including the caller's; 0: one per core */
+  int32_t threads;
+  /* Largest number of bytes of memory that the session may use for the module.
+   * 0: the memory of the machine or of its control group; negative: no limit.
+   */
   int64_t memory_limit;
   /* Since version 3. Limits of each run: work_limit is the number of points
    * that the run may evaluate (each term of a sum counts), step_limit the
-   * number of backward jumps and calls in its program. 0: 2^48 and 2^32;
-   * negative: no limit. */
+   * number of backward jumps and calls in its program. 0 means 2^48 for
+   * work_limit and 2^32 for step_limit; negative: no limit. */
   int64_t work_limit;
   int64_t step_limit;
-  double max_seconds; /* limit of each run; 0: no limit */
+  double max_seconds; /* time limit of each run; 0: no limit */
   /* The fields below exist since version 4. session_create copies what pointers
-   * point to, or uses it only during the call. What a context points to is not
-   * copied. */
+   * point to, or uses it only during the call. The objects to which a context
+   * points are not copied. */
   int32_t tier;    /* an EmberTier */
-  int32_t profile; /* not 0: times every dispatch, for session_profile */
-  int32_t trace;   /* not 0: keeps an event per dispatch; implies profile */
-  /* Not 0: machine code that vm-prejit wrote into the module may run, if there
-   * is some for this processor or for the session's device. Dispatches without
-   * such code run as `tier` says. Native code can do whatever this process can:
-   * allow it only for modules whose maker is trusted. */
+  int32_t profile; /* not 0: measures every dispatch for session_profile */
+  int32_t trace;   /* not 0: stores an event per dispatch; implies profile */
+  /* Not 0: native code that vm-prejit wrote into the module may run, if the
+   * module has code for this processor or for the session's device. Dispatches
+   * without such code run as `tier` says. Native code can do whatever this
+   * process can: allow it only for modules whose maker is trusted. */
   int32_t allow_native;
-  /* A device name of device_info, such as "cpu" or "vulkan:1"; NULL: "cpu".
-   * Other devices than "cpu" need tier OPTIMIZED or AUTO. There AUTO needs no
-   * JIT if kernels of files are allowed: dispatches that have none run on the
-   * CPU. */
+  /* Name of a device as device_info gives it, such as "cpu" or "vulkan:1";
+   * NULL: "cpu". Devices other than "cpu" need the tier OPTIMIZED or AUTO. AUTO
+   * needs no libember_jit.so on such a device if native code is allowed:
+   * dispatches without a kernel in the module then run on the CPU. */
   const char* device;
-  /* folder of optional libraries; NULL: see EmberTier */
+  /* folder of the optional libraries; NULL: the folders that EmberTier lists */
   const char* library_folder;
-  /* Folder in which kernels are kept for later processes. NULL: they are not
-   * kept. */
+  /* Folder in which compiled kernels are stored for later processes. NULL: they
+   * are not stored. */
   const char* kernel_cache_folder;
-  const EmberAllocator* allocator;    /* NULL: malloc's memory */
-  const EmberThreadPool* thread_pool; /* NULL: own threads, see threads */
-  const EmberLogger* logger;          /* NULL: there is no log */
-  /* Used if allow_native is 0: a public key of 32 bytes. Native code may run if
-   * the module is signed by this key (vm-sign). NULL: no native code may run.
-   */
+  const EmberAllocator* allocator; /* NULL: malloc's memory */
+  /* NULL: the session's own threads (`threads`) */
+  const EmberThreadPool* thread_pool;
+  const EmberLogger* logger; /* NULL: no lines are logged */
+  /* A public key of 32 bytes, which is used if allow_native is 0. Native code
+   * may then run if the module was signed (by vm-sign) with the secret of this
+   * key. NULL: no native code may run. */
   const uint8_t* native_key;
   int32_t compile_in; /* since version 6: an EmberCompileIn */
-  /* Since version 7; used during session_create. NULL: no progress is
-   * reported. */
+  /* Since version 7: receives the progress of session_create. NULL: no progress
+   * is reported. */
   const EmberProgress* progress;
 } EmberSessionOptions;
 
-/* Source that a module is read from, in file order, each byte once. */
+/* A source from which a module is read: in file order, each byte once. */
 typedef struct EmberReader {
   size_t struct_size; /* sizeof(EmberReader) */
   void* context;
-  uint64_t size; /* bytes of the module */
-  /* Reads up to size bytes at offset into buffer and returns how many it read.
-   * It is called again for the missing bytes. 0: there is no more data;
-   * negative: an error. */
+  uint64_t size; /* size of the module in bytes */
+  /* Reads up to size bytes at offset into buffer and returns the number of
+   * bytes that it read. If that is less than size, read is called again for the
+   * missing bytes. 0: there is no more data; negative: an error. */
   int64_t (*read)(void* context, uint64_t offset, void* buffer, size_t size);
 } EmberReader;
 
-/* Since version 7: where a module comes from, and who receives the progress of
- * loading it. Set exactly one of path, data and reader; the rest may be 0. */
+/* Since version 7: says where a module comes from and who receives the progress
+ * of loading it. Set exactly one of path, data and reader; the other two must
+ * be NULL, and all other fields may be 0. */
 typedef struct EmberModuleOptions {
   size_t struct_size;        /* sizeof(EmberModuleOptions) */
   const char* path;          /* see module_load_file */
@@ -290,53 +306,56 @@ typedef struct EmberModuleOptions {
   /* Not 0: compares the bytes of every constant with their checksum, which
    * reads the whole file. A mismatch is EMBER_DATA_LOSS. */
   int32_t verify_constants;
-  const EmberProgress* progress; /* used during the call; may be NULL */
+  const EmberProgress* progress; /* used during the call only; may be NULL */
 } EmberModuleOptions;
 
-/* Extents of a tensor. */
+/* The extents of a tensor's dims. */
 typedef struct EmberShape {
   int32_t rank;
   const int64_t* dims;
 } EmberShape;
 
-/* A string of an input or result. It is UTF-8 if the model says so, may contain
- * zero bytes, and is not terminated. */
+/* One element of an input or result whose elements are strings. It is UTF-8 if
+ * the model requires that, may contain zero bytes, and has no terminating zero.
+ */
 typedef struct EmberString {
   const char* data;
   size_t size;
 } EmberString;
 
-/* A tensor of strings, row-major. */
+/* A tensor whose elements are strings, in row-major order. */
 typedef struct EmberStringTensor {
   int32_t rank;
   const int64_t* dims;
   const EmberString* strings;
-  size_t count; /* the product of dims */
+  size_t count; /* number of strings: the product of dims */
 } EmberStringTensor;
 
-/* Called when a run that session_run_async began has ended. message is the text
- * of the error, or "" if there was none; it is valid during the call. */
+/* The type of a function that is called when a run that session_run_async began
+ * has ended. message is the text of the error, or "" if there was none; it is
+ * valid during the call. */
 typedef void (*EmberRunDone)(void* context, EmberStatus status,
                              const char* message);
 
-/* The library fills the structs below. The caller sets struct_size; the library
- * writes only fields within that size. */
+/* The library fills the structs below. The caller sets struct_size before the
+ * call; the library writes only the fields that fit into this size. */
 
-/* Counters of one dispatch instruction of a program, since the session was
- * created or session_profile_reset was called. */
+/* Counters of one dispatch instruction of a program. They count calls since the
+ * session was created or session_profile_reset was called. */
 typedef struct EmberProfileRow {
   size_t struct_size;   /* sizeof(EmberProfileRow) */
-  const char* dispatch; /* name of the dispatch */
-  const char* origin;   /* the model's node names */
+  const char* dispatch; /* name of the dispatch that the instruction calls */
+  const char* origin;   /* names of the model's nodes in the dispatch */
   const char* program;
-  const char* plan; /* execution of the last call, as text */
+  const char* plan; /* text that says how the last call was executed */
   int64_t calls;
   int64_t total_ns;
   int64_t tier_calls[3]; /* calls by tier */
-  int32_t tier;          /* tier of the last call */
+  int32_t tier;          /* tier that ran the last call */
 } EmberProfileRow;
 
-/* One call of a dispatch. Times are in nanoseconds of the steady clock. */
+/* Describes one call of a dispatch. Times are in nanoseconds of the steady
+ * clock. */
 typedef struct EmberTraceEvent {
   size_t struct_size;   /* sizeof(EmberTraceEvent) */
   const char* dispatch; /* name of the dispatch */
@@ -347,27 +366,30 @@ typedef struct EmberTraceEvent {
 
 typedef struct EmberSessionInfo {
   size_t struct_size; /* sizeof(EmberSessionInfo) */
-  const char* device; /* the driver's name, such as "cpu" */
-  const char* target; /* target that kernels are compiled for */
-  EmberTier tier;     /* INTERPRETER if AUTO found no JIT */
+  const char* device; /* name of the driver, such as "cpu" */
+  const char* target; /* target for which kernels are compiled */
+  EmberTier tier;     /* INTERPRETER if AUTO found no libember_jit.so */
   int64_t arena_bytes;
-  int64_t pool_bytes; /* allocations, results, and plans of tier 0 */
-  int64_t peak_bytes; /* largest sum of both */
+  /* bytes of the program's allocations, results and plans of tier 0 */
+  int64_t pool_bytes;
+  int64_t peak_bytes; /* largest sum of arena_bytes and pool_bytes */
 } EmberSessionInfo;
 
 typedef struct EmberDeviceInfo {
-  size_t struct_size;   /* sizeof(EmberDeviceInfo) */
-  const char* name;     /* for EmberSessionOptions::device */
-  const char* text;     /* for display */
-  const char* target;   /* triple and features */
-  int64_t memory_bytes; /* its own, or shared with the host; 0: not known */
+  size_t struct_size; /* sizeof(EmberDeviceInfo) */
+  const char* name;   /* for EmberSessionOptions::device */
+  const char* text;   /* for display */
+  const char* target; /* triple and features */
+  /* memory of the device, or shared with the host; 0: not known */
+  int64_t memory_bytes;
 } EmberDeviceInfo;
 
 typedef struct EmberApi {
   size_t
-      /* size of the library's table: entries beyond it do not exist */
+      /* Size of the library's table. Functions beyond this size do not exist.
+       */
       struct_size;
-  uint32_t version; /* version of the library */
+  uint32_t version; /* EMBER_API_VERSION of the library */
 
   /* --- version 1 --- */
   const char* (*error_message)(void);
@@ -375,11 +397,12 @@ typedef struct EmberApi {
   /* Loads a module from a file. The file is mapped, not copied, and must not
    * change while the module lives. If another program truncates it, using the
    * module raises SIGBUS, as with every mapping. Replacing the file by renaming
-   * is safe. module_load_memory with a copy has no such limits. */
+   * is safe. Loading a copy of the file with module_load_memory avoids these
+   * restrictions. */
   EmberStatus (*module_load_file)(const char* path, EmberModule** module);
   /* Loads a module from memory. data must stay valid while the module, its
    * sessions and their results live. Data that is 64-byte aligned is used in
-   * place, other data is copied. */
+   * place; otherwise the function copies it. */
   EmberStatus (*module_load_memory)(const void* data, size_t size,
                                     EmberModule** module);
   void (*module_release)(EmberModule* module);
@@ -390,79 +413,83 @@ typedef struct EmberApi {
   EmberStatus (*module_result_info)(const EmberModule* module, int32_t index,
                                     EmberTensorInfo* info);
 
-  /* options may be NULL. */
+  /* Creates a session of the module. options may be NULL, which means the
+   * defaults. */
   EmberStatus (*session_create)(EmberModule* module,
                                 const EmberSessionOptions* options,
                                 EmberSession** session);
   void (*session_release)(EmberSession* session);
-  /* The data is not copied: it must stay valid until the runs that use it have
-   * ended. */
+  /* Sets the data of an input for the next runs. The data is not copied: it
+   * must stay valid until the runs that use it have ended. */
   EmberStatus (*session_set_input)(EmberSession* session, int32_t index,
                                    const EmberTensor* tensor);
   EmberStatus (*session_run)(EmberSession* session);
-  /* A result of the last run. It is valid until the next run or until the
-   * session is released. */
+  /* Returns a result of the last run. The tensor's data is valid until the next
+   * run or until the session is released. */
   EmberStatus (*session_result)(EmberSession* session, int32_t index,
                                 EmberTensor* tensor);
 
   /* --- version 2 --- */
-  /* The meaning of the elements if their type is only how they are stored, such
-   * as "i4" or "f8e4m3fn" with one element per byte. "" if the elements are of
-   * their declared type; NULL for an index out of range. "string": use
-   * session_set_input_strings and session_result_strings. The text lives as
-   * long as the module. */
+  /* Returns the meaning of the elements of an input or result if `type` only
+   * says how they are stored: for example "i4" or "f8e4m3fn" with one element
+   * per byte. Returns "" if the elements have their declared type, and NULL for
+   * an index out of range. If the text is "string", use
+   * session_set_input_strings and session_result_strings. The text is valid as
+   * long as the module exists. */
   const char* (*module_input_logical_type)(const EmberModule* module,
                                            int32_t index);
   const char* (*module_result_logical_type)(const EmberModule* module,
                                             int32_t index);
 
   /* --- version 3 --- */
-  /* Ends the run that is in progress, if there is one. The run returns
+  /* Stops the run that is in progress, if there is one. The run returns
    * EMBER_CANCELLED; the interpreter stops within milliseconds. The session can
    * be used again. May be called on any thread while the session lives. */
   void (*session_cancel)(EmberSession* session);
 
   /* --- version 4 --- */
-  /* The functions of this version that return a status return
-   * EMBER_INVALID_ARGUMENT for a NULL where a pointer is required, and
-   * EMBER_NOT_FOUND for an index out of range. */
+  /* If a pointer that is required is NULL, the functions of this version that
+   * return a status return EMBER_INVALID_ARGUMENT. If an index is out of range,
+   * they return EMBER_NOT_FOUND. */
 
-  /* Reads a module once into memory of its own, for example from an asset, an
-   * archive or a socket. The reader is not used after the call. */
+  /* Loads a module by reading it once into memory that the module owns. The
+   * source may for example be an asset, an archive or a socket. The reader is
+   * not used after the call. */
   EmberStatus (*module_load_reader)(const EmberReader* reader,
                                     EmberModule** module);
 
-  /* A dim of an input or result as text: a number such as "224", a symbol's
-   * name such as "N" (equal names are equal extents), or for results a formula
-   * such as "2*N+1". "?" if the extent is not known before the run; NULL for an
-   * index out of range. Lives as long as the module. May be called on any
-   * thread. */
+  /* Returns a dim of an input or result as text: a number such as "224", a
+   * symbol's name such as "N" (equal names are equal extents), or for results a
+   * formula such as "2*N+1". The text is "?" if the extent is not known before
+   * the run. Returns NULL for an index out of range. The text is valid as long
+   * as the module exists. May be called on any thread. */
   const char* (*module_input_dim)(const EmberModule* module, int32_t index,
                                   int32_t dim);
   const char* (*module_result_dim)(const EmberModule* module, int32_t index,
                                    int32_t dim);
   /* Computes the shape of result `index` for inputs of these shapes, without a
-   * run. Writes as many dims as the result's rank; -1 is an extent that depends
-   * on the data. If the shapes do not fit, the call returns
-   * EMBER_INVALID_ARGUMENT with the message that a run would give. May be
-   * called on any thread. */
+   * run. Writes as many dims as the result's rank; an extent that depends on
+   * data is -1. If the shapes of the inputs do not match the module, the call
+   * returns EMBER_INVALID_ARGUMENT with the message that a run would give. May
+   * be called on any thread. */
   EmberStatus (*module_result_shape)(const EmberModule* module,
                                      const EmberShape* inputs,
                                      int32_t input_count, int32_t index,
                                      int64_t* dims);
 
-  /* Describes device number `index`, from 0 on, of those that a session could
-   * use. EMBER_NOT_FOUND after the last one. Strings are valid until this
-   * thread calls device_info again. */
+  /* Describes the device with the number `index`, counted from 0, among the
+   * devices that a session could use. Returns EMBER_NOT_FOUND after the last
+   * device. Strings are valid until this thread calls device_info again. */
   EmberStatus (*device_info)(int32_t index, EmberDeviceInfo* info);
-  /* Strings live as long as the session. */
+  /* Describes the session. The strings in `info` are valid as long as the
+   * session exists. */
   EmberStatus (*session_info)(EmberSession* session, EmberSessionInfo* info);
 
-  /* The strings are copied. */
+  /* Sets an input of strings. The strings are copied. */
   EmberStatus (*session_set_input_strings)(EmberSession* session, int32_t index,
                                            const EmberStringTensor* tensor);
-  /* A result of the last run. It is valid until the next run or until the
-   * session is released. */
+  /* Returns a result of strings of the last run. It is valid until the next run
+   * or until the session is released. */
   EmberStatus (*session_result_strings)(EmberSession* session, int32_t index,
                                         EmberStringTensor* tensor);
   /* Makes runs write the result to `data`, of byte_size bytes, from the next
@@ -470,8 +497,8 @@ typedef struct EmberApi {
    * EMBER_INVALID_ARGUMENT if the result does not fit, or if the memory is not
    * aligned for the elements or overlaps an input or another result. The memory
    * must stay valid while runs use it. If data is NULL, the session uses its
-   * own memory again. Without this call results stay where the run wrote them,
-   * so session_result copies nothing. */
+   * own memory again. Results in the session's own memory are not copied
+   * either: session_result returns the memory to which the run wrote them. */
   EmberStatus (*session_set_output)(EmberSession* session, int32_t index,
                                     void* data, size_t byte_size);
 
@@ -489,26 +516,28 @@ typedef struct EmberApi {
    * owns; it is signalled after `done` has returned. */
   EmberStatus (*session_run_async)(EmberSession* session, EmberRunDone done,
                                    void* context, EmberFence** fence);
-  /* Waits for the run, at most that many seconds; negative: without limit.
-   * Returns EMBER_NOT_READY if the time is over, else the run's status.
-   * error_message() on this thread is then the run's message. May be called on
-   * several threads at once. */
+  /* Waits until the run has ended, at most `seconds` seconds; a negative value
+   * means no limit. Returns EMBER_NOT_READY if the run has not ended in this
+   * time, otherwise the run's status. error_message() on this thread then
+   * returns the run's message. May be called on several threads at once. */
   EmberStatus (*fence_wait)(EmberFence* fence, double seconds);
-  /* 1 if the run has ended, so that fence_wait would return at once, else 0.
-   * May be called on any thread. */
+  /* Returns 1 if the run has ended, so that fence_wait would return at once;
+   * otherwise 0. May be called on any thread. */
   int32_t (*fence_is_signalled)(const EmberFence* fence);
   /* Releases the fence; the run may still be in progress. No other thread may
    * be waiting for the fence. A fence may outlive its session: releasing the
-   * session ends the run. */
+   * session ends the run and signals the fence. */
   void (*fence_release)(EmberFence* fence);
 
-  /* Number of dispatches that the current or last run has begun, and the number
-   * that is expected: that of the last successful run, or, before there is one,
-   * the number of dispatch instructions in the module. Either pointer may be
-   * NULL. May be called on any thread while the session lives. */
+  /* Sets *begun to the number of dispatches that the current or last run has
+   * begun, and *expected to the number that is expected for a whole run: that
+   * of the last successful run. Before a run has succeeded, it is the number of
+   * dispatch instructions in the module. Either pointer may be NULL. May be
+   * called on any thread while the session lives. */
   EmberStatus (*session_progress)(const EmberSession* session, int64_t* begun,
                                   int64_t* expected);
-  /* Replaces EmberSessionOptions::max_seconds from the next run on. */
+  /* Sets a new value of EmberSessionOptions::max_seconds, which applies from
+   * the next run on. */
   EmberStatus (*session_set_max_seconds)(EmberSession* session, double seconds);
 
   /* Takes a snapshot of the profile and returns its number of rows; 0 without
@@ -517,24 +546,26 @@ typedef struct EmberApi {
   int32_t (*session_profile)(EmberSession* session);
   EmberStatus (*session_profile_row)(const EmberSession* session, int32_t index,
                                      EmberProfileRow* row);
-  /* The number of events so far; 0 without EmberSessionOptions::trace. */
+  /* Returns the number of trace events so far; 0 without
+   * EmberSessionOptions::trace. */
   int64_t (*session_trace)(EmberSession* session);
   EmberStatus (*session_trace_event)(EmberSession* session, int64_t index,
                                      EmberTraceEvent* event);
-  /* Clears the profile and the trace. */
+  /* Clears the counters of the profile and the events of the trace. */
   EmberStatus (*session_profile_reset)(EmberSession* session);
 
-  /* One line for display: how many dispatches run native code of the module and
-   * for which processors that code is, or why no dispatch does. If the module
-   * has native code, the logger gets the line, too. Lives as long as the
-   * session. May be called on any thread. */
+  /* Returns one line for display. It says how many dispatches run native code
+   * of the module and for which processors this code was made, or why no
+   * dispatch runs native code. If the module has native code, the logger gets
+   * the line, too. The line is valid as long as the session exists. May be
+   * called on any thread. */
   const char* (*session_native_kernels)(const EmberSession* session);
 
   /* --- version 5 --- */
   /* Adds kernels that the program has linked or loaded itself. Sessions on the
-   * host run them whatever allow_native says: loading them was the permission.
-   * If several files are added, each dispatch gets the kernel that fits this
-   * processor best.
+   * host run them whatever the value of allow_native, because a program that
+   * loads kernels has thereby allowed them. If several files are added, each
+   * dispatch gets the kernel that fits this processor best.
    *
    *   #include "model.h"
    *   ember->module_add_kernels(module, &ember_kernels_model);
@@ -550,30 +581,34 @@ typedef struct EmberApi {
    * runs without them. */
   EmberStatus (*module_add_kernels)(EmberModule* module,
                                     const EmberKernels* kernels);
-  /* Adds an overlay file (vm-prejit --overlay): kernels of the module in a file
-   * of their own. They need the same permission as kernels in the module,
-   * allow_native or native_key. The file is mapped, as the module's is.
-   * session_native_kernels says if this processor can run the kernels, and if
-   * they are signed. EMBER_FAILED_PRECONDITION: the module already has had a
-   * session. EMBER_INVALID_ARGUMENT: the overlay is of another module. */
+  /* Adds an overlay file (vm-prejit --overlay): a file with kernels for the
+   * module. These kernels need the same permission as kernels in the module's
+   * file: allow_native or native_key. The overlay file is mapped, as the
+   * module's file is. session_native_kernels says if this processor can run the
+   * kernels, and if they are signed. EMBER_FAILED_PRECONDITION: the module
+   * already has had a session. EMBER_INVALID_ARGUMENT: the overlay is of
+   * another module. */
   EmberStatus (*module_add_overlay)(EmberModule* module, const char* path);
 
   /* --- version 6 --- */
-  /* Metadata of the model: what its maker stored in it, such as labels and the
-   * author, and what the compiler added. These are texts by key, in ascending
-   * order of the keys (docs/formats.md lists the keys). Texts are UTF-8,
-   * terminated, and live as long as the module. May be called on any thread. */
+  /* These functions return metadata of the model: texts that its maker stored
+   * in it, such as labels and the author, and texts that the compiler added.
+   * Each text has a key; they are sorted by key (docs/formats.md lists the
+   * keys). Texts are UTF-8, terminated, and live as long as the module. May be
+   * called on any thread. */
   int32_t (*module_metadata_count)(const EmberModule* module);
-  /* NULL for an index out of range. */
+  /* Returns the key of the entry with this number, and the next function its
+   * value; NULL for an index out of range. */
   const char* (*module_metadata_key)(const EmberModule* module, int32_t index);
   const char* (*module_metadata_value)(const EmberModule* module,
                                        int32_t index);
-  /* The value of a key; NULL if the module does not have the key. */
+  /* Returns the value of the entry with this key; NULL if the module does not
+   * have the key. */
   const char* (*module_metadata)(const EmberModule* module, const char* key);
 
   /* --- version 7 --- */
-  /* Does what the module_load_* functions do, and reports progress, which can
-   * stop it. */
+  /* Loads a module like the functions module_load_*, and reports progress to
+   * options->progress, which can stop the loading. */
   EmberStatus (*module_load)(const EmberModuleOptions* options,
                              EmberModule** module);
 } EmberApi;

@@ -1,4 +1,5 @@
-// The C API for C++17: handles that release themselves, and results as spans.
+// A C++17 wrapper of the C API: objects that release their handles, and results
+// as spans.
 //
 //   ember::Module module = ember::Module::Load("model.vmfb").value();
 //   ember::Session session = ember::Session::Create(module).value();
@@ -12,11 +13,11 @@
 //
 // Functions that can fail return a Result: ok(), status(), message(), value().
 // value() of an error throws ember::Error. Without exceptions, or if
-// EMBER_NO_EXCEPTIONS is defined, it prints the message and aborts, so call
-// ok() first there.
+// EMBER_NO_EXCEPTIONS is defined, it prints the message and aborts, so in such
+// programs call ok() first.
 //
-// Ownership, threads and errors: members follow the rules of the functions of
-// ember.h that they are named after. All names are in ember::api_v7, so that a
+// Ownership, threads and errors: each member follows the rules of the function
+// of ember.h with the same name. All names are in ember::api_v7, so that a
 // program can use this header together with the runtime's own headers.
 #ifndef EMBER_VM_API_EMBER_HPP_
 #define EMBER_VM_API_EMBER_HPP_
@@ -34,7 +35,8 @@
 #include <utility>
 #include <vector>
 
-#include "ember.h"  // in the same folder, in the source tree and installed
+#include "ember.h"  // ember.h is in the same folder, both in the source tree
+                    // and in an installed package.
 
 #if !defined(EMBER_NO_EXCEPTIONS) && defined(__cpp_exceptions)
 #define EMBER_HAS_EXCEPTIONS 1
@@ -46,8 +48,8 @@
 namespace ember {
 inline namespace api_v7 {
 
-// Returns the library's table. Ends the process if the library is older than
-// this header.
+// Returns the library's table of functions. Ends the process if the library is
+// older than this header.
 inline const EmberApi& Api() {
   static const EmberApi* const api = ember_get_api(7);
   if (api == nullptr) {
@@ -79,7 +81,7 @@ class Error : public std::runtime_error {
 #endif
 }
 
-// A value, or a status and the message of an error.
+// Holds either a value, or the status and the message of an error.
 template <typename T>
 class [[nodiscard]] Result {
  public:
@@ -119,8 +121,9 @@ class [[nodiscard]] Result<void> {
   Result() = default;
   Result(EmberStatus status, std::string message)
       : status_(status), message_(std::move(message)) {}
-  // Makes a result from the status of a function of the table. Call it on the
-  // same thread, because error_message() is per thread.
+  // Makes a result from the status that a function of the table returned. It
+  // must be called on the same thread as that function, because error_message()
+  // is per thread.
   static Result Of(EmberStatus status) {
     return status == EMBER_OK ? Result()
                               : Result(status, Api().error_message());
@@ -138,7 +141,8 @@ class [[nodiscard]] Result<void> {
   std::string message_;
 };
 
-// A view of memory that something else owns; a small std::span of C++20.
+// A view of contiguous elements that another object owns: a small version of
+// C++20's std::span.
 template <typename T>
 class Span {
  public:
@@ -167,8 +171,8 @@ class Span {
   size_t size_ = 0;
 };
 
-// The EmberType of a C++ type. F16, BF16 and the 8-bit floats have no C++ type:
-// make an EmberTensor of their bits.
+// Maps a C++ type to its EmberType. F16, BF16 and the 8-bit floats have no C++
+// type: for these, fill an EmberTensor with their bits.
 template <typename T>
 constexpr EmberType TypeOf() {
   if constexpr (std::is_same_v<T, bool>) return EMBER_BOOL;
@@ -184,8 +188,8 @@ constexpr EmberType TypeOf() {
   if constexpr (std::is_same_v<T, double>) return EMBER_F64;
 }
 
-// A tensor for an input. Neither elements nor dims are copied; both must stay
-// valid.
+// Makes a tensor for an input. The elements and dims are not copied; both must
+// stay valid.
 template <typename T>
 EmberTensor View(Span<const T> elements, Span<const int64_t> dims) {
   return {TypeOf<T>(), static_cast<int32_t>(dims.size()), dims.data(),
@@ -227,7 +231,7 @@ class Module {
         Api().module_load_memory(bytes.data(), bytes.size(), &module);
     return Made(status, module);
   }
-  // Loads a module and reports the progress to report(event), which returns
+  // Loads a module and passes its progress to report(event), which returns
   // false to stop loading.
   static Result<Module> Load(
       EmberModuleOptions options,
@@ -244,7 +248,8 @@ class Module {
     const EmberStatus status = Api().module_load(&options, &module);
     return Made(status, module);
   }
-  // Loads a module through read(offset, buffer, size); see EmberReader::read.
+  // Loads a module by calls of read(offset, buffer, size), which must behave as
+  // EmberReader::read.
   static Result<Module> Load(
       uint64_t size,
       const std::function<int64_t(uint64_t, void*, size_t)>& read) {
@@ -262,12 +267,13 @@ class Module {
     return Made(status, module);
   }
 
-  // Adds kernels that the program has linked or loaded. Call it before the
-  // first session is created.
+  // Adds kernels that the program has linked or loaded. It must be called
+  // before the first session is created.
   Result<void> AddKernels(const EmberKernels* kernels) {
     return Result<void>::Of(Api().module_add_kernels(get(), kernels));
   }
-  // Adds kernels in a file of their own. Sessions need permission for them.
+  // Adds kernels from an overlay file. Sessions need permission to use them
+  // (allow_native or native_key).
   Result<void> AddOverlay(const char* path) {
     return Result<void>::Of(Api().module_add_overlay(get(), path));
   }
@@ -285,9 +291,9 @@ class Module {
     const EmberStatus status = Api().module_result_info(get(), index, &info);
     return Told(status, info);
   }
-  // Metadata of the model: the text of a key, or all texts in ascending order
-  // of their keys. Texts live as long as the module. Null if the key is
-  // missing.
+  // Returns metadata of the model: the text of a key (null if the key is
+  // missing), or all keys and texts, sorted by key. Texts are valid as long as
+  // the module exists.
   const char* metadata(const char* key) const {
     return Api().module_metadata(get(), key);
   }
@@ -299,8 +305,8 @@ class Module {
                            Api().module_metadata_value(get(), i));
     return entries;
   }
-  // The shape of result `index` for inputs of these shapes; -1: the extent
-  // depends on the data.
+  // Returns the shape of result `index` for inputs of these shapes. An extent
+  // that depends on data is -1.
   Result<std::vector<int64_t>> ResultShape(
       const std::vector<std::vector<int64_t>>& inputs, int32_t index) const {
     const Result<EmberTensorInfo> info = result_info(index);
@@ -333,7 +339,8 @@ class Module {
   std::unique_ptr<EmberModule, ModuleReleaser> handle_;
 };
 
-// A result in the session's memory, or in the caller's (SetOutput).
+// Returns a result. Its elements are in the session's memory, or in the
+// caller's (SetOutput).
 template <typename T>
 class Elements {
  public:
@@ -353,8 +360,9 @@ class Elements {
 
 class Fence {
  public:
-  // Waits for the run, at most `seconds` seconds; negative: without limit.
-  // Returns EMBER_NOT_READY if the time is over before the run ends.
+  // Waits until the run has ended, at most `seconds` seconds; a negative number
+  // means no limit. Returns EMBER_NOT_READY if the run has not ended in this
+  // time.
   Result<void> Wait(double seconds = -1) {
     const EmberStatus status = Api().fence_wait(handle_.get(), seconds);
     if (status == EMBER_NOT_READY) return {status, "the run is not over"};

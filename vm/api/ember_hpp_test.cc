@@ -1,6 +1,7 @@
-// Uses the C++17 wrapper as an application does. Arguments: the modules
-// "static" and "loop" of vm/isa/testing/sample_modules.cc. Built as C++17, with
-// exceptions and without.
+// Tests the C++17 wrapper by using it as an application does. The arguments are
+// files with the modules "static" and "loop" of
+// vm/isa/testing/sample_modules.cc. The test is built as C++17, with exceptions
+// and without.
 #include <cstdio>
 #include <cstring>
 #include <string>
@@ -112,7 +113,7 @@ void TestReader(const char* path) {
 
 }  // namespace
 
-// An uncaught exception ends the test.
+// main does not catch exceptions, so one that is thrown ends the test.
 // NOLINTNEXTLINE(bugprone-exception-escape)
 int main(int argc, char** argv) {
   if (argc != 3) return 2;

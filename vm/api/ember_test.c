@@ -1,5 +1,6 @@
-/* Uses the C API as an application does, compiled as C. Argument: the module
- * "static" of vm/isa/testing/sample_modules.cc. */
+/* Tests the C API by using it as an application does, compiled as C. The
+ * argument is a file with the module "static" of
+ * vm/isa/testing/sample_modules.cc. */
 #include "vm/api/ember.h"
 
 #include <stdio.h>
@@ -92,8 +93,9 @@ static void TestRun(EmberSession* session) {
   EXPECT(ember->session_set_input(session, 1, &tensor) == EMBER_NOT_FOUND);
 }
 
-/* Tests a module whose first input is f8e4m3fn in bytes and whose results are
- * strings. */
+/* Tests the logical types of a module whose first input holds f8e4m3fn numbers
+ * in bytes, and whose first result holds strings. No session can be made for
+ * the module, because this program is linked without support for strings. */
 static void TestLogicalTypes(const char* path) {
   EmberModule* module = NULL;
   EmberSession* session = NULL;
@@ -141,8 +143,8 @@ static void TestLimits(EmberModule* module) {
   EXPECT(RunOnce(session) == EMBER_RESOURCE_EXHAUSTED);
   EXPECT(strstr(ember->error_message(), "(--max-seconds)") != NULL);
   ember->session_release(session);
-  /* The options of a program built for version 2: arbitrary bytes may follow
-   * them. */
+  /* The struct has the size that it had in version 2, so arbitrary bytes may
+   * follow its fields. */
   options.struct_size = offsetof(EmberSessionOptions, work_limit);
   EXPECT(ember->session_create(module, &options, &session) == EMBER_OK);
   ember->session_cancel(session); /* nothing runs */
@@ -171,12 +173,13 @@ int main(int argc, char** argv) {
   TestRun(session);
   ember->session_release(session);
   TestLimits(module);
-  options.memory_limit = 100; /* the arena takes 128 */
+  options.memory_limit = 100; /* The arena alone takes 128 bytes. */
   EXPECT(ember->session_create(module, &options, &session) ==
          EMBER_RESOURCE_EXHAUSTED);
   EXPECT(session == NULL);
   EXPECT(ember->session_create(module, NULL, &session) == EMBER_OK);
-  ember->module_release(module); /* the session keeps what it needs */
+  /* The session keeps alive what it needs of the module. */
+  ember->module_release(module);
   TestRun(session);
   ember->session_release(session);
   if (failures == 0) puts("PASSED");

@@ -1,5 +1,6 @@
-// Tests options and queries of sessions: readers, shapes, places for results,
-// memory, threads, loggers, tiers, profiles.
+// Tests options and queries of sessions and modules: readers, shapes, the
+// caller's memory for results, memory limits, threads, loggers, tiers,
+// profiles.
 #include <algorithm>
 #include <atomic>
 #include <cstdlib>
@@ -9,7 +10,7 @@
 #include <thread>
 #include <vector>
 
-#include "vm/api/testing.h"
+#include "vm/api/testing/holders.h"
 
 namespace ember::vm {
 namespace {
@@ -17,7 +18,8 @@ namespace {
 struct Asset {
   const std::vector<uint8_t>* bytes;
   size_t piece;
-  size_t end;  // offset at which reads end
+  size_t end;  // offset in bytes at which the reader reports the end of the
+               // data
   int reads = 0;
 };
 
@@ -56,7 +58,8 @@ TEST(ReaderTest, SaysWhatIsMissing) {
             "module_load_reader: expected up to 50 bytes at 150, found that "
             "the reader gave 0");
   EXPECT_EQ(module, nullptr);
-  // The file ends before the module does, at the size that the reader reports.
+  // The reader reports the end of the data before the size that it has
+  // announced.
   asset.end = 200;
   EXPECT_EQ(Api().module_load_reader(&reader, &module), EMBER_DATA_LOSS);
   reader.size = UINT64_MAX;
@@ -69,7 +72,8 @@ TEST(ReaderTest, SaysWhatIsMissing) {
   EXPECT_EQ(Api().module_load_reader(nullptr, &module), EMBER_INVALID_ARGUMENT);
 }
 
-// A file can hold one long name and refer to it from a million dims.
+// A file may contain one long name and refer to it from a million dims, so it
+// must not be copied for each.
 TEST(ShapesTest, LongNamesOfDimsAreNotCopied) {
   const std::string name(1000, 'N');
   const LoadedModule module(
@@ -119,7 +123,8 @@ TEST(OutputTest, ResultsGoWhereTheCallerWants) {
   ASSERT_EQ(Api().session_result(session, 0, &tensor), EMBER_OK);
   EXPECT_EQ(tensor.data, place.data());
   EXPECT_EQ(tensor.byte_size, 16u);
-  // Without a place for the result, the session writes to its own memory again.
+  // Once the caller's memory for the result is removed, the session writes to
+  // its own memory again.
   place.assign(5, -1);
   ASSERT_EQ(Api().session_set_output(session, 0, nullptr, 0), EMBER_OK);
   ASSERT_EQ(RunStatic(session), EMBER_OK);
@@ -135,7 +140,7 @@ TEST(OutputTest, RefusesWhatDoesNotFit) {
   EXPECT_EQ(RunStatic(session), EMBER_INVALID_ARGUMENT);
   EXPECT_EQ(LastError(),
             "place of result 'z:0': expected 16 bytes for 2x2xf32, found 12");
-  // The input overlaps the place for the result.
+  // The input overlaps the caller's memory for the result.
   ASSERT_EQ(Api().session_set_output(session, 0, place.data(), 48), EMBER_OK);
   ASSERT_EQ(SetX(session, place.data() + 6, {2, 3}), EMBER_OK);
   EXPECT_EQ(Api().session_run(session), EMBER_INVALID_ARGUMENT);
@@ -160,7 +165,7 @@ TEST(OutputTest, RefusesWhatDoesNotFit) {
             "result 'sum'");
 }
 
-// An allocator that can fail at a chosen allocation.
+// An allocator that can be made to fail at a chosen allocation.
 struct Heap {
   std::atomic<int64_t> live{0};
   std::atomic<int> allocations{0};
@@ -173,7 +178,9 @@ void* HeapAllocate(void* context, size_t size, size_t alignment) {
   heap.live += static_cast<int64_t>(size);
   const size_t rounded = (size + alignment - 1) / alignment * alignment;
   void* const memory = std::aligned_alloc(alignment, rounded);
-  std::memset(memory, 0xa5, size);  // contents do not matter
+  std::memset(memory, 0xa5, size);  // The memory is filled with arbitrary
+                                    // bytes, because its contents must not
+                                    // matter.
   return memory;
 }
 
@@ -243,7 +250,8 @@ TEST(AllocatorTest, EachAllocationMayFail) {
   }
 }
 
-// A session can run again after a run that had no memory.
+// After a run that failed because there was no memory, the session must be able
+// to run again.
 TEST(AllocatorTest, ARunAfterOneWithoutMemory) {
   const LoadedModule module(SampleNamed("static"));
   Heap heap;
@@ -304,7 +312,7 @@ TEST(AllocatorTest, RefusesHalfAnAllocator) {
   EXPECT_EQ(NewSession(module, options).status(), EMBER_INVALID_ARGUMENT);
 }
 
-// A thread pool of the application, with one thread per worker.
+// A thread pool of the application. It has one thread per worker.
 struct Pool {
   std::atomic<int64_t> chunks{0};
   std::atomic<int> runs{0};
@@ -393,8 +401,8 @@ struct Message {
   std::string text;
 };
 
-// An untrusted module chooses the names of its inputs. They must not be able to
-// add a line to a log.
+// An untrusted module chooses the names of its inputs. A name with a line feed
+// must not be able to add a line to the log.
 TEST(LoggerTest, NamesOfAModuleAddNoLines) {
   ModuleDefinition definition = SampleNamed("static");
   definition.programs[0].inputs[0].name = "x\n2 a line of its own\x1b[2J";
@@ -461,7 +469,7 @@ TEST(TierTest, DevicesAreListed) {
   EXPECT_STREQ(info.name, "cpu");
   EXPECT_NE(info.target[0], '\0');
   EXPECT_EQ(Api().device_info(1, &info), EMBER_NOT_FOUND);
-  // Fields that a caller does not know are not written.
+  // Fields behind the caller's struct_size must not be written.
   info.text = "mine";
   info.struct_size = offsetof(EmberDeviceInfo, text);
   ASSERT_EQ(Api().device_info(0, &info), EMBER_OK);

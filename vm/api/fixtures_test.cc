@@ -1,6 +1,6 @@
-// Loads and runs modules that the compiler and the writer of earlier versions
-// wrote. Whatever the format becomes, these modules load and give the same
-// results. Never write them anew; add new files for a new format.
+// Loads and runs modules that earlier versions of the compiler and the writer
+// wrote. However the format changes, these modules must load and give the same
+// results. Never write these files again; add new files for a new format.
 #include <cmath>
 #include <cstdlib>
 #include <string>
@@ -15,14 +15,15 @@ const EmberApi& Api() { return *ember_get_api(EMBER_API_VERSION); }
 
 struct Fixture {
   const char* name;
-  // Weighted sum of each result's elements. Empty if the module has strings,
-  // which this library lacks.
+  // For each result, the weighted sum of its elements. It is empty if the
+  // module has strings, which this library does not support.
   std::vector<double> sums;
-  // The module's metadata under "labels"; null if it has no metadata.
+  // The expected metadata under the key "labels"; null if the module has no
+  // metadata.
   const char* labels = nullptr;
 };
 
-// Modules of format 1, from November 2026.
+// These modules have format 1, from November 2026.
 const Fixture kFixtures[] = {
     {"calls", {6, 19, 8, 5}},
     {"digits", {21.9693083}},
@@ -62,8 +63,8 @@ size_t SizeOf(EmberType type) {
   return 0;
 }
 
-// Makes elements: for float types the values 0, 0.25, … 1.5, 0, …; for other
-// types 2 in each byte or integer.
+// Returns the bytes of `count` elements. Elements of float types have the
+// values 0, 0.25, … 1.5, 0, …; those of other types are 2.
 std::vector<uint8_t> MakeElements(EmberType type, size_t count) {
   std::vector<uint8_t> bytes(count * SizeOf(type));
   for (size_t i = 0; i < count; ++i) {
@@ -83,7 +84,8 @@ double Sum(const EmberTensor& tensor) {
   const size_t count = tensor.byte_size / SizeOf(tensor.type);
   double sum = 0;
   for (size_t i = 0; i < count; ++i) {
-    // The weight depends on the place, so that swapped elements change the sum.
+    // The weight depends on the element's position, so that the sum changes if
+    // elements are swapped.
     const double weight = 1 + static_cast<double>(i % 11);
     sum += weight * (tensor.type == EMBER_F32
                          ? static_cast<const float*>(tensor.data)[i]

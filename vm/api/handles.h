@@ -20,42 +20,44 @@
 #include "vm/api/ember.h"
 #include "vm/api/run_thread.h"
 #include "vm/format/overlay.h"
+#include "vm/runtime/dispatch/session_kernels.h"
+#include "vm/runtime/dispatch/tiering.h"
 #include "vm/runtime/module.h"
 #include "vm/runtime/session.h"
-#include "vm/runtime/session_kernels.h"
 #include "vm/runtime/tensor.h"
-#include "vm/runtime/tiering.h"
 
 namespace ember::api {
 
-// An input or result of the entry program, as the C API describes it.
+// Describes an input or result of the entry program in the form that the C API
+// returns.
 struct TensorInfo {
   std::string name;
   EmberType type = EMBER_F32;
   std::vector<int64_t> dims;
-  // One text per dim. Empty: the name of the dim's symbol. That name is not
-  // copied, because a file may use a long name many times.
+  // One text per dim. An empty text means the name of the dim's symbol, which
+  // is not copied, because a file may use a long name many times.
   std::vector<std::string> dim_texts;
   bool is_string = false;
 };
 
 // Kernels and counters that sessions share.
 struct SharedKernels {
-  std::shared_ptr<vm::Tiering> tiering;  // null: tier 0 alone
+  std::shared_ptr<vm::Tiering> tiering;  // Null if only tier 0 runs.
   EmberTier tier = EMBER_TIER_INTERPRETER;
   std::string native_text;  // text of session_native_kernels
   bool is_made = false;
 };
 
-// Keeps the message for the calling thread and returns the status.
+// Stores the status's message as the calling thread's error_message() and
+// returns its code.
 EmberStatus Report(const Status& status);
 const char* ErrorMessage();
 
 Status NullError(std::string_view function);
 Status CheckIndex(std::string_view what, int64_t index, size_t count);
 
-// Copies the fields that fit the caller's struct_size, the first field of *to.
-// That field itself stays.
+// Copies the fields that fit into the caller's struct, whose size is its first
+// field, struct_size. That field itself is not changed.
 template <typename Struct>
 void Fill(const Struct& from, Struct* to) {
   const size_t size = std::min(to->struct_size, sizeof(Struct));
@@ -76,16 +78,19 @@ struct EmberModule {
   std::vector<const void*> tables;
   std::vector<ember::vm::Overlay> overlays;
   bool has_sessions = false;
-  // Kernels that sessions on the host share, by tier and by permission: a
-  // session must not see native code that it may not run.
+  // Kernels that the module's sessions on the host share, by tier and by
+  // permission. They differ by permission because a session must not use native
+  // code that it may not run.
   std::map<ember::vm::NativePermission, ember::api::SharedKernels>
       kernels[EMBER_TIER_AUTO + 1];
 };
 
 struct EmberSession {
-  // The caller's objects come first, because the session below uses them.
+  // The objects that the caller passed. They are declared before the session,
+  // which uses them, and so are destroyed after it.
   ember::api::Logger logger;
-  std::unique_ptr<ember::ParallelRunner> runner;  // null: the device's own
+  // Null if the device uses its own threads.
+  std::unique_ptr<ember::ParallelRunner> runner;
   std::atomic<bool> cancels{false};
   std::string device_name;
   std::string target;
@@ -99,26 +104,27 @@ struct EmberSession {
   bool has_results = false;
   std::vector<ember::vm::ResultPlace> places;
   std::vector<ember::vm::SiteProfile> profile;
-  // Strings of session_result_strings, by result.
+  // Strings that session_result_strings returned, for each result.
   std::vector<std::vector<EmberString>> strings;
   std::atomic<int64_t> expected_dispatches{0};
 
-  std::mutex mutex;  // guards the fields below, and `cancels`
+  std::mutex mutex;  // This mutex guards the fields below, and `cancels`.
   bool is_running = false;
   bool is_closing = false;
-  // The thread of asynchronous runs.
+  // The thread that executes asynchronous runs; created by the first one.
   std::optional<ember::api::RunThread> thread;
 
   // Returns an error if a run of the session is in progress on any thread.
   ember::Status CheckIdle();
-  // Like CheckIdle, but also marks a run as in progress.
+  // Like CheckIdle, but if no run is in progress, marks the session as running.
   ember::Status BeginRun();
-  // Runs the program. Called between BeginRun and EndRun.
+  // Runs the program. BeginRun must have been called before, and EndRun must be
+  // called afterwards.
   ember::Status Run();
   void EndRun();
 };
 
-// The functions of the table, grouped by file.
+// The functions of the API's table, grouped by the file that defines them.
 namespace ember::api {
 
 // The functions that module.cc defines.

@@ -1,12 +1,13 @@
-// Modules: loading them, and the queries of their declarations.
+// Implements the functions for modules: loading them, and queries of their
+// inputs, results and metadata.
 #include <algorithm>
 #include <span>
 #include <utility>
 
 #include "base/concat.h"
 #include "vm/api/handles.h"
-#include "vm/format/model_metadata.h"
-#include "vm/runtime/result_shapes.h"
+#include "vm/isa/model_metadata.h"
+#include "vm/runtime/program/result_shapes.h"
 
 namespace ember::api {
 namespace {
@@ -43,8 +44,8 @@ Status Publish(StatusOr<std::shared_ptr<const Module>> module,
   const vm::ResultExtents extents = vm::DescribeResults(*result->module);
   for (size_t i = 0; i < extents.size(); ++i) {
     for (size_t d = 0; d < extents[i].size(); ++d) {
-      // "?" is not stored: a dim without a text is named by its symbol, which
-      // is "?" too.
+      // "?" is not stored, because a dim without a text gets its symbol's name,
+      // which is "?" too.
       if (extents[i][d].text != "?")
         result->results[i].dim_texts[d] = extents[i][d].text;
     }
@@ -53,7 +54,8 @@ Status Publish(StatusOr<std::shared_ptr<const Module>> module,
   return OkStatus();
 }
 
-// Bytes of one read of a reader. Loading can be stopped between two reads.
+// Largest number of bytes of one read. Loading can be stopped between two
+// reads.
 constexpr size_t kPart = size_t{1} << 22;
 
 StatusOr<std::shared_ptr<const Module>> Read(const EmberReader& reader,
@@ -106,7 +108,8 @@ StatusOr<std::shared_ptr<const Module>> Load(const EmberModuleOptions& given,
 
 Status LoadAs(const EmberModuleOptions* given, EmberModule** out) {
   EmberModuleOptions options = {};
-  // Fields that the caller's header did not have keep their defaults.
+  // Fields that the caller's version of the struct does not have keep their
+  // defaults.
   std::copy_n(reinterpret_cast<const char*>(given),
               std::min(given->struct_size, sizeof(options)),
               reinterpret_cast<char*>(&options));
@@ -138,7 +141,8 @@ const char* LogicalType(std::span<const TensorSignature> signatures,
   return signatures[static_cast<size_t>(index)].logical_type.c_str();
 }
 
-// Returns entry number `index` of the metadata. Null for an index out of range.
+// Returns the metadata entry with the number `index`; null for an index out of
+// range.
 const vm::MetadataEntry* FindEntry(const EmberModule* module, int32_t index) {
   if (module == nullptr || index < 0) return nullptr;
   const auto& entries = module->module->definition().metadata;
@@ -146,7 +150,8 @@ const vm::MetadataEntry* FindEntry(const EmberModule* module, int32_t index) {
   return at < entries.size() ? &entries[at] : nullptr;
 }
 
-// signatures: the program's inputs or results, the same that infos describes.
+// Returns the text of a dim. `signatures` are the program's inputs or results,
+// and `infos` the descriptions of the same.
 const char* DimText(const std::vector<TensorInfo>& infos,
                     const vm::Program& program,
                     std::span<const TensorSignature> signatures, int32_t index,

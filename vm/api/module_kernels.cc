@@ -1,15 +1,15 @@
-// Adding kernels to a module that are not in its file.
+// Implements the functions that add kernels which are not in the module's file.
 #include <utility>
 
 #include "vm/api/handles.h"
 #include "vm/format/module_identity.h"
-#include "vm/runtime/native_kernels.h"
+#include "vm/runtime/dispatch/native_kernels.h"
 
 namespace ember::api {
 namespace {
 
-// Returns an error if the module already has had a session. The caller holds
-// the module's mutex.
+// Returns an error if a session of the module has been created. The caller must
+// hold the module's mutex.
 Status CheckHasNoSessions(const EmberModule& module) {
   if (!module.has_sessions) return OkStatus();
   return FailedPreconditionError(

@@ -29,7 +29,8 @@ StatusOr<std::string> FindLibrary(const std::string& name,
 }
 
 StatusOr<void*> LoadSymbol(const std::string& path, const char* symbol) {
-  // The library is never unloaded: objects that it created may still exist.
+  // The library is never unloaded, because objects that it created may still
+  // exist.
   void* const library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   const char* error = library == nullptr ? dlerror() : nullptr;
   if (library == nullptr)

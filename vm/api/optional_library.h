@@ -14,15 +14,17 @@
 
 namespace ember::api {
 
-// Returns the library's path in `folder`. If folder is empty, looks in the
-// folder of the file that this function was linked into, in its subfolder
-// "ember", and in "../ember" and "../lib/ember" relative to it. The environment
-// and the working folder are not used. NotFound lists the places.
+// Returns the library's path in `folder`. If `folder` is empty, looks in the
+// folder of the program or library that contains this function, in the
+// subfolder "ember", and in "../ember" and "../lib/ember" relative to that
+// folder. The environment and the working folder are not used. Returns NotFound
+// with a list of these folders if the library is in none of them.
 StatusOr<std::string> FindLibrary(const std::string& name,
                                   const std::string& folder);
 
-// Returns the address of a symbol of the library, which stays loaded. NotFound
-// has the loader's message, also for a library of another version.
+// Loads the library, which then stays loaded, and returns the address of a
+// symbol in it. Returns NotFound with the loader's message if that fails, for
+// example because the library is of another version.
 StatusOr<void*> LoadSymbol(const std::string& path, const char* symbol);
 
 }  // namespace ember::api

@@ -1,11 +1,11 @@
 #include <utility>
 
-#include "hal/cpu/cpu_device.h"
-#include "hal/drivers.h"
+#include "hal/cpu/device.h"
+#include "hal/registry/drivers.h"
 #include "vm/api/optional_library.h"
 #include "vm/api/parts.h"
-#include "vm/runtime/device_kernel.h"
-#include "vm/runtime/device_session.h"
+#include "vm/runtime/devices/session.h"
+#include "vm/runtime/kernels/device_kernel.h"
 #include "vm/runtime/string_library.h"
 
 namespace ember::api {
@@ -35,7 +35,7 @@ vm::DeviceLauncher KernelLauncher() { return vm::LaunchOnDevice; }
 std::vector<hal::DeviceDescription> ListDevices() {
   std::vector<hal::DeviceDescription> all;
   for (const hal::Driver& driver : hal::AllDrivers()) {
-    // The null driver computes nothing.
+    // The null driver is left out of the list, because it computes nothing.
     if (driver.name == "null") continue;
     auto devices = driver.list();
     if (!devices.ok()) continue;

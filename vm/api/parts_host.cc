@@ -1,4 +1,4 @@
-#include "hal/cpu/cpu_device.h"
+#include "hal/cpu/device.h"
 #include "vm/api/parts.h"
 
 namespace ember::api {

@@ -1,5 +1,5 @@
-// The parts that a library for the host alone lacks: devices, strings and
-// kernels.
+// Implements the parts for libraries that only support the host: devices,
+// strings and kernels return errors.
 #include "vm/api/parts.h"
 
 namespace ember::api {

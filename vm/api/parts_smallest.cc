@@ -9,8 +9,8 @@ StatusOr<std::shared_ptr<hal::Device>> OpenHost(
   return hal::CreateSerialDevice(options, allocator);
 }
 
-// Every field with a costly default is named here: an unnamed one would link
-// its default.
+// Every field whose default refers to much code is set here explicitly:
+// otherwise its default would be linked.
 vm::SessionOptions FirstOptions() {
   return vm::SessionOptions{.interpreter = &vm::PointwiseInterpreter(),
                             .library = nullptr};

@@ -1,4 +1,4 @@
-// Sessions: the profile and the trace of their dispatches.
+// Implements the functions for a session's profile and trace.
 #include <algorithm>
 
 #include "vm/api/handles.h"
@@ -48,7 +48,8 @@ EmberStatus SessionTraceEvent(EmberSession* session, int64_t index,
   if (!found.ok()) return Report(found);
   const vm::TraceEvent& from = trace[static_cast<size_t>(index)];
   EmberTraceEvent all = {};
-  // The name is a view of the module's own string, which ends with a zero byte.
+  // The pointer into the name can be returned, because the name is a view of
+  // the module's own string, which ends with a zero byte.
   all.dispatch = session->session->SiteName(from.site).data();
   all.begin_ns = from.begin_ns;
   all.end_ns = from.end_ns;

@@ -1,5 +1,5 @@
-// Tests the progress of loading a module and of creating a session through the
-// C API, and stops both at each step.
+// Tests the progress that the C API reports while it loads a module and creates
+// a session, and stops both at each step.
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "gtest/gtest.h"
-#include "vm/api/testing.h"
+#include "vm/api/testing/holders.h"
 
 namespace ember::vm {
 namespace {
@@ -18,7 +18,8 @@ struct Step {
   int64_t done, total;
 };
 
-// Stops before step number `last`.
+// Receives progress and requests to stop before the step with the number
+// `last`.
 struct Listener {
   size_t last = SIZE_MAX;
   std::vector<Step> steps;
@@ -105,7 +106,7 @@ TEST(ProgressTest, LoadingIsStoppedAtAnyStep) {
 
 struct Memory {
   std::vector<uint8_t> bytes;
-  size_t most = 0;  // largest number of bytes requested at once
+  size_t most = 0;  // largest number of bytes that one call of read requested
 };
 
 EmberReader ReaderOf(Memory& memory) {
@@ -181,7 +182,7 @@ TEST(ProgressTest, ConstantsAreCompared) {
                                       2 * definition.dispatches.size() +
                                       2 * definition.programs.size());
   EXPECT_EQ(whole.steps().back().done + 1, whole.steps().back().total);
-  // Finds the last constant's data in the file.
+  // The data of the last constant is searched for in the file.
   const std::span<const uint8_t> data = definition.constants.back().data;
   const auto place =
       std::search(bytes.begin(), bytes.end(), data.begin(), data.end());
@@ -191,7 +192,8 @@ TEST(ProgressTest, ConstantsAreCompared) {
   EXPECT_EQ(Load(options).status(), EMBER_DATA_LOSS);
 }
 
-// The module has kernels of every processor that tests run on.
+// The module contains kernels for every kind of processor on which the tests
+// run.
 TEST(ProgressTest, OfKernelsInTheFile) {
   EmberModuleOptions module_options = {};
   module_options.struct_size = sizeof(module_options);
@@ -215,7 +217,7 @@ TEST(ProgressTest, OfKernelsInTheFile) {
                 "stopped in kernels, before " + listener.steps.back().item);
       listener = {};
     }
-    // The module can be used all the same.
+    // The module must be usable after the error.
     EmberSession* session = nullptr;
     ASSERT_EQ(Api().session_create(load.module(), &options, &session), EMBER_OK)
         << LastError();

@@ -13,8 +13,8 @@ void Fence::Signal(Status status) {
 }
 
 const Status* Fence::Wait(double seconds) {
-  // A wait of this many seconds or more has no limit, because the clock could
-  // not represent its end.
+  // A wait of this many seconds or more has no limit, because its end would
+  // exceed the range of the clock.
   constexpr double kMaxSeconds = 1e9;
   std::unique_lock<std::mutex> lock(mutex_);
   const auto ends = [this] { return is_signalled_; };
@@ -43,7 +43,8 @@ RunThread::~RunThread() {
 
 Status RunThread::Start(Job job, std::shared_ptr<Fence> fence) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  // std::thread would end the process if it could not create a thread.
+  // The thread is created by pthread_create, because std::thread would end the
+  // process on failure.
   if (!has_thread_ && pthread_create(&thread_, nullptr, Main, this) != 0) {
     return ResourceExhaustedError(
         "run: expected one more thread, found that the system has none");

@@ -1,4 +1,5 @@
-// The thread of a session's asynchronous runs, and fences.
+// The thread that executes a session's asynchronous runs, and the fences that
+// are signalled when a run has ended.
 //
 //   RunThread thread;
 //   EMBER_RETURN_IF_ERROR(thread.Start(job, fence));
@@ -22,8 +23,8 @@ namespace ember::api {
 class Fence {
  public:
   void Signal(Status status);
-  // Waits for the job's status. Null if the time is over first; negative
-  // seconds: without limit.
+  // Waits for the job's status, at most this number of seconds; a negative
+  // number means no limit. Returns null if the job has not ended in this time.
   const Status* Wait(double seconds);
   bool is_signalled() const;
 
@@ -36,17 +37,20 @@ class Fence {
 
 class RunThread {
  public:
-  // A run to execute. Returns the status that the fence receives.
+  // A function that executes a run. The fence receives the status that it
+  // returns.
   using Job = std::function<Status()>;
 
   RunThread() = default;
-  // Waits for the job in progress, which must not start another one.
+  // Waits until the job in progress has ended. That job must not start another
+  // one.
   ~RunThread();
   RunThread(const RunThread&) = delete;
   RunThread& operator=(const RunThread&) = delete;
 
-  // Starts the job on this thread. A job may start the next one before it ends;
-  // fence may be null. ResourceExhausted: the thread could not be created.
+  // Starts the job on this thread. A job may start the next job before it ends.
+  // `fence` may be null. Returns ResourceExhausted if the thread could not be
+  // created.
   Status Start(Job job, std::shared_ptr<Fence> fence);
 
  private:
@@ -55,7 +59,7 @@ class RunThread {
 
   std::mutex mutex_;  // guards the fields below
   std::condition_variable changed_;
-  Job job_;  // empty: no job is waiting
+  Job job_;  // The job that waits for the thread; empty if none does.
   std::shared_ptr<Fence> fence_;
   bool stops_ = false;
   bool has_thread_ = false;

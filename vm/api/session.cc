@@ -1,4 +1,4 @@
-// Sessions: inputs, runs, results.
+// Implements the functions for a session's inputs, runs and results.
 #include <string>
 #include <utility>
 
@@ -160,7 +160,7 @@ Status GetStrings(EmberSession& session, int32_t index,
   return OkStatus();
 }
 
-// Logs an error and keeps its message.
+// Logs an error, stores it for error_message(), and returns its code.
 EmberStatus Tell(const EmberSession& session, const Status& status) {
   return Report(session.logger.Note(status));
 }

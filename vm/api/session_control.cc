@@ -1,4 +1,4 @@
-// Sessions: asynchronous runs, and the functions that end or watch a run.
+// Implements asynchronous runs, and the functions that stop or observe a run.
 #include <string>
 #include <utility>
 
@@ -12,7 +12,7 @@ struct EmberFence {
 namespace ember::api {
 namespace {
 
-// Runs the session and calls `done`, on the session's thread.
+// Runs the session and then calls `done`; this happens on the session's thread.
 Status RunAndTell(EmberSession& session, EmberRunDone done, void* context) {
   Status status = session.Run();
   session.EndRun();
@@ -24,7 +24,8 @@ Status RunAndTell(EmberSession& session, EmberRunDone done, void* context) {
   return status;
 }
 
-// Starts the job of a run for which BeginRun succeeded.
+// Starts the job of a run on the session's thread. BeginRun must have succeeded
+// before.
 Status Start(EmberSession& session, EmberRunDone done, void* context,
              std::shared_ptr<Fence> fence) {
   const std::lock_guard<std::mutex> lock(session.mutex);
@@ -77,8 +78,8 @@ void FenceRelease(EmberFence* fence) { delete fence; }
 void SessionCancel(EmberSession* session) {
   if (session == nullptr) return;
   const std::lock_guard<std::mutex> lock(session->mutex);
-  // The flag cancels a run that has been started but that its thread has not
-  // begun.
+  // The flag cancels a run that was started but which the session's thread has
+  // not begun yet.
   if (session->is_running) session->cancels = true;
   session->session->Cancel();
 }

@@ -1,4 +1,4 @@
-// Sessions: creating them from options.
+// Implements the creation of sessions from their options.
 #include <algorithm>
 #include <optional>
 #include <utility>
@@ -9,9 +9,9 @@
 #include "vm/api/handles.h"
 #include "vm/api/parts.h"
 #include "vm/format/module_signature.h"
-#include "vm/runtime/native_kernels.h"
-#include "vm/runtime/session_kernels.h"
-#include "vm/runtime/tiering.h"
+#include "vm/runtime/dispatch/native_kernels.h"
+#include "vm/runtime/dispatch/session_kernels.h"
+#include "vm/runtime/dispatch/tiering.h"
 
 namespace ember::api {
 namespace {
@@ -22,7 +22,8 @@ std::string OrEmpty(const char* text) { return text == nullptr ? "" : text; }
 
 StatusOr<EmberSessionOptions> CopyOptions(const EmberSessionOptions* given) {
   EmberSessionOptions options = {};
-  // Fields that the caller's header did not have keep their defaults.
+  // Fields that the caller's version of the struct does not have keep their
+  // defaults.
   if (given != nullptr) {
     std::copy_n(reinterpret_cast<const char*>(given),
                 std::min(given->struct_size, sizeof(options)),
@@ -83,39 +84,13 @@ vm::CompilePlace PlaceOf(int32_t compile_in) {
   }
 }
 
-// Creates the object that compiles and runs kernels. Null if AUTO finds no JIT
-// and can run without one: on the host, or with kernels of files if the session
-// may run any.
-StatusOr<std::shared_ptr<vm::Tiering>> MakeTiering(
-    const EmberModule& module, const EmberSessionOptions& options, bool is_host,
-    const vm::NativePermission& permission, const Logger& logger) {
-  // EmberTier has the values of KernelTier.
-  const vm::CompilePlan plan =
-      vm::PlanCompilation(static_cast<vm::KernelTier>(options.tier),
-                          PlaceOf(options.compile_in), is_host);
-  const vm::KernelLibraryOptions library = {
-      .threads = plan.threads,
-      .place = plan.place,
-      .cache_folder = OrEmpty(options.kernel_cache_folder)};
-  std::string message;
-  StatusOr<std::shared_ptr<vm::KernelProvider>> provider =
-      FindKernels(OrEmpty(options.library_folder), library, &message);
-  std::string warning;
-  if (provider.ok() && !message.empty())
-    warning = Concat({"kernels are not kept in the cache: ", message});
-  StatusOr<std::shared_ptr<vm::Tiering>> tiering = vm::TieringOf(
-      module.module, plan, std::move(provider), permission, &warning);
-  if (!warning.empty()) logger.Log(EMBER_LOG_WARNING, warning);
-  return tiering;
-}
-
 bool HasNatives(const EmberModule& module) {
   return !module.module->definition().natives.empty() ||
          !module.overlays.empty();
 }
 
-// Returns the native code of the module and its overlays that may run. If none
-// may, *why gets the reason.
+// Returns which native code of the module and its overlays may run. If none
+// may, *why is set to the reason.
 vm::NativePermission PermissionOf(const EmberModule& module,
                                   const EmberSessionOptions& options,
                                   std::string* why) {
@@ -145,35 +120,48 @@ StatusOr<SharedKernels> MakeKernels(const EmberModule& module,
                                     const std::shared_ptr<hal::Device>& device,
                                     const vm::NativePermission& permission,
                                     const Logger& logger, Progress* progress) {
-  const bool is_host = device->is_host();
+  const auto find_provider = [&](const vm::CompilePlan& plan) {
+    const vm::KernelLibraryOptions library = {
+        .threads = plan.threads,
+        .place = plan.place,
+        .cache_folder = OrEmpty(options.kernel_cache_folder)};
+    std::string message;
+    auto provider =
+        FindKernels(OrEmpty(options.library_folder), library, &message);
+    if (provider.ok() && !message.empty()) {
+      logger.Log(EMBER_LOG_WARNING,
+                 Concat({"kernels are not kept in the cache: ", message}));
+    }
+    return provider;
+  };
+  EMBER_ASSIGN_OR_RETURN(
+      vm::SessionKernels opened,
+      vm::OpenSessionKernels(module.module,
+                             // EmberTier has the values of KernelTier.
+                             {.tier = static_cast<vm::KernelTier>(options.tier),
+                              .place = PlaceOf(options.compile_in),
+                              .device = device,
+                              .permission = permission,
+                              .find_provider = find_provider,
+                              .natives = {.overlays = module.overlays,
+                                          .tables = module.tables,
+                                          .device_launcher = KernelLauncher(),
+                                          .progress = progress}}));
+  if (!opened.warning.empty()) logger.Log(EMBER_LOG_WARNING, opened.warning);
   SharedKernels kernels;
   kernels.is_made = true;
-  if (options.tier != EMBER_TIER_INTERPRETER) {
-    EMBER_ASSIGN_OR_RETURN(
-        kernels.tiering,
-        MakeTiering(module, options, is_host, permission, logger));
-    if (kernels.tiering != nullptr)
-      kernels.tier = static_cast<EmberTier>(options.tier);
-  }
-  vm::NativeOptions natives;
-  natives.overlays = module.overlays;
-  natives.tables = module.tables;
-  if (!is_host) {
-    natives.device = device;
-    natives.device_launcher = KernelLauncher();
-  }
-  natives.progress = progress;
-  const std::optional<vm::NativeReport> report = vm::AddNativeKernels(
-      module.module, permission, std::move(natives), kernels.tiering);
-  if (!report) return kernels;
-  EMBER_RETURN_IF_ERROR(report->status);
-  std::string text = report->Text();
-  for (const std::string& line : report->refused) text += "; " + line;
+  kernels.tiering = std::move(opened.tiering);
+  if (opened.compiles) kernels.tier = static_cast<EmberTier>(options.tier);
+  if (!opened.natives) return kernels;
+  EMBER_RETURN_IF_ERROR(opened.natives->status);
+  std::string text = opened.natives->Text();
+  for (const std::string& line : opened.natives->refused) text += "; " + line;
   kernels.native_text = OnOneLine(text);
   return kernels;
 }
 
-// Sessions on the host share kernels; a session on a device has its own.
+// Returns the kernels for a session. Sessions on the host share kernels; a
+// session on a device has its own.
 StatusOr<SharedKernels> FindKernelsOf(
     EmberModule& module, const EmberSessionOptions& options,
     const std::shared_ptr<hal::Device>& device,
@@ -194,7 +182,8 @@ Status CreateSession(EmberModule& module, const EmberSessionOptions* given,
                      EmberSession** out) {
   EMBER_ASSIGN_OR_RETURN(const EmberSessionOptions options, CopyOptions(given));
   {
-    // Once the module has sessions, nothing can be added to it.
+    // From this point on no kernels can be added to the module, because it has
+    // a session.
     const std::lock_guard<std::mutex> lock(module.mutex);
     module.has_sessions = true;
   }
@@ -266,8 +255,8 @@ EmberStatus SessionCreate(EmberModule* module,
 void SessionRelease(EmberSession* session) {
   if (session == nullptr) return;
   {
-    // Cancels the run that the session's thread executes or is about to
-    // execute.
+    // The run that the session's thread executes, or is about to execute, is
+    // cancelled.
     const std::lock_guard<std::mutex> lock(session->mutex);
     session->is_closing = true;
     session->cancels = true;

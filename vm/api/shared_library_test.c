@@ -1,5 +1,5 @@
-/* Checks that a program without its own copy of the library can load
- * libember.so and get the table. Argument: the library. */
+/* Tests that a program without its own copy of the runtime can load libember.so
+ * and get the table of functions. The argument is the path of the library. */
 #include <dlfcn.h>
 #include <stdint.h>
 #include <stdio.h>

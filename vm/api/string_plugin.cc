@@ -1,5 +1,5 @@
-// The entry of libember_strings.so.
-#include "vm/runtime/string_functions.h"
+// The exported function of libember_strings.so.
+#include "vm/runtime/library/string_functions.h"
 #include "vm/runtime/string_library.h"
 
 // The function that the library exports. Its name must be

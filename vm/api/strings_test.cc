@@ -1,4 +1,5 @@
-// Tests strings as inputs and results, with the optional library for strings.
+// Tests inputs and results of strings, with the optional library
+// libember_strings.so.
 #include <string>
 #include <string_view>
 #include <vector>
@@ -89,7 +90,7 @@ TEST_F(StringsTest, Refusals) {
   EXPECT_EQ(Api().session_set_input_strings(session_, 1, &x),
             EMBER_INVALID_ARGUMENT);
   EXPECT_STREQ(Api().error_message(), "tensor: expected 2 strings, found 1");
-  // Numbers for an input that is declared as strings.
+  // Numbers are passed for an input that is declared as strings.
   const int64_t numbers[2] = {};
   const EmberTensor tensor = {EMBER_I64, 1, &two, numbers, 16};
   const uint8_t e[2] = {};

@@ -1,16 +1,16 @@
 // Replaces the parts of libstdc++ that throw and unwind, for a program in which
 // no code is built with exceptions. Memory for exceptions, the personality
-// function, the reader of unwind tables and the demangler then stay out of the
-// program: 40 KB on aarch64. A program links this file by naming it in its
+// function, the reader of unwind tables and the demangler are then not linked,
+// which saves 40 KB on aarch64. A program links this file by naming it in its
 // deps, before libstdc++.a.
 //
-// The functions through which the library throws end the process with their
-// message instead, as std::terminate would. Functions that only run while an
-// exception propagates cannot be reached, and abort. All except operator new,
-// which the standard lets programs replace, are weak: if the library's own are
-// linked for another reason, those are used. They are marked `used` because
-// with -flto the compiler may add calls of some of them after it has seen all
-// code.
+// The functions by which the library throws print their message and end the
+// process, as std::terminate would. Functions that only run while an exception
+// propagates are never called; they abort. All functions are weak, except
+// operator new, which the standard allows programs to replace: if the library's
+// own functions are linked for another reason, those are used. They are marked
+// `used` because with -flto the compiler may add calls of some of them after it
+// has seen all code.
 #include <pthread.h>
 #include <unistd.h>
 
@@ -27,7 +27,7 @@
 namespace {
 
 [[noreturn]] void Die(const char* what) {
-  // Writes without a buffer, because memory may be exhausted.
+  // The message is written without a buffer, because memory may be exhausted.
   if (write(STDERR_FILENO, what, std::strlen(what)) < 0 ||
       write(STDERR_FILENO, "\n", 1) < 0) {
   }
@@ -83,8 +83,8 @@ EMBER_REPLACES void __throw_domain_error(const char* what) { Die(what); }
 EMBER_REPLACES void __throw_invalid_argument(const char* what) { Die(what); }
 EMBER_REPLACES void __throw_length_error(const char* what) { Die(what); }
 EMBER_REPLACES void __throw_out_of_range(const char* what) { Die(what); }
-// Prints the format without its numbers: this file exists to leave out the code
-// that formats them.
+// Prints the format string without inserting its numbers, because the code that
+// formats numbers is what this file avoids.
 EMBER_REPLACES void __throw_out_of_range_fmt(const char* what, ...) {
   Die(what);
 }
@@ -98,10 +98,11 @@ EMBER_REPLACES void __throw_system_error(int error) { Die(strerror(error)); }
 
 extern "C" {
 
-// Initialisation of function-local statics: the first thread initialises,
-// others wait. libstdc++ throws if the initialiser of a static needs the static
-// itself. Here such an initialiser continues, because the lock is recursive.
-// One lock serves all statics, as the program has few.
+// Implements the initialisation of function-local statics: the first thread
+// runs the initialiser, and other threads wait. If the initialiser of a static
+// needs the static itself, libstdc++ throws; here it continues, because the
+// lock is recursive. One lock is used for all statics, because the program has
+// few.
 namespace {
 
 pthread_mutex_t* GuardLock() {
@@ -109,9 +110,9 @@ pthread_mutex_t* GuardLock() {
   return &lock;
 }
 
-// The first byte of a guard is set once the static is initialised. Generated
-// code reads it before it calls these functions (Itanium C++ ABI, 3.3.3; on Arm
-// the lowest bit of the same byte).
+// True if the static is initialised: the first byte of its guard is then set.
+// Generated code reads this byte before it calls the functions below (Itanium
+// C++ ABI, 3.3.3; on Arm it is the lowest bit of the same byte).
 bool IsInitialized(const uint8_t* guard) {
   return __atomic_load_n(guard, __ATOMIC_ACQUIRE) != 0;
 }
@@ -137,16 +138,16 @@ EMBER_REPLACES void __cxa_pure_virtual() {
   Die("pure virtual function called");
 }
 
-// Functions that throw. Only code that such a program never calls needs them (a
-// weak_ptr's).
+// Replacements of functions that throw. The only code that refers to them is
+// never executed in such a program (that of weak_ptr).
 EMBER_REPLACES void* __cxa_allocate_exception(size_t) noexcept { std::abort(); }
 EMBER_REPLACES void __cxa_free_exception(void*) noexcept { std::abort(); }
 EMBER_REPLACES void __cxa_throw(void*, void*, void (*)(void*)) {
   Die("exception thrown");
 }
 
-// Functions that unwind tables and landing pads of libstdc++'s own objects
-// refer to.
+// Replacements of functions to which unwind tables and landing pads in
+// libstdc++'s own object files refer.
 EMBER_REPLACES int __gxx_personality_v0() { std::abort(); }
 EMBER_REPLACES void* __cxa_begin_catch(void*) noexcept { std::abort(); }
 EMBER_REPLACES void __cxa_end_catch() { std::abort(); }

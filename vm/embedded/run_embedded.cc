@@ -1,11 +1,11 @@
-// Runs embedded_program.h with all that the runtime does on the host except
-// kernels: tier 0 at full speed, threads, library functions. Its stripped size
-// is what the runtime costs; size_by_component.py splits that size by
-// component.
+// Runs program.h with all parts of the runtime on the host except
+// kernels: the fast interpreter, threads, library functions. Its stripped size
+// is the size of the runtime; size_by_component.py prints how much of it each
+// component takes.
 #include <utility>
 
-#include "hal/cpu/cpu_device.h"
-#include "vm/embedded/embedded_program.h"
+#include "hal/cpu/device.h"
+#include "vm/embedded/program.h"
 
 namespace ember::vm {
 namespace {

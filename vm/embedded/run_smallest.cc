@@ -1,18 +1,18 @@
-// Runs embedded_program.h with the fewest parts that can run a model: one
-// thread, no library functions, and the smallest interpreter. That interpreter
-// has a tenth of the size of the fast one and is hundreds of times slower. The
-// verifier and all dtypes are included.
+// Runs program.h with the fewest parts that can run a model: one
+// thread, no library functions, and the smallest interpreter, which has a tenth
+// of the size of the fast one and is hundreds of times slower. The verifier and
+// all dtypes are included.
 #include <utility>
 
 #include "hal/cpu/serial_device.h"
-#include "vm/embedded/embedded_program.h"
+#include "vm/embedded/program.h"
 #include "vm/interpreter/pointwise_plan.h"
 
 namespace ember::vm {
 namespace {
 
-// Every field with a costly default is named here: an unnamed one would link
-// its default.
+// Every field whose default refers to much code is set here explicitly:
+// otherwise its default would be linked.
 StatusOr<SessionOptions> Options() {
   EMBER_ASSIGN_OR_RETURN(std::shared_ptr<hal::Device> device,
                          hal::CreateSerialDevice({}));

@@ -22,7 +22,8 @@ LOADED = (".text", ".rodata", ".data", ".init_array", ".eh_frame", ".gcc_except_
           ".ARM.ex", ".bss", ".tdata", ".tbss", ".data.rel.ro")
 
 
-# Components of the symbols in the link's output: the first pattern that matches decides.
+# Maps patterns of symbols in the link's output to components; the first pattern that matches is
+# used.
 NAMESPACES = [
     (r"ember::vm::.*(Kernel|RowOf|Micro|Taps|ReduceRows|MapRows)\b.*", "kernels of tier 0"),
     (r"ember::vm::.*(Interpreter|Strip|Runner|Analy[sz]|Contraction|Grouper|Tile|HostKernels|Access).*", "tier 0"),
@@ -49,7 +50,8 @@ def symbol_sizes(lines):
     seen = set()
     for line in lines:
         match = re.match(r"^([0-9a-f]+) ([0-9a-f]+) ([a-zA-Z]) (.*)$", line)
-        # Symbols with capital letters come from the libraries, which are counted by file.
+        # Only local symbols (small letters) are counted here: symbols with capital letters come
+        # from the libraries, which are counted by file.
         if not match or match.group(3) not in "tdr" or match.group(1) in seen:
             continue
         seen.add(match.group(1))
@@ -86,7 +88,7 @@ def sections(lines):
             if section and address and size and section.startswith(LOADED):
                 yield section, size, match.group(4)
             continue
-        # a section's long name: its numbers are on the next line
+        # If a section's name is long, its address and size are on the next line.
         match = re.match(r"^ (\.\S+)$", line)
         name = match.group(1) if match else None
 
@@ -94,11 +96,12 @@ def sections(lines):
 def main():
     if len(sys.argv) != 3:
         sys.exit(__doc__)
-    sizes = defaultdict(lambda: [0, 0])  # sizes of a component: bytes in the file, bytes of bss
+    sizes = defaultdict(lambda: [0, 0])  # For each component: its bytes in the file, and its bytes
+                                         # of zeroed memory (bss).
     with open(sys.argv[1], encoding="utf-8", errors="replace") as lines:
         for section, size, path in sections(lines):
             sizes[component_of(path)][section.startswith((".bss", ".tbss"))] += size
-    # Bytes of Ember that belong to no symbol are texts, switch tables and padding.
+    # Bytes of Ember's own code that belong to no symbol are texts, switch tables and padding.
     linked = sizes.pop(LINKED, [0, 0])
     with open(sys.argv[2], encoding="utf-8", errors="replace") as lines:
         for size, component in symbol_sizes(lines):

@@ -1,5 +1,5 @@
-// Numbers, texts and lists as bytes, little-endian and without padding. Native
-// sections and cache entries are written this way.
+// Writes numbers, texts and lists as bytes, little-endian and without padding,
+// and reads them. Native sections and cache entries have this format.
 //
 //   ByteWriter writer;                    ByteReader reader(bytes);
 //   writer.Number<uint32_t>(7);           auto n = reader.Number<uint32_t>();
@@ -61,9 +61,12 @@ class ByteReader {
     const std::span<const uint8_t> raw = Bytes();
     return {reinterpret_cast<const char*>(raw.data()), raw.size()};
   }
-  // Returns a view into the reader's bytes.
+  // Reads a count and then this number of bytes. Returns a view into the
+  // reader's bytes.
   std::span<const uint8_t> Bytes() { return Take(Number<uint32_t>()); }
-  // Reads the number of items that follow, each of at least item_bytes bytes.
+  // Reads the number of items of a list, each of which has at least item_bytes
+  // bytes. If the remaining bytes cannot hold the list, the reader fails and
+  // the count is 0.
   uint32_t Count(size_t item_bytes) {
     const auto count = Number<uint32_t>();
     if (count <= bytes_.size() / item_bytes) return count;

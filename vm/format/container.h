@@ -1,5 +1,5 @@
-// The container of a module file: a fixed header that locates the metadata and
-// holds its hash.
+// The container format of a module file. A header of fixed size has the
+// position and the hash of the metadata.
 //
 //   offset 0   ContainerHeader, 64 bytes
 //   offset 64  metadata: a flatbuffer (vm/format/module.fbs)
@@ -23,8 +23,8 @@ namespace ember::vm {
 inline constexpr uint16_t kFormatMajor = 1;
 inline constexpr uint16_t kFormatMinor = 6;
 
-// Bytes of the key and the signature at the end of a signed file
-// (vm/format/module_signature.h).
+// Number of bytes of the public key and the signature at the end of a signed
+// file (vm/format/module_signature.h).
 inline constexpr uint64_t kSignatureBytes = 32 + 64;
 
 struct ContainerHeader {
@@ -34,19 +34,19 @@ struct ContainerHeader {
   uint64_t metadata_offset = sizeof(ContainerHeader);
   uint64_t metadata_size = 0;
   uint64_t file_size = 0;
-  uint64_t metadata_hash = 0;  // HashBytes of the metadata
-  // offset of the signature; 0: none (before format 1.3 always 0)
+  uint64_t metadata_hash = 0;  // hash of the metadata (HashBytes)
+  // offset of the signature; 0: there is none (always before format 1.3)
   uint64_t signature_offset = 0;
   uint64_t reserved = 0;
-  uint64_t header_hash = 0;  // HashBytes of the fields above
+  uint64_t header_hash = 0;  // hash (HashBytes) of the header's fields above
 };
 static_assert(sizeof(ContainerHeader) == 64,
               "the header is part of the file format");
 
 uint64_t HashOfHeader(const ContainerHeader& header);
 
-// Checks magic, version, sizes and, if asked, hashes. Errors: see
-// vm/format/reader.h.
+// Reads the header and checks magic, version, sizes and, if requested, hashes.
+// vm/format/reader.h lists the errors.
 StatusOr<ContainerHeader> ReadContainerHeader(std::span<const uint8_t> file,
                                               bool verify_hashes);
 

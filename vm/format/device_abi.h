@@ -1,6 +1,6 @@
 // The calling convention of entry points in a device's code. Back ends write
-// the entry points, and the launcher (vm/runtime/device_kernel.h) records their
-// calls; both follow this file alone.
+// the entry points, and the launcher (vm/runtime/kernels/device_kernel.h)
+// records their calls; both follow this specification.
 //
 //   bindings         buffers in device memory, as DevicePhase::bindings of
 //                    kernel_image.h lists them (a buffer of the kernel maybe
@@ -26,20 +26,23 @@
 
 namespace ember::vm {
 
-// A tensor map: with it a device copies a box of a tensor to a workgroup's
-// memory in one operation (TMA). Elements outside the tensor are copied as
-// zeros. BoxMap says which map a kernel needs. The tensor is a whole buffer,
+// Describes a tensor map that a kernel needs. With a tensor map a device copies
+// a box of a tensor to a workgroup's memory in one operation (TMA). Elements
+// outside of the tensor are copied as zeros. The tensor is a whole buffer,
 // row-major and contiguous; its elements have the size of the buffer's
 // elements.
 struct BoxMap {
-  uint32_t binding = 0;       // binding of the phase; it is not sliced
-  std::vector<uint32_t> box;  // elements along each dim of the buffer
-  // The buffer's dims in the order that the box has in the workgroup's memory,
-  // the outermost first. The buffer's last dim stays the last. Empty: the
-  // buffer's order.
+  uint32_t binding = 0;       // Number of the phase's binding that is the
+                              // tensor. The binding must not be sliced.
+  std::vector<uint32_t> box;  // number of elements of the box along each dim of
+                              // the buffer
+  // The numbers of the buffer's dims in the order in which the box has them in
+  // the workgroup's memory, the outermost first. The buffer's last dim stays
+  // the last one. An empty list means the buffer's order.
   std::vector<uint32_t> order;
-  // True if the box is swizzled: in rows of at most 128 bytes, piece p (of 16
-  // bytes) of row r is stored at p ^ (r % 8) (CU_TENSOR_MAP_SWIZZLE_128B).
+  // True if the box is swizzled as by CU_TENSOR_MAP_SWIZZLE_128B: its rows have
+  // at most 128 bytes, and piece p (of 16 bytes) of row r is stored at piece p
+  // ^ (r % 8).
   bool is_swizzled = false;
 
   bool operator==(const BoxMap&) const = default;
@@ -47,16 +50,17 @@ struct BoxMap {
 
 // Limits of tensor maps on devices. A call whose buffers break them is refused:
 // extents are from 1 to 2^32; strides of all dims but the last are multiples of
-// 16 bytes and below 2^40; the address is a multiple of 16.
-// largest number of tensor maps per phase
+// 16 bytes and below 2^40; the address is a multiple of 16. kMaxBoxMaps is the
+// largest number of tensor maps of a phase.
 inline constexpr uint32_t kMaxBoxMaps = 16;
-// Size and alignment of a tensor map as an argument.
+// Size in bytes of a tensor map as an argument; the next constant is its
+// alignment.
 inline constexpr uint64_t kBoxMapBytes = 128;
 inline constexpr uint64_t kBoxMapAlignment = 64;
 inline constexpr uint32_t kMaxBoxDims = 5;
 inline constexpr uint32_t kMaxBoxExtent = 256;
-// alignment of addresses and strides in bytes; a row of a box is a multiple of
-// it
+// Alignment in bytes of addresses and strides. The size of a row of a box is a
+// multiple of it.
 inline constexpr int64_t kBoxAlignment = 16;
 // largest number of bytes of a row of a swizzled box
 inline constexpr int64_t kMaxSwizzledBytes = 128;
@@ -69,11 +73,12 @@ inline constexpr int64_t kMaxBoxStride = (int64_t{1} << 40) - 1;
 inline constexpr int64_t kMaxDeviceExtent = int64_t{1} << 30;
 inline constexpr int64_t kMaxDeviceElements = INT32_MAX;
 
-// The record of a failed check, as words in memory. The first invocation that
-// changes `flag` from 0 to 1 writes the other fields.
+// Memory to which a failed index check is recorded, as 32-bit words. The first
+// invocation that changes `flag` from 0 to 1 writes the other fields.
 struct CheckRecord {
   uint32_t flag = 0;
-  uint32_t buffer = 0;  // number of the kernel's buffer
+  uint32_t buffer = 0;  // number of the kernel's buffer whose index was out of
+                        // range
   uint32_t dim = 0;
   uint32_t unused = 0;
   int64_t index = 0;

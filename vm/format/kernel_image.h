@@ -1,7 +1,8 @@
-// A compiled kernel as a plain value. It has all that is needed to launch the
-// kernel, and does not refer to the compiler. The JIT makes images and launches
-// them, its cache keeps their code, and modules and overlay files contain them.
-// A program without a JIT launches images that were made ahead of time.
+// A compiled kernel as a plain value. It contains everything that is needed to
+// launch the kernel, and does not depend on the compiler. The JIT makes images
+// and launches them, its cache stores their code, and modules and overlay files
+// contain images. A program without a JIT launches images that were made ahead
+// of time.
 //
 //   StatusOr<KernelImage> image = ParseKernelImage(R"(
 //     kernel "scale" for "x86_64-linux" {
@@ -50,16 +51,20 @@
 
 namespace ember::vm {
 
-// The component that can run code of a format.
+// Says what can run code of a format.
 enum class KernelRunner : uint8_t {
-  kHost,      // a CPU, by offsets of functions (KernelCode::entries)
-  kDevice,    // a device's driver, by names (KernelCode::device)
-  kCompiler,  // none: a compiler must compile the code first, by names
+  kHost,      // a CPU runs it; functions are given by offsets
+              // (KernelCode::entries)
+  kDevice,    // a device's driver runs it; functions are given by names
+              // (KernelCode::device)
+  kCompiler,  // nothing runs it: a C compiler must compile it first; functions
+              // are given by names
 };
 
-// The format of the code's bytes. The numbers are stored: append only. Except
-// for machine code, the text is the format's name for drivers
-// (hal/executable.h). Rows: (name, text, runner, doc).
+// The format of the code's bytes. The enum's numbers are stored in files, so
+// new formats are only appended. For formats other than machine code the text
+// is the name that drivers use (hal/executable.h). Columns: (name, text,
+// runner, doc).
 // clang-format off
 #define EMBER_FOR_EACH_KERNEL_FORMAT(row) \
   row(MachineCode, "machine-code", kHost, \
@@ -82,15 +87,15 @@ enum class KernelFormat : uint8_t {
 #undef EMBER_ROW
 };
 
-// The origin of a buffer's memory. The numbers are stored: append only.
-// Rows: (name, text, doc).
+// The origin of a buffer's memory. The enum's numbers are stored in files, so
+// new scopes are only appended. Columns: (name, text, doc).
 // clang-format off
 #define EMBER_FOR_EACH_KERNEL_SCOPE(row) \
-  row(Input, "input", "Of the dispatch, in order; read only.") \
-  row(Output, "output", "Of the dispatch, in order.") \
+  row(Input, "input", "Belongs to the dispatch, in order; read only.") \
+  row(Output, "output", "Belongs to the dispatch, in order.") \
   row(Packed, "packed", "Written by the prologue, once for many calls; then read only.") \
-  row(Call, "call", "Of one call, seen by all its tasks.") \
-  row(Task, "task", "Of one task; unspecified contents at its start.") \
+  row(Call, "call", "Belongs to one call, visible to all its tasks.") \
+  row(Task, "task", "Belongs to one task; its contents are unspecified at the start.") \
   row(Register, "register", "Has no memory; only its name and number are used.")
 // clang-format on
 
@@ -108,8 +113,9 @@ inline constexpr KernelText kKernelFormats[] = {
     EMBER_FOR_EACH_KERNEL_FORMAT(EMBER_ROW)
 #undef EMBER_ROW
 };
-// Returns kCompiler, which cannot run code, for a number that is no format. An
-// unverified file may hold such a number.
+// Returns what runs code of the format. An unverified file may hold a number
+// that is no format; for such a number the result is kCompiler, which cannot
+// run code.
 constexpr KernelRunner RunnerOf(KernelFormat format) {
   switch (format) {
 #define EMBER_ROW(name, text, runner, doc) \
@@ -120,7 +126,8 @@ constexpr KernelRunner RunnerOf(KernelFormat format) {
   }
   return KernelRunner::kCompiler;
 }
-// True if entry points of this format may take tensor maps (device_abi.h).
+// True if entry points of this format may have tensor maps as arguments
+// (device_abi.h).
 constexpr bool HasTensorMaps(KernelFormat format) {
   return format == KernelFormat::kPtx || format == KernelFormat::kEmulatedGrid;
 }
@@ -131,69 +138,70 @@ inline constexpr KernelText kKernelScopes[] = {
 };
 
 struct KernelBuffer {
-  std::string name;  // for messages, without '%'
+  std::string name;  // name of the buffer for messages, without '%'
   DType type = DType::kF32;
   KernelScope scope = KernelScope::kInput;
-  // Extents of the buffer, row-major and contiguous, as numbers of i64
-  // formulas.
+  // For each dim of the buffer (which is row-major and contiguous), the number
+  // of the i64 formula that gives the extent.
   std::vector<uint32_t> extents;
-  // Number of bytes that the address of an input or output must be a multiple
-  // of. Other buffers are aligned to 64 bytes, and the value is 1.
+  // The address of an input or output must be a multiple of this number of
+  // bytes. For other buffers, which are aligned to 64 bytes, the value is 1.
   uint32_t alignment = 1;
-  // True for an input if the kernel stays correct when an output uses the
-  // input's memory, as far as MayAlias (vm/interpreter/plan.h) of the dispatch
-  // allows it. False: no output may use the input's memory.
+  // True for an input if an output may use the input's memory, provided that
+  // MayAlias (vm/interpreter/plan.h) of the dispatch allows it. False if no
+  // output may use the input's memory.
   bool may_be_overwritten = false;
 
   bool operator==(const KernelBuffer&) const = default;
 };
 
-// The launch of a phase's entry point on a device (device_abi.h).
+// Describes how a phase's entry point is launched on a device (device_abi.h).
 struct DevicePhase {
-  // A buffer of the kernel in the device's memory.
+  // A buffer of the kernel that is bound to the entry point.
   struct Binding {
     uint32_t buffer = 0;
-    // True for a task's buffer that does not fit in the workgroup's memory.
-    // Each workgroup of a command has a slice of its own in the range; slices
-    // lie one behind another.
+    // True for a buffer of a task that does not fit in the workgroup's memory
+    // and so is in device memory. Each workgroup of a command has its own slice
+    // of the bound range; the slices lie one behind another.
     bool is_sliced = false;
     bool operator==(const Binding&) const = default;
   };
-  std::string entry_point;  // name of the function in the code
+  std::string entry_point;  // name of the phase's function in the code
   std::vector<Binding> bindings;
-  bool has_checks = false;   // true if the record of a failed check is bound
-  uint32_t invocations = 1;  // number of invocations per workgroup, along x
+  bool has_checks = false;   // true if the phase checks indices, so that a
+                             // CheckRecord is bound
+  uint32_t invocations = 1;  // number of invocations of a workgroup along x
   uint32_t tasks_per_workgroup = 1;
-  // Bytes of a workgroup's memory that a launch must provide in addition to the
-  // memory that the code declares.
+  // Number of bytes of a workgroup's memory that a launch must provide in
+  // addition to the memory that the code declares.
   uint32_t shared_bytes = 0;
   // Largest number of loop iterations that an invocation may execute; 0: no
-  // limit. A call with more (KernelImage::iterations) is not launched, because
-  // the driver would abort it.
+  // limit. A call with more iterations (KernelImage::iterations) is not
+  // launched, because the driver would abort it.
   int64_t most_iterations = 0;
-  // Tensor maps, which are passed behind the other arguments (device_abi.h).
+  // The tensor maps that are passed behind the other arguments (device_abi.h).
   std::vector<BoxMap> boxes;
-  // Largest number of workgroups of a launch; 0: no limit. If it is not 0, each
-  // workgroup runs several shares of the tasks (a persistent kernel), and no
-  // buffer is sliced.
+  // Largest number of workgroups of a launch; 0: no limit. If it is not 0, a
+  // workgroup may run more than one group of tasks_per_workgroup tasks (a
+  // persistent kernel), and no buffer is sliced.
   uint32_t most_workgroups = 0;
 
   bool operator==(const DevicePhase&) const = default;
 };
 
-// The code without the rest of the image. Equal kernels of two dispatches share
-// it.
+// The code of an image without the rest of it. Several dispatches with equal
+// kernels share one.
 struct KernelCode {
   KernelFormat format = KernelFormat::kMachineCode;
-  // alignment of the first byte in memory, a power of two
+  // alignment in bytes of the code's first byte in memory, a power of two
   uint32_t alignment = 1;
-  // Machine code: the offset of each phase's function in the code. Empty for
-  // other code.
+  // For machine code: the offset in the code of each phase's function. Empty
+  // for other formats.
   std::vector<uint32_t> entries;
-  // Code of devices and compilers: one launch for each phase. Empty for machine
-  // code.
+  // For code of devices and C code: how each phase is launched. Empty for
+  // machine code.
   std::vector<DevicePhase> device;
-  std::shared_ptr<const void> owner;  // object that keeps `bytes` alive
+  std::shared_ptr<const void> owner;  // object that owns the memory of `bytes`
   std::span<const uint8_t> bytes;
 
   KernelRunner runner() const { return RunnerOf(format); }
@@ -202,7 +210,8 @@ struct KernelCode {
 
 struct KernelImage {
   std::string dispatch;  // name of the dispatch, without '@', for messages
-  // The features that the code needs of a machine (base/target_text.h).
+  // Target that the code needs: the kind of machine and its features
+  // (base/target_text.h).
   std::string target;
   int tier = 1;             // tier of the kernel: 1 or 2
   double error_growth = 1;  // see vm::Kernel::error_growth
@@ -210,24 +219,25 @@ struct KernelImage {
   // Number of parameters that the code takes: those of the dispatch, or 0 if
   // the code is specialised.
   uint32_t parameter_count = 0;
-  // A guard: the code is correct only for these parameters of the dispatch.
-  // Empty: for all.
+  // Guard: the values of the dispatch's parameters for which alone the code is
+  // correct. Empty: the code is correct for all values.
   std::vector<int64_t> shape;
 
-  // Formulas for extents and numbers of tasks. Instruction i computes value i
-  // from earlier values. They are constants, parameters and arithmetic, which
-  // wraps (tensor/semantics.h).
+  // Formulas that compute extents and numbers of tasks. Instruction i computes
+  // value i from earlier values. The instructions are constants, parameters and
+  // arithmetic, which wraps (tensor/semantics.h).
   std::vector<tensor::Instruction> formulas;
   // The buffers of the kernel: inputs, then outputs, then all others.
   std::vector<KernelBuffer> buffers;
-  // Number of tasks of each phase, as an i64 formula; a value below 1 means no
-  // tasks. The first prologue_count phases run once on constant inputs, when
-  // the kernel is loaded, and write the packed buffers. The other phases run in
-  // each call.
+  // For each phase, the number of the i64 formula that gives its number of
+  // tasks; a value below 1 means no tasks. The first prologue_count phases run
+  // once on constant inputs, when the kernel is loaded, and write the packed
+  // buffers. The other phases run in each call.
   std::vector<uint32_t> phases;
   uint32_t prologue_count = 0;
-  // For each phase an i64 formula: an upper bound of the loop iterations of one
-  // invocation in one task. Empty if no phase has most_iterations.
+  // For each phase, the number of an i64 formula: an upper bound of the loop
+  // iterations that one invocation executes in one task. Empty if no phase has
+  // most_iterations.
   std::vector<uint32_t> iterations;
 
   KernelCode code;

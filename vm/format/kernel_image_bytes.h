@@ -1,4 +1,5 @@
-// Kernel images, or their code alone, as bytes of a file.
+// Writes kernel images, or their code alone, as bytes of a file, and reads
+// them.
 //
 //   ByteWriter writer;
 //   WriteKernelImage(image, writer);
@@ -22,36 +23,36 @@
 namespace ember::vm {
 
 void WriteKernelCode(const KernelCode& code, ByteWriter& writer);
-// Reads and verifies the code of an image. phases: the expected number of
-// phases; SIZE_MAX: any number.
+// Reads and verifies the code of an image. `phases` is the number of phases
+// that it must have; SIZE_MAX allows any number.
 StatusOr<KernelCode> ReadKernelCode(ByteReader& reader,
                                     std::shared_ptr<const void> owner,
                                     size_t phases);
 
-// Writes how the code's phases are launched, for callers that keep the bytes of
-// the code elsewhere. Writes no phases for a CPU's code.
+// Writes for each phase how it is launched, for callers that store the bytes of
+// the code elsewhere. For a CPU's code there is nothing to write.
 void WriteDevicePhases(const KernelCode& code, ByteWriter& writer);
-// The tensor maps that the bytes hold for each phase: kNone in the oldest
+// Says which tensor maps the bytes contain for each phase: kNone in the oldest
 // versions, kWithoutOrder in versions without BoxMap::order.
 enum class BoxesInBytes : uint8_t { kNone, kWithoutOrder, kAll };
-// Reads the phases of code whose format has been read. The result is not
-// verified.
+// Reads how the phases of `code` are launched; the code's format must have been
+// read before. The result is not verified.
 void ReadDevicePhases(ByteReader& reader, KernelCode& code,
                       BoxesInBytes boxes = BoxesInBytes::kAll);
 
-// Checks that the code may be stored in a file. InvalidArgument if it has no
-// meaning in another process.
+// Checks that the code may be stored in a file. Returns InvalidArgument if the
+// code is only valid in this process.
 Status CheckIsOfFile(const KernelCode& code);
 
-// Writes the image without its code, for callers that keep the code elsewhere
+// Writes the image without its code, for callers that store the code elsewhere
 // because several images may share it.
 void WriteKernelHeader(const KernelImage& image, ByteWriter& writer);
-// Reads an image without code. It is not verified. has_iterations: false for
-// bytes of versions that had no kernels of devices.
+// Reads an image without its code. The result is not verified. has_iterations
+// is false for bytes of old versions, which have no kernels for devices.
 StatusOr<KernelImage> ReadKernelHeader(ByteReader& reader,
                                        bool has_iterations = true);
 
-// Writes the image: its header, then its code.
+// Writes the image: the part without code, then its code.
 void WriteKernelImage(const KernelImage& image, ByteWriter& writer);
 StatusOr<KernelImage> ReadKernelImage(ByteReader& reader,
                                       std::shared_ptr<const void> owner);

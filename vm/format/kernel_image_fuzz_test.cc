@@ -1,7 +1,7 @@
-// Fuzzes kernel images as bytes (entries of the kernel cache, answers of the
-// compile worker, sections of modules) and as text. Reading must do no harm,
-// and an image that is read and verified must be written to bytes or text that
-// reads as the same image.
+// Fuzzes kernel images as bytes (as in the kernel cache, answers of the compile
+// worker and sections of modules) and as text. Reading must not crash or access
+// memory out of bounds. If an image can be read and verified, writing it and
+// reading it again must give the same image.
 //
 //   ./dev fuzz --seconds=3600 //vm/format:kernel_image_fuzz_test
 #include <cstddef>
@@ -50,8 +50,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (const auto image = OfBytes(input); image.ok()) ReadAgain(*image);
   if (const auto image = ParseKernelImage(input); image.ok()) {
     ReadAgain(*image);
-    // Almost correct bytes: changing a text at random rarely gives a valid
-    // image.
+    // The input is mostly valid bytes, because changing a text at random rarely
+    // gives a valid image.
     ByteWriter writer;
     WriteKernelImage(*image, writer);
     std::string bytes = std::move(writer).Take();

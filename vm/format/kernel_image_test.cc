@@ -1,5 +1,5 @@
-// Tests images as text and as bytes, and the errors of the verifier. All cases
-// are text.
+// Tests images as text and as bytes, and the errors of the verifier. The cases
+// are written as text.
 #include "vm/format/kernel_image.h"
 
 #include <algorithm>
@@ -87,7 +87,7 @@ constexpr const char* kOfDevice =
 }
 )";
 
-// An image with tensor maps.
+// The text of an image with tensor maps.
 constexpr const char* kOfCuda =
     R"(kernel "copy" for "sm_90a+subgroup32+shared232448" {
   tier 2
@@ -151,7 +151,7 @@ TEST(KernelImageTest, BytesReadBack) {
     ASSERT_TRUE(read.ok()) << read.status().ToString();
     EXPECT_TRUE(reader.at_end());
     EXPECT_EQ(*read, image);
-    // Reading refuses the bytes if they are truncated at any place.
+    // Reading must refuse the bytes if they are truncated at any position.
     for (size_t size = 0; size < bytes.size(); ++size) {
       ByteReader part(BytesOf(bytes).first(size));
       EXPECT_EQ(ReadKernelImage(part, nullptr).status().code(),
@@ -161,7 +161,8 @@ TEST(KernelImageTest, BytesReadBack) {
   }
 }
 
-// Returns the error after replacing the first `from` in the image with `to`.
+// Returns the error of parsing the image after its first `from` is replaced by
+// `to`.
 std::string ErrorWith(std::string_view from, std::string_view to,
                       std::string text = kImage) {
   const size_t at = text.find(from);
@@ -225,8 +226,8 @@ TEST(KernelImageTest, VerifierRefusesOfDevices) {
   const std::string who = "kernel of @rows: ";
   EXPECT_EQ(error("bindings 0 1 2 3 sliced", "bindings 5"),
             who + "phase 1: expected a buffer below 5, found 5");
-  // The cases: a task's buffer without slices, slices of another buffer, and a
-  // register.
+  // The bindings are a task's buffer that is not sliced, a sliced buffer that
+  // is no task's, and a buffer in registers.
   for (const char* bindings :
        {"bindings 3", "bindings 0 sliced", "bindings 4"}) {
     EXPECT_THAT(error("bindings 0 1 2 3 sliced", bindings),
@@ -325,7 +326,7 @@ TEST(KernelImageTest, VerifierRefusesTensorMaps) {
             "it has slices, found 9");
 }
 
-// This error cannot be expressed as text.
+// The text form cannot express this error.
 TEST(KernelImageTest, VerifierRefusesMapsOfNoDims) {
   KernelImage image = ParseOrDie(kOfCuda);
   image.code.device[0].boxes[1].box.clear();
@@ -333,7 +334,8 @@ TEST(KernelImageTest, VerifierRefusesMapsOfNoDims) {
               HasSubstr("expected a box of 1 to 5 dims, found 0"));
 }
 
-// Code of the emulated grid exists only in this process.
+// Code of the emulated grid is only valid in this process, so it must not be
+// written to files.
 TEST(KernelImageTest, FilesHaveNoEmulatedGrid) {
   std::string text = kOfDevice;
   text.replace(text.find("spirv"), 5, "emulated-grid");
@@ -363,8 +365,8 @@ TEST(KernelImageTest, ParserRefuses) {
   EXPECT_THAT(ErrorWith("tier 2", "level 2"), HasSubstr("expected tier, "));
 }
 
-// These errors cannot be expressed as text, because the parser never makes such
-// values.
+// The text form cannot express these errors, because the parser never makes
+// such values.
 TEST(KernelImageTest, VerifierRefusesNumbersOfNoTable) {
   const KernelImage good = ParseOrDie(kImage);
   KernelImage bad = good;
@@ -406,8 +408,8 @@ std::string SectionBytes(const std::vector<NativeKernel>& kernels) {
   return JoinNativeSection(WriteNativeKernels(kernels).parts());
 }
 
-// A section in memory, placed as a file is: at a multiple of 64 bytes, with no
-// bytes of the test behind it, so that the sanitizers see reads behind it.
+// A section in memory that is aligned as in a file (to 64 bytes). No other
+// bytes follow it, so that the sanitizers detect reads behind its end.
 class InMemory {
  public:
   explicit InMemory(const std::string& bytes)
@@ -442,9 +444,9 @@ TEST(NativeKernelsTest, BytesReadBackAndShareCode) {
             (*read)[2].image.code.bytes.data());
 }
 
-// Reads the kernels from a section in an older version's form. That form lacks
-// some bytes at the end of each device phase. bytes: the section's bytes of the
-// kernels' code.
+// Reads the kernels of a section after changing it to the format of an older
+// version, in which some bytes at the end of each device phase are missing.
+// `bytes` is the number of bytes of the kernels' code.
 StatusOr<std::vector<NativeKernel>> ReadOlder(
     uint32_t version, const std::vector<NativeKernel>& kernels,
     const std::function<size_t(const DevicePhase&)>& new_bytes,
@@ -484,13 +486,12 @@ void ExpectReadsOlder(
   EXPECT_FALSE(ReadOlder(version + 1, kernels, new_bytes, bytes).ok());
 }
 
-// In version 3 of the bytes there are no tensor maps: phases end with their
-// iterations.
+// Version 3 of the format has no tensor maps: a phase ends with its iterations.
 TEST(NativeKernelsTest, VersionThreeReadsBack) {
   ExpectReadsOlder(3, kOfDevice, [](const DevicePhase&) { return 8; });
 }
 
-// In version 4 of the bytes tensor maps end with their boxes, without an order
+// In version 4 of the format a tensor map ends with its box, without an order
 // of dims.
 TEST(NativeKernelsTest, VersionFourReadsBack) {
   std::string text = kOfCuda;
@@ -532,8 +533,8 @@ TEST(NativeKernelsTest, PackedConstantsAreInPlaceAndShared) {
   EXPECT_TRUE(std::ranges::equal((*read)[0].packed[0], a));
   EXPECT_TRUE(std::ranges::equal((*read)[2].packed[0], b));
   EXPECT_EQ((*read)[0].packed[0].data(), (*read)[1].packed[0].data());
-  // Packed constants are at the end of the section, and HashedPart leaves them
-  // out.
+  // Packed constants are at the end of a section, and HashedPart does not
+  // include them.
   const std::span<const uint8_t> hashed = HashedPart(BytesOf(bytes));
   EXPECT_EQ(bytes.size() - (hashed.size() + 63) / 64 * 64, 64 + b.size());
   const std::string none = SectionBytes(SomeKernels());
@@ -547,7 +548,8 @@ TEST(NativeKernelsTest, PackedConstantsThatDoNotFitAreRefused) {
   EXPECT_THAT(
       std::string(InMemory(SectionBytes(kernels)).Read().status().message()),
       HasSubstr("expected packed constants for 1 buffers, found 2"));
-  // Constants of a type that has invalid bit patterns may not be packed.
+  // Constants must not be packed in a file if their type has invalid bit
+  // patterns.
   kernels = PackedKernels(a, a);
   for (KernelBuffer& buffer : kernels[2].image.buffers) {
     if (buffer.scope == KernelScope::kPacked) buffer.type = DType::kBool;
@@ -558,10 +560,10 @@ TEST(NativeKernelsTest, PackedConstantsThatDoNotFitAreRefused) {
       HasSubstr("expected constants to pack, found packed ones"));
 }
 
-// Mutates each byte of a section, one after another, and then many at once.
-// Reading must refuse the result or return kernels that keep the rules. The
-// sanitizers check that it touches no other memory, and it must not allocate
-// more than the bytes justify.
+// Changes each byte of a section, one after another, and then many bytes at
+// once. Reading must either refuse the result or return valid kernels. The
+// sanitizers check that no other memory is accessed; reading must also not
+// allocate more than the bytes justify.
 TEST(NativeKernelsTest, EachByteMutated) {
   const std::vector<uint8_t> packed = {1, 2, 3, 4, 5, 6};
   std::vector<NativeKernel> kernels = SomeKernels();
@@ -582,8 +584,8 @@ TEST(NativeKernelsTest, EachByteMutated) {
       check(bad);
     }
   }
-  // Some mutations are accepted, because bytes of code and names may have any
-  // value.
+  // Some changes must be accepted, because bytes of code and of names may have
+  // any value.
   EXPECT_GT(accepted, 0);
   std::mt19937 random(5);
   for (int round = 0; round < 2000; ++round) {

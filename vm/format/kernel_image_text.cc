@@ -315,7 +315,7 @@ class Parser {
   }
 
   Status Code() {
-    // A format's name may have several words, each a token of its own.
+    // The name of a format may consist of several tokens.
     const Token first = lexer_.Peek();
     std::string format;
     while (lexer_.Peek().kind == Token::kIdentifier || lexer_.Peek().Is("-")) {

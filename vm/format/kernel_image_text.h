@@ -20,7 +20,8 @@
 //     }
 //   }
 //
-// Part of a device's kernel; attributes that a phase lacks are left out:
+// Example of a part of a device's kernel; attributes that a phase does not have
+// are left out:
 //
 //     phase tasks %0 iterations %3
 //     code spirv align 4 entries {
@@ -29,7 +30,8 @@
 //     }
 //
 // Only CUDA's devices have a limit on the workgroups of a launch, and tensor
-// maps. A map follows the bindings, as the number of a binding and its box:
+// maps. A tensor map follows the bindings. It is written as the number of a
+// binding and the box:
 //
 //     code ptx align 1 entries {
 //       device "phase0" workgroup 128 workgroups 132 bindings 0 1 boxes 0 [8, 64] swizzled 1 [32]
@@ -46,8 +48,8 @@
 
 namespace ember::vm {
 
-// Returns the text of the image. with_code: if false, only the size of the code
-// is printed, and the text does not parse.
+// Returns the text of the image. If with_code is false, only the size of the
+// code is printed, and the text cannot be parsed.
 std::string PrintKernelImage(const KernelImage& image, bool with_code = true);
 StatusOr<KernelImage> ParseKernelImage(std::string_view text);
 

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "base/concat.h"
-#include "tensor/type_rules.h"
+#include "tensor/verifier/type_rules.h"
 #include "vm/format/device_abi.h"
 #include "vm/isa/limits.h"
 
@@ -22,7 +22,7 @@ Status Refuse(std::string_view what, std::string_view expected, int64_t found) {
       Concat({what, ": expected ", expected, ", found ", found}));
 }
 
-// True for a power of two of at most `most`.
+// True if the value is a power of two and at most `most`.
 bool IsAlignment(uint32_t value, uint32_t most) {
   return std::has_single_bit(value) && value <= most;
 }
@@ -145,8 +145,8 @@ class Verifier {
     return Refuse(what, "the number of an i64 formula", number);
   }
 
-  // Checks one buffer and its place in the order of scopes. last: the scope of
-  // the previous buffer.
+  // Checks one buffer, and that its scope follows `last`, the scope of the
+  // previous buffer, in the order of scopes.
   Status CheckBuffer(const KernelBuffer& buffer, KernelScope& last) {
     if (buffer.name.size() > kMaxTextLength)
       return Refuse("buffer", "a name of at most 65536 bytes",
@@ -179,7 +179,8 @@ class Verifier {
     return OkStatus();
   }
 
-  // Checks the bindings of a phase, which VerifyKernelCode cannot check.
+  // Checks the bindings of a phase against the image's buffers, which
+  // VerifyKernelCode does not know.
   Status CheckDevicePhase(size_t number) {
     const DevicePhase& phase = image_.code.device[number];
     const std::string what = Concat({"phase ", number});
@@ -208,7 +209,8 @@ class Verifier {
     return OkStatus();
   }
 
-  // Checks a map that VerifyKernelCode has verified against its buffer.
+  // Checks a tensor map against its buffer. VerifyKernelCode has checked the
+  // map alone before.
   Status CheckBox(const DevicePhase& phase, const BoxMap& map,
                   std::string_view phase_name) {
     const KernelBuffer& buffer =
@@ -231,7 +233,8 @@ class Verifier {
   const KernelImage& image_;
 };
 
-// Checks that the order has each dim once, and the innermost dim last.
+// Checks that a tensor map's order contains each dim once, and the innermost
+// dim last.
 Status VerifyOrder(const BoxMap& map, std::string_view map_name) {
   if (map.order.empty()) return OkStatus();
   const size_t dims = map.box.size();
@@ -249,7 +252,7 @@ Status VerifyOrder(const BoxMap& map, std::string_view map_name) {
   return Refuse(map_name, "the last dim innermost", map.order.back());
 }
 
-// Checks the properties of a map that do not depend on its buffer.
+// Checks those properties of a tensor map that do not depend on its buffer.
 Status VerifyBox(const DevicePhase& phase, const BoxMap& map,
                  std::string_view phase_name) {
   const std::string what = Concat({phase_name, ": tensor map"});

@@ -5,7 +5,7 @@
 //   LoadSteps steps(options.progress, total);
 //   EMBER_RETURN_IF_ERROR(steps.Begin(program.name));   // before each step
 //
-// Not thread-safe. Errors: kCancelled once the Progress asked to stop.
+// Not thread-safe. Errors: kCancelled once the Progress has requested to stop.
 #ifndef EMBER_VM_FORMAT_LOAD_STEPS_H_
 #define EMBER_VM_FORMAT_LOAD_STEPS_H_
 
@@ -19,8 +19,8 @@ namespace ember::vm {
 
 class LoadSteps {
  public:
-  // Begins to count steps for `progress`, which may be null. done: number of
-  // steps that are finished already.
+  // Makes a counter of steps for `progress`, which may be null. `total` is the
+  // number of all steps, `done` the number of those that are finished already.
   LoadSteps(Progress* progress, int64_t total, int64_t done = 0)
       : progress_(progress), total_(total), done_(done) {}
 

@@ -1,5 +1,5 @@
-// Tests that modules written to a file are read back, and that damaged files
-// are refused.
+// Tests that modules which are written to a file are read back equal, and that
+// damaged files are refused.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -10,11 +10,11 @@
 #include "base/hash.h"
 #include "gtest/gtest.h"
 #include "vm/format/container.h"
-#include "vm/format/model_metadata.h"
 #include "vm/format/module_generated.h"
 #include "vm/format/reader.h"
 #include "vm/format/verifier.h"
 #include "vm/format/writer.h"
+#include "vm/isa/model_metadata.h"
 #include "vm/isa/testing/sample_modules.h"
 #include "vm/isa/text.h"
 
@@ -37,7 +37,8 @@ std::string ReadError(std::span<const uint8_t> file,
   return module.ok() ? "OK" : module.status().ToString();
 }
 
-// Recomputes both hashes of a changed file (of the metadata and of the header).
+// Updates both hashes (of the metadata and of the header) after a file was
+// changed.
 void Reseal(std::vector<uint8_t>& file) {
   ContainerHeader header;
   std::memcpy(&header, file.data(), sizeof(header));
@@ -47,7 +48,7 @@ void Reseal(std::vector<uint8_t>& file) {
   std::memcpy(file.data(), &header, sizeof(header));
 }
 
-// Returns a file that has only the metadata of a finished builder.
+// Makes a module file that consists of the metadata in a finished builder.
 std::vector<uint8_t> FileOf(const flatbuffers::FlatBufferBuilder& builder) {
   ContainerHeader header;
   header.metadata_size = builder.GetSize();
@@ -143,7 +144,8 @@ TEST(ModuleFileTest, ErrorsOfFilesNameThem) {
 TEST(ModuleFileTest, RefusesOtherVersions) {
   std::vector<uint8_t> file = Serialize(SampleNamed("static"));
   ContainerHeader header = HeaderOf(file);
-  header.minor += 1;  // appended fields: still readable
+  header.minor += 1;  // A file with a higher minor version, which has appended
+                      // fields, must still be readable.
   SetHeader(file, header);
   EXPECT_EQ(ReadError(file), "OK");
   header.major = 2;
@@ -193,7 +195,8 @@ TEST(ModuleFileTest, TruncationSaysSizes) {
                 std::to_string(file.size()) + ", found 1000");
 }
 
-// The hashes cover header and metadata: every flipped bit in them is found.
+// The hashes cover the header and the metadata, so every flipped bit in these
+// parts must be detected.
 TEST(ModuleFileTest, FindsEveryFlippedBit) {
   std::vector<uint8_t> file = Serialize(SampleNamed("static"));
   const ContainerHeader header = HeaderOf(file);
@@ -217,8 +220,8 @@ TEST(ModuleFileTest, FindsFlippedConstantsWhenAsked) {
             "DATA_LOSS: constant 'b:0': expected bytes with hash ");
 }
 
-// The hashes are not compared here, so the later checks must find the damage:
-// everything that is read is verified.
+// The hashes are not compared in this test, so the checks that follow them must
+// detect the damage.
 TEST(ModuleFileTest, FlippedBytesWithoutHashes) {
   for (const SampleModule& sample : SampleModules()) {
     std::vector<uint8_t> file = Serialize(ParseSample(sample.text));
@@ -242,7 +245,7 @@ TEST(ModuleFileTest, FlippedBytesWithoutHashes) {
   }
 }
 
-// A file with correct hashes whose metadata is wrong.
+// Tests files with correct hashes but wrong metadata.
 class LyingFileTest : public testing::Test {
  protected:
   LyingFileTest() : file_(Serialize(SampleNamed("static"))) {}
@@ -315,7 +318,8 @@ TEST(ModuleFileTest, MetadataStaysInTheFile) {
   SetMetadata("author", "somebody", module.metadata);
   SetMetadata("a", "", module.metadata);
   const std::vector<uint8_t> file = Serialize(module);
-  // Memory for constants must be aligned, or the reader would copy all of it.
+  // Memory for constants must be aligned, because the reader would otherwise
+  // copy all of it.
   std::shared_ptr<void> aligned(
       std::aligned_alloc(64, file.size() / 64 * 64 + 64), std::free);
   std::memcpy(aligned.get(), file.data(), file.size());
@@ -330,7 +334,8 @@ TEST(ModuleFileTest, MetadataStaysInTheFile) {
     EXPECT_EQ(FindMetadata(again->metadata, entry.key), &entry);
   }
   EXPECT_EQ(FindMetadata(again->metadata, "b"), nullptr);
-  // Files without metadata are the same as before metadata existed.
+  // A module without metadata must give the same file as before metadata
+  // existed.
   module.metadata.clear();
   const StatusOr<ModuleDefinition> none =
       ReadModule(Serialize(module), nullptr);
@@ -338,8 +343,8 @@ TEST(ModuleFileTest, MetadataStaysInTheFile) {
   EXPECT_TRUE(none->metadata.empty());
 }
 
-// Writes the entries unchecked, in the given order, as an untrusted writer
-// might.
+// Writes the entries in the given order without checking them, as an untrusted
+// writer might do.
 std::vector<uint8_t> FileWithMetadata(
     const std::vector<std::pair<std::string, std::string>>& entries) {
   flatbuffers::FlatBufferBuilder builder;
@@ -361,7 +366,7 @@ TEST(ModuleFileTest, MetadataOfStrangersIsChecked) {
       [](const std::vector<std::pair<std::string, std::string>>& entries) {
         return ReadError(FileWithMetadata(entries));
       };
-  // This metadata is valid; the error is about the programs.
+  // The error is about the programs, so the metadata is accepted.
   EXPECT_EQ(error({{"a", "1"}, {"b", "2"}}),
             "INVALID_ARGUMENT: module: expected at least one program, found "
             "none");
@@ -398,8 +403,8 @@ TEST(ModuleFileTest, MetadataOfStrangersIsChecked) {
   EXPECT_EQ(error(large), refused("25", much));
 }
 
-// A small file that refers to one dispatch a thousand times would need a
-// thousand times its memory.
+// A small file refers to one dispatch a thousand times. Reading it would need a
+// thousand times its memory, so it must be refused.
 TEST(ModuleFileTest, RefusesRepeatedParts) {
   flatbuffers::FlatBufferBuilder builder;
   const std::vector<fbs::DispatchInstruction> instructions(1000);
@@ -458,7 +463,7 @@ TEST(VerifyModuleTest, RulesAcrossParts) {
   EXPECT_EQ(error(module),
             "program main: input 'x': expected strings to be stored as i64, "
             "found u8");
-  // The writer refuses too.
+  // The writer must refuse the module, too.
   EXPECT_FALSE(SerializeModule(module).ok());
 }
 

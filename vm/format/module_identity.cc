@@ -12,9 +12,9 @@
 namespace ember::vm {
 namespace {
 
-// Appends values field by field. It takes structs apart with structured
-// bindings: a struct with a new field does not build until its author has
-// decided if the field is part of the identity.
+// Appends values to the digest's input, field by field. Structs are read with
+// structured bindings: if a field is added to a struct, this file does not
+// compile until someone decides if the field is part of the identity.
 class Appender {
  public:
   template <typename... Fields>

@@ -15,7 +15,8 @@ std::span<const uint8_t> BytesOf(const void* data, size_t size) {
 }  // namespace
 
 Sha512Digest SignedDigest(const ModuleDefinition& module) {
-  // No other data that a key may sign begins with this text.
+  // The signed data begins with this text, so that a signature of other data by
+  // the same key is never valid for a module.
   constexpr std::string_view kPurpose = "Ember: native code of a module, 1";
   Sha512 hash;
   hash.Add(BytesOf(kPurpose.data(), kPurpose.size()));
@@ -39,7 +40,7 @@ Status CheckSignature(std::string_view what, const ModuleSignature& signature,
   if (signature.key != key)
     return refuse("a signature by the given key, found another's");
   if (!VerifyEd25519(key, digest, signature.signature))
-    return refuse("what was signed, found it changed since");
+    return refuse("the signed bytes, found changed ones");
   return OkStatus();
 }
 

@@ -1,6 +1,6 @@
-// The kernels of one native section of a module: their images, the dispatch and
-// the constants that each was made for, and those constants as the kernel packs
-// them.
+// Reads and writes the kernels of one native section of a module: for each
+// kernel its image, the dispatch and the constants for which it was made, and
+// these constants in the kernel's packed layout.
 //
 //   NativeBytes made = WriteNativeKernels(kernels);   // all of one target
 //   std::string section = JoinNativeSection(made.parts());
@@ -13,11 +13,11 @@
 // is true for equal packed constants.
 //
 // Reading verifies each image by itself. The launcher
-// (vm/runtime/native_kernels.h, cpu_kernel.h) checks that the image fits the
-// module's dispatch and that its packed constants have the declared sizes. Code
-// and constants stay where they are in the bytes. Thread-safe. Errors: DataLoss
-// for truncated bytes or bytes of another format, Unimplemented for a newer
-// version, InvalidArgument from VerifyKernelImage.
+// (vm/runtime/dispatch/native_kernels.h, cpu_kernel.h) checks that the image
+// fits the module's dispatch and that its packed constants have the declared
+// sizes. Code and constants stay where they are in the bytes. Thread-safe.
+// Errors: DataLoss for truncated bytes or bytes of another format,
+// Unimplemented for a newer version, InvalidArgument from VerifyKernelImage.
 #ifndef EMBER_VM_FORMAT_NATIVE_KERNELS_H_
 #define EMBER_VM_FORMAT_NATIVE_KERNELS_H_
 
@@ -35,34 +35,36 @@
 namespace ember::vm {
 
 struct NativeKernel {
-  uint32_t dispatch = 0;  // number of the dispatch in the module
-  // For each input of the dispatch the constant that the kernel was made for.
-  // The kernel may rely on the constant's values.
+  uint32_t dispatch = 0;  // number in the module of the dispatch that the
+                          // kernel runs
+  // For each input of the dispatch, the constant for which the kernel was made,
+  // if there is one. The kernel may rely on the constant's values.
   std::vector<ConstantSource> constants;
   KernelImage image;
   // Contents of the image's packed buffers, in order, as its prologue would
-  // write them. Empty: the prologue must run when the kernel is loaded. After
-  // reading they are 64-byte aligned.
+  // write them. If the list is empty, the prologue must run when the kernel is
+  // loaded. ReadNativeKernels returns 64-byte aligned contents.
   std::vector<std::span<const uint8_t>> packed;
-  std::shared_ptr<const void> packed_owner;  // object that keeps `packed` alive
+  // object that owns the memory of `packed`
+  std::shared_ptr<const void> packed_owner;
 };
 
 struct NativeBytes {
   std::string head, code, weights;
-  // alignment in bytes that the first byte of the code needs where it runs
+  // alignment in bytes of the code's first byte in the memory where it runs
   uint32_t code_alignment = 1;
 
   NativeParts parts() const;
 };
 
 NativeBytes WriteNativeKernels(std::span<const NativeKernel> kernels);
-// Reads and verifies the kernels of a section. owner: keeps the bytes of all
-// parts alive.
+// Reads and verifies the kernels of a section. `owner` owns the memory of all
+// parts.
 StatusOr<std::vector<NativeKernel>> ReadNativeKernels(
     const NativeParts& parts, const std::shared_ptr<const void>& owner);
 
-// True if the image's packed constants may be stored in a file. False for types
-// that allow only some bit patterns (bool), because the bytes are not checked
+// True if a file may contain the image's packed constants. False if some have a
+// type with invalid bit patterns (bool), because the bytes are not checked
 // before they are used.
 bool MayBePackedBefore(const KernelImage& image);
 

@@ -1,5 +1,5 @@
-// Definitions that reader and writer of native sections share. The head
-// contains, in this order:
+// Definitions of the format of native sections, which their reader and writer
+// share. The head of a section contains, in this order:
 //
 // - the header below;
 // - the count of codes, and for each format, alignment, entries, for a device
@@ -25,11 +25,12 @@ inline constexpr uint32_t kNativeMagic = 0x4b4e4d45;  // the characters "EMNK"
 // Version of the bytes of native sections. It is raised with every change of
 // these bytes, of kernel_abi.h or of device_abi.h.
 inline constexpr uint32_t kNativeVersion = 5;
-// The oldest version that is read. Version 2 has kernels of CPUs only, and
-// images without numbers of iterations. Up to version 3 no phase has tensor
-// maps. Up to version 4 tensor maps have their buffer's order of dims.
+// The oldest version that can be read. Version 2 has only kernels of CPUs,
+// whose images have no KernelImage::iterations. Up to version 3 no phase has
+// tensor maps. Up to version 4 tensor maps have no order of dims of their own
+// (BoxMap::order).
 inline constexpr uint32_t kOldestNativeVersion = 2;
-// Number of bytes of the header.
+// Number of bytes that NativeHeader has in a section.
 inline constexpr uint64_t kNativeHeaderBytes = 32;
 
 // The header: magic, version, and the sizes of the parts

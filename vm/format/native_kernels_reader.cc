@@ -11,7 +11,8 @@
 namespace ember::vm {
 namespace {
 
-// Smallest number of bytes that one item of each kind takes.
+// Smallest number of bytes that one item takes; there is a constant for each
+// kind of item.
 constexpr size_t kCodeBytes = 25;
 constexpr size_t kPackedBytes = 16;
 constexpr size_t kKernelBytes = 57;
@@ -22,7 +23,8 @@ Status Damaged(std::string_view expected, uint64_t found) {
       Concat({"native section: expected ", expected, ", found ", found}));
 }
 
-// Reads offset and size of a piece, and returns the piece's bytes of the part.
+// Reads the offset and size of a piece, and returns the bytes of this piece in
+// `part`.
 StatusOr<std::span<const uint8_t>> ReadPlace(ByteReader& reader,
                                              std::span<const uint8_t> part,
                                              uint64_t alignment) {
@@ -30,8 +32,8 @@ StatusOr<std::span<const uint8_t>> ReadPlace(ByteReader& reader,
   const auto size = reader.Number<uint64_t>();
   if (offset > part.size() || size > part.size() - offset)
     return Damaged(Concat({"a piece within ", part.size(), " bytes"}), offset);
-  // This checks the piece's alignment within the part. The alignment of the
-  // part itself is checked elsewhere.
+  // This checks the alignment of the piece relative to the part. The alignment
+  // of the part itself is checked elsewhere.
   if (offset % alignment != 0)
     return Damaged(Concat({"a multiple of ", alignment}), offset);
   return part.subspan(static_cast<size_t>(offset), static_cast<size_t>(size));
@@ -50,8 +52,8 @@ StatusOr<KernelCode> ReadCode(ByteReader& reader, std::span<const uint8_t> part,
       code.bytes,
       ReadPlace(reader, part, std::max<uint64_t>(code.alignment, 1)));
   code.owner = owner;
-  // The expected number of entries is not known here: the kernels that use the
-  // code know it.
+  // The number of entries is not checked here, because only the kernels that
+  // use the code know how many it must have.
   EMBER_RETURN_IF_ERROR(CheckIsOfFile(code));
   EMBER_RETURN_IF_ERROR(VerifyKernelCode(
       code, std::max(code.entries.size(), code.device.size())));

@@ -11,7 +11,7 @@
 namespace ember::vm {
 namespace {
 
-// Lays out pieces of bytes one behind another and stores equal ones once.
+// Places pieces of bytes one behind another. Equal pieces are stored once.
 class Pieces {
  public:
   // Adds a piece, unless an equal one was added before. Returns the number of
@@ -65,7 +65,8 @@ NativeBytes WriteNativeKernels(std::span<const NativeKernel> kernels) {
   NativeBytes result;
   Pieces code, weights;
   std::vector<const KernelCode*> codes;
-  // `numbers` has an item for each kernel, `places` for each code.
+  // numbers: for each kernel, the number of its code. places: for each code,
+  // the number of its piece.
   std::vector<uint32_t> numbers, places;
   std::vector<std::vector<uint32_t>> packed;
   for (const NativeKernel& kernel : kernels) {

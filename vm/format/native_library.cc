@@ -36,7 +36,7 @@ NativeLibrary LayOutNativeLibrary(
                        sections.size() * sizeof(NativeTableRow));
   std::memcpy(library.table.data(), &header, sizeof header);
   library.data_size = library.table.size();
-  // packed constants without duplicates
+  // the packed constants so far, without duplicates
   std::vector<NativeLibrary::Piece> weights;
   for (size_t i = 0; i < sections.size(); ++i) {
     const NativeLibrarySection& section = sections[i];
@@ -55,7 +55,8 @@ NativeLibrary LayOutNativeLibrary(
           1, offsetof(NativeTableRow, target), row.target, row.target_size);
     place(section.parts.head, 8, offsetof(NativeTableRow, head), row.head,
           row.head_size);
-    // Processors that differ only in instructions pack constants the same way.
+    // The packed constants are stored once if another target has equal ones, as
+    // processors that differ only in instructions do.
     const auto same =
         std::ranges::find_if(weights, [&](const NativeLibrary::Piece& other) {
           return std::ranges::equal(other.bytes, section.parts.weights);

@@ -1,12 +1,13 @@
-// Native sections in the form that a linker or a loader takes: a table that is
-// the file's only symbol (vm/format/native_table.h), read-only data, and code.
-// The layout is complete except for the distances from data to code.
+// The contents of a file that a linker or a dynamic linker can read, made from
+// native sections: a table to which the file's only symbol refers
+// (vm/format/native_table.h), read-only data, and code. The layout is complete
+// except for the distances from data to code.
 //
 //   const NativeLibrary library = LayOutNativeLibrary(identity, sections);
 //   WriteSharedObject(library, …);   // vm/format/shared_object.h
-//   WriteObjectFile(library, …);     // jit/llvm/object_file.h
+//   WriteObjectFile(library, …);     // jit/llvm/objects/object_file.h
 //
-// A value; views bytes of the sections, which must outlive it.
+// A value. It refers to bytes of the sections, which must outlive it.
 #ifndef EMBER_VM_FORMAT_NATIVE_LIBRARY_H_
 #define EMBER_VM_FORMAT_NATIVE_LIBRARY_H_
 
@@ -31,16 +32,20 @@ struct NativeLibrary {
     uint64_t offset = 0;
     std::span<const uint8_t> bytes;
   };
-  // A distance to fill in: the 64-bit field at offset `field` of the table gets
-  // the distance from there to `offset` of the code.
+  // A distance that the writer of the file must fill in: the 64-bit field at
+  // offset `field` of the table gets the distance from the field to offset
+  // `offset` in the code.
   struct CodeDistance {
     uint64_t field = 0;
     uint64_t offset = 0;
   };
 
-  // Bytes of the data that precede the pieces. Distances to code in them are 0.
+  // The table: the bytes of the data that precede the pieces. Its distances to
+  // code are still 0.
   std::vector<uint8_t> table;
-  std::vector<Piece> data, code;  // sorted by offset; zeros between pieces
+  std::vector<Piece> data, code;  // Pieces of the data and of the code, sorted
+                                  // by offset. The bytes between pieces are
+                                  // zeros.
   uint64_t data_size = 0, code_size = 0;
   uint32_t data_alignment = 64, code_alignment = 16;
   std::vector<CodeDistance> distances;
@@ -50,8 +55,9 @@ NativeLibrary LayOutNativeLibrary(
     const ModuleIdentity& module,
     std::span<const NativeLibrarySection> sections);
 
-// Calls write(bytes) for the contents of [begin, end): the pieces, and zeros
-// between them. Stops at the first Status that is not OK, and returns it.
+// Calls write(bytes) for consecutive parts of the range [begin, end): pieces,
+// and zeros between them. Stops when write returns an error, and returns that
+// error.
 template <typename Write>
 auto WritePadded(std::span<const NativeLibrary::Piece> pieces, uint64_t begin,
                  uint64_t end, Write&& write) {

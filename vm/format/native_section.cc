@@ -28,7 +28,7 @@ StatusOr<NativeParts> SplitNativeSection(std::span<const uint8_t> bytes) {
        {Part{"head", header.head_size, &parts.head},
         Part{"code", header.code_size, &parts.code},
         Part{"weights", header.weights_size, &parts.weights}}) {
-    // The offset of an empty part may be beyond the end.
+    // An empty part is not checked, because its offset may be beyond the end.
     if (part.size == 0) continue;
     const uint64_t room = position < bytes.size() ? bytes.size() - position : 0;
     if (part.size > room) return CutOff(part.name, part.size, room);

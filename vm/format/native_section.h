@@ -1,5 +1,6 @@
-// The three parts of a native section: the head, which describes kernels, their
-// code, and constants that were packed for them when the file was made.
+// Splits a native section into its three parts: the head, which describes the
+// kernels; the kernels' code; and constants that were packed for the kernels
+// when the file was made.
 //
 //   EMBER_ASSIGN_OR_RETURN(NativeParts parts, SplitNativeSection(bytes));
 //   ReadNativeKernels(parts, owner);
@@ -20,18 +21,19 @@ namespace ember::vm {
 
 struct NativeParts {
   std::span<const uint8_t> head, code;
-  // Packed constants, 64-byte aligned. These bytes affect only the numbers that
-  // a kernel computes, as constants of the module do. Therefore they are not
-  // hashed or signed, and need not be read before they are used.
+  // Packed constants, 64-byte aligned. Like constants of the module, these
+  // bytes only affect the numbers that a kernel computes. Therefore they are
+  // neither hashed nor signed, and are not read before a kernel uses them.
   std::span<const uint8_t> weights;
 };
 
-// Splits a section. Errors: DataLoss for truncated bytes or bytes that are no
-// native section, Unimplemented for another version.
+// Splits a section into its parts. Errors: DataLoss for truncated bytes or
+// bytes that are no native section, Unimplemented for another version.
 StatusOr<NativeParts> SplitNativeSection(std::span<const uint8_t> bytes);
 
-// Returns the bytes that the section's hash and a signature cover: all but the
-// weights. For bytes that are no native section of this version: all bytes.
+// Returns the bytes of a section that its hash and a signature cover: all
+// except the weights. If the bytes are no native section of this version,
+// returns all of them.
 std::span<const uint8_t> HashedPart(std::span<const uint8_t> bytes);
 
 // Returns the section that consists of these parts.

@@ -10,14 +10,15 @@
 // Addresses are stored as distances from the field that holds them, so a file
 // needs no relocations when it is loaded. Code is in the program's executable
 // section, all other bytes are in its read-only data. Fields are little-endian.
-// Of a 64-bit distance only 32 bits count if pointers have 32 bits.
+// If pointers have 32 bits, only the lower 32 bits of a 64-bit distance are
+// used.
 //
 // A table made by a C compiler (vm-prejit --emit=c) has version 2, because C
 // cannot express distances. Its PointerTableRows hold pointers of the program,
 // and functions instead of code.
 //
-// The table is in the caller's own program, so its bytes are trusted to be
-// where it says. Their contents are checked like those of sections.
+// Because the table is in the caller's own program, its addresses are trusted.
+// The contents at these addresses are checked like those of native sections.
 // Thread-safe.
 #ifndef EMBER_VM_FORMAT_NATIVE_TABLE_H_
 #define EMBER_VM_FORMAT_NATIVE_TABLE_H_
@@ -36,8 +37,9 @@ namespace ember::vm {
 
 inline constexpr uint8_t kNativeTableMagic[8] = {'E', 'M', 'B', 'R',
                                                  'K', 'R', 'N', 'L'};
-// Version of the table. It is raised if fields change their meaning. New fields
-// are only appended; the stored sizes show which ones exist.
+// Version of the table. It is increased if fields change their meaning. New
+// fields are only appended; the sizes that the table stores show which fields
+// exist.
 inline constexpr uint32_t kNativeTableVersion = 1;
 inline constexpr uint32_t kPointerTableVersion = 2;
 
@@ -51,38 +53,42 @@ struct NativeTableHeader {
 };
 static_assert(sizeof(NativeTableHeader) == 56, "it is part of the file format");
 
-// The row of one target.
+// A row of the table: the kernels for one target.
 struct NativeTableRow {
-  int64_t target = 0;  // distance to the text of the target
+  int64_t target = 0;  // distance from this field to the target's text
   uint64_t target_size = 0;
-  int64_t head = 0;  // distances to the parts of vm/format/native_section.h
+  int64_t head = 0;  // distances from these fields to the parts that
+                     // vm/format/native_section.h describes
   uint64_t head_size = 0;
   int64_t code = 0;
   uint64_t code_size = 0;
   int64_t weights = 0;
   uint64_t weights_size = 0;
-  // Hash of head and code: HashBytes(code, HashBytes(head)).
+  // Hash of head and code, which is HashBytes(code, HashBytes(head)).
   uint64_t hash = 0;
 };
 static_assert(sizeof(NativeTableRow) == 72, "it is part of the file format");
 
-// A function of kernels whose code is text (KernelFormat::kCSource), with the
-// name that their phases use for it.
+// A function that the C compiler made from kernels whose code is text
+// (KernelFormat::kCSource), and the name by which the kernels' phases refer to
+// it.
 struct NativeFunction {
   const char* name = nullptr;
   PhaseFunction function = nullptr;
 };
 
-// The row of one target in version 2, laid out by the program's compiler.
+// A row of a table of version 2: the kernels for one target. The program's C
+// compiler determines the layout.
 struct PointerTableRow {
-  const char* target = nullptr;  // text of the target, terminated by 0
+  const char* target = nullptr;  // text of the target, terminated by a zero
+                                 // byte
   const uint8_t* head = nullptr;
   const uint8_t* weights = nullptr;
   const NativeFunction* functions = nullptr;
   uint64_t head_size = 0;
   uint64_t weights_size = 0;
   uint64_t function_count = 0;
-  uint64_t hash = 0;  // see NativeTableRow::hash, but without code
+  uint64_t hash = 0;  // hash as NativeTableRow::hash, but of the head alone
 };
 
 uint64_t HashOfParts(const NativeParts& parts);
@@ -91,8 +97,8 @@ struct NativeTableEntry {
   std::string target;
   uint64_t hash = 0;
   NativeParts parts;
-  // Functions of a version 2 table. It has no code, and it was compiled with
-  // the program, for the machine that the program runs on.
+  // Functions of a table of version 2, which has no code. They were compiled
+  // with the program, for the machine on which it runs.
   std::span<const NativeFunction> functions;
 };
 
@@ -101,9 +107,9 @@ struct NativeTable {
   std::vector<NativeTableEntry> entries;
 };
 
-// Reads the table at a symbol that a file of kernels exports. Errors:
-// InvalidArgument for bytes that are no table, Unimplemented for another
-// version.
+// Reads the table at the address of a symbol that a file of kernels exports.
+// Errors: InvalidArgument for bytes that are no table, Unimplemented for
+// another version.
 StatusOr<NativeTable> ReadNativeTable(const void* symbol);
 
 }  // namespace ember::vm

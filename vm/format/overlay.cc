@@ -145,8 +145,8 @@ StatusOr<std::string> MakeRoomForSignature(std::string file) {
 }
 
 Sha512Digest SignedDigest(const Overlay& overlay) {
-  // The text differs from that of a module's signature, so neither signature is
-  // valid for the other kind of file.
+  // The signed data begins with this text. It differs from that of a module's
+  // signature, so neither signature is valid for the other kind of file.
   constexpr std::string_view kPurpose = "Ember: native code of an overlay, 1";
   Sha512 hash;
   hash.Add(BytesOf(kPurpose));

@@ -26,10 +26,11 @@ size_t SizeOf(const flatbuffers::Vector<T>* vector) {
   return vector == nullptr ? 0 : vector->size();
 }
 
-// Copies strings and vectors, converts raw numbers to values, and keeps the
-// first error; values read after an error are empty. The total size of copies
-// is limited: a flatbuffer may refer to one vector many times, and so need far
-// more memory than its own size.
+// Reads values from the flatbuffer: copies strings and vectors, and converts
+// raw numbers. It keeps the first error; values read after an error are empty.
+// The total size of all copies is limited, because a flatbuffer may refer to
+// one vector many times, so that the copies would need far more memory than the
+// file.
 class ValueReader {
  public:
   explicit ValueReader(uint64_t metadata_size)
@@ -75,8 +76,8 @@ class ValueReader {
   const Status& status() const { return status_; }
 
  private:
-  // Copies byte by byte, because the flatbuffers verifier does not check that
-  // elements of 8 bytes are aligned.
+  // The elements are copied as bytes, because the flatbuffers verifier does not
+  // check that elements of 8 bytes are aligned.
   template <typename T, typename Vector>
   std::vector<T> Elements(const Vector* vector) {
     if (vector == nullptr ||
@@ -205,8 +206,8 @@ std::vector<TensorSignature> ReadSignatures(
   return signatures;
 }
 
-// Reads one program. minor: the minor version of the file's format. Before 1.1,
-// load_integer had no type.
+// Reads one program. `minor` is the minor version of the file's format: before
+// version 1.1, load_integer had no type.
 Program ReadProgram(const fbs::Program& stored, uint16_t minor,
                     ValueReader& values) {
   Program program;
@@ -234,7 +235,7 @@ Program ReadProgram(const fbs::Program& stored, uint16_t minor,
   return program;
 }
 
-// Returns the bytes of a constant or a native section within the file.
+// Returns the bytes in the file of a constant or a native section.
 StatusOr<std::span<const uint8_t>> DataOf(std::string_view kind,
                                           const std::string& name,
                                           uint64_t offset, uint64_t size,
@@ -315,12 +316,13 @@ void ReadProfile(const fbs::Module& stored, ValueReader& values,
   }
 }
 
-// Reads the metadata without copying texts: they stay where they are. The
-// flatbuffers verifier has checked that a zero byte follows each.
+// Reads the model's metadata without copying the texts. The flatbuffers
+// verifier has checked that a zero byte follows each text.
 void ReadMetadata(const fbs::Module& stored,
                   const std::shared_ptr<const void>& owner,
                   ModuleDefinition& module) {
-  // Reading one entry more than allowed is enough to report an error.
+  // At most one entry more than allowed is read, which is enough to report the
+  // error.
   const size_t count =
       std::min(SizeOf(stored.metadata()), kMaxMetadataEntries + 1);
   module.metadata.resize(count);
@@ -333,8 +335,8 @@ void ReadMetadata(const fbs::Module& stored,
 }
 
 Status CheckFlatbuffer(std::span<const uint8_t> metadata) {
-  // Each table takes at least 8 bytes: its head, and the offset in its parent
-  // that refers to it.
+  // The largest number of tables follows from the size: each takes at least 8
+  // bytes, 4 for itself and 4 for the offset that refers to it.
   flatbuffers::Verifier verifier(
       metadata.data(), metadata.size(), /*max_depth=*/16,
       /*max_tables=*/static_cast<uint32_t>(metadata.size() / 8) + 64);
@@ -347,7 +349,7 @@ Status CheckFlatbuffer(std::span<const uint8_t> metadata) {
   return OkStatus();
 }
 
-// Reads a module from the bytes of a file, which are 64-byte aligned.
+// Reads a module from the bytes of a file, which must be 64-byte aligned.
 StatusOr<ModuleDefinition> ReadAligned(std::span<const uint8_t> file,
                                        const std::shared_ptr<const void>& owner,
                                        const ReaderOptions& options) {
@@ -412,7 +414,9 @@ StatusOr<ModuleDefinition> ReadModule(const std::string& path,
 }
 
 StatusOr<ModuleDefinition> ReadModule(std::span<const uint8_t> bytes,
-                                      // Callers move their owner into it.
+                                      // The parameter is passed by value,
+                                      // because callers move their owner into
+                                      // it.
                                       // NOLINTNEXTLINE(performance-*)
                                       std::shared_ptr<const void> owner,
                                       const ReaderOptions& options) {

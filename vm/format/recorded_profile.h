@@ -12,8 +12,8 @@
 // Behind "of" is the module's identity (vm/format/module_identity.h), because
 // dispatches of another module may have the same names. Brackets hold the
 // values of the dispatch's parameters. Dispatches that did not run are left
-// out. The hottest come first for human readers; the parser accepts any order.
-// Thread-safe.
+// out. The dispatches with the longest times come first, for human readers; the
+// parser accepts any order. Thread-safe.
 #ifndef EMBER_VM_FORMAT_RECORDED_PROFILE_H_
 #define EMBER_VM_FORMAT_RECORDED_PROFILE_H_
 
@@ -22,22 +22,24 @@
 #include <vector>
 
 #include "base/status.h"
-#include "vm/format/module_definition.h"
+#include "vm/isa/module_definition.h"
 
 namespace ember::vm {
 
-// Returns the text of a profile. profile: the profile of a verified module.
+// Returns the text of the profile of a module, which must be verified.
 std::string PrintRecordedProfile(const ModuleDefinition& module,
                                  const std::vector<DispatchProfile>& profile);
 
-// Returns the profile, sorted as ModuleDefinition::profile is. Errors, one
-// line: InvalidArgument with line and column for a text that is no profile, is
-// of another module or version, names a dispatch that the module does not have,
-// names one twice, or gives a wrong number of parameters.
+// Parses the text of a profile. Returns the profile, sorted like
+// ModuleDefinition::profile. Errors: InvalidArgument, one line with line and
+// column, if the text is no profile, is of another module or version, names a
+// dispatch that the module does not have, names one twice, or has a wrong
+// number of parameters.
 StatusOr<std::vector<DispatchProfile>> ParseRecordedProfile(
     std::string_view text, const ModuleDefinition& module);
 
-// Sorts dispatches, and the shapes of each, by their time, the longest first.
+// Sorts the dispatches, and the shapes of each dispatch, by their total time;
+// the longest time comes first.
 void SortByTime(std::vector<DispatchProfile>& profile);
 
 }  // namespace ember::vm

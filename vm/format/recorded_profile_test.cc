@@ -1,4 +1,4 @@
-// Tests profiles as text and in module files, and the errors of both.
+// Tests profiles as text and in module files, and the errors of both forms.
 #include "vm/format/recorded_profile.h"
 
 #include <string>
@@ -17,8 +17,8 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// A module whose first dispatch has two parameters. It has no more parts than
-// the profile needs.
+// Returns a module whose first dispatch has two parameters. The module has only
+// the parts that a profile needs.
 const ModuleDefinition& Module() {
   static const ModuleDefinition* const module = [] {
     auto* made = new ModuleDefinition(SampleNamed("static"));
@@ -60,7 +60,7 @@ TEST(RecordedProfileTest, ParsedIsSortedByTime) {
   ASSERT_TRUE(parsed.ok()) << parsed.status().ToString();
   EXPECT_EQ((*parsed)[0].dispatch, 0u);
   EXPECT_EQ((*parsed)[0].shapes[0].ns, 6);
-  // The sums of calls and times do not overflow.
+  // The sums of calls and of times must not overflow.
   DispatchProfile large = {0, {{{}, 1, INT64_MAX}, {{}, 1, INT64_MAX}}};
   EXPECT_EQ(large.total_ns(), int64_t{1} << 55);
 }
@@ -96,7 +96,7 @@ TEST(RecordedProfileTest, MalformedTextsAreOneLine) {
     EXPECT_THAT(found, HasSubstr(message)) << text;
     EXPECT_EQ(found.find('\n'), std::string::npos);
   }
-  // The parser refuses texts that are truncated at any place.
+  // The parser must refuse texts that are truncated at any position.
   const std::string whole = PrintRecordedProfile(Module(), SomeProfile());
   for (size_t size = 0; size + 1 < whole.size(); ++size) {
     EXPECT_FALSE(ParseRecordedProfile(whole.substr(0, size), Module()).ok())

@@ -36,7 +36,8 @@ struct Elf64 {
 struct Machine {
   uint16_t number;
   uint32_t flags;
-  uint64_t page;  // largest page size in bytes of the processor's systems
+  uint64_t page;  // largest page size in bytes that systems use with this
+                  // processor
 };
 
 Machine MachineOf(ElfMachine machine) {
@@ -46,8 +47,8 @@ Machine MachineOf(ElfMachine machine) {
     case ElfMachine::kAarch64:
       return {EM_AARCH64, 0, 0x10000};
     case ElfMachine::kArm:
-      // The flags do not specify how floats are passed, because kernels take
-      // none.
+      // The flags do not say how floats are passed, because kernels have no
+      // float arguments.
       return {EM_ARM, EF_ARM_EABI_VER5, 0x4000};
   }
   return {};
@@ -77,8 +78,9 @@ std::span<const uint8_t> BytesOf(std::string_view text) {
   return {reinterpret_cast<const uint8_t*>(text.data()), text.size()};
 }
 
-// In the file the segments follow each other without gaps. In memory segment n
-// begins n pages further, so that no page belongs to two segments.
+// Describes the segments. In the file they follow each other without gaps. In
+// memory segment n is moved n pages further, so that no page belongs to two
+// segments.
 template <typename Elf>
 class SharedObject {
  public:
@@ -131,8 +133,8 @@ class SharedObject {
     return sections_[number].sh_addr;
   }
 
-  // Begins a section at the end of the file. segment: number of segments before
-  // the section's own.
+  // Begins a section at the current end of the file. `segment` is the number of
+  // the segment that contains the section.
   void Place(SectionNumber number, uint32_t type, uint64_t flags,
              uint64_t alignment, uint64_t size, uint64_t segment) {
     typename Elf::Section& section = sections_[number];
@@ -155,7 +157,7 @@ class SharedObject {
     const size_t name = strings_.size();
     if (!options_.name.empty()) strings_ += options_.name + '\0';
     symbols_.resize(2);
-    // The hash table has one bucket, which contains the symbol.
+    // The hash table has a single bucket, which contains the only symbol.
     hash_ = {1, 2, 1, 0, 0};
     for (size_t i = 0; i < kSectionCount; ++i) {
       sections_[i].sh_name = static_cast<uint32_t>(section_names_.size());
@@ -190,7 +192,8 @@ class SharedObject {
           dynamic_.size() * sizeof(typename Elf::Dynamic), 2);
     Place(kShStrTab, SHT_STRTAB, 0, 1, section_names_.size(), 0);
     sections_[kDynSym].sh_link = kDynStr;
-    // index of the first symbol that is not local
+    // For a symbol table, sh_info is the index of the first symbol that is not
+    // local.
     sections_[kDynSym].sh_info = 1;
     sections_[kDynSym].sh_entsize = sizeof(typename Elf::Symbol);
     sections_[kHash].sh_link = kDynSym;

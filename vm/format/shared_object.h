@@ -27,11 +27,12 @@ enum class ElfMachine : uint8_t { kX86_64, kAarch64, kArm };
 
 struct SharedObjectOptions {
   ElfMachine machine = ElfMachine::kX86_64;
-  std::string symbol;  // name of the table's symbol
-  std::string name;  // the file's name for the loader (DT_SONAME); empty: none
+  std::string symbol;  // name of the symbol that refers to the table
+  std::string name;    // the library's name for the dynamic linker (DT_SONAME);
+                       // empty: it has none
 };
 
-// Writes the library to a file. Errors: the file cannot be written;
+// Writes the library to a file. Errors: those of writing the file;
 // InvalidArgument for a library that is too large for the processor's
 // addresses.
 Status WriteSharedObject(const NativeLibrary& library,

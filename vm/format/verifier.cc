@@ -6,7 +6,7 @@
 #include "base/checked_math.h"
 #include "base/concat.h"
 #include "base/metadata_rules.h"
-#include "tensor/verifier.h"
+#include "tensor/verifier/verifier.h"
 #include "vm/isa/analysis.h"
 #include "vm/isa/limits.h"
 
@@ -71,7 +71,7 @@ Status VerifyDispatches(const ModuleDefinition& module, LoadSteps* steps) {
   return OkStatus();
 }
 
-// Checks that each string appears once, so that equal strings have equal
+// Checks that all strings are different, so that equal strings have equal
 // handles.
 Status VerifyStrings(const ModuleDefinition& module) {
   std::set<std::string_view> seen;
@@ -83,7 +83,7 @@ Status VerifyStrings(const ModuleDefinition& module) {
   return OkStatus();
 }
 
-// Checks only the targets: the contents of native sections are verified where
+// Checks only the targets of native sections: their contents are verified when
 // they are used.
 Status VerifyNatives(const ModuleDefinition& module) {
   std::set<std::string_view> targets;
@@ -132,8 +132,8 @@ Status VerifyProfile(const ModuleDefinition& module) {
   return OkStatus();
 }
 
-// The limit is on the sum, because a session has the registers of every
-// program.
+// Checks the sum of the registers of all programs, because a session has
+// registers for every program.
 Status CheckRegisterCount(const ModuleDefinition& module) {
   uint64_t registers = 0;
   for (const Program& program : module.programs) {

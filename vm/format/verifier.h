@@ -1,7 +1,6 @@
-// Checks the rules of a module that concern several of its parts, once, when
-// the module is loaded or written: constants have the number of bytes that
-// their type requires, each dispatch passes tensor::Verify, each program passes
-// VerifyProgram, numbers stay within limits.
+// Checks a whole module once, when it is loaded or written: constants have the
+// number of bytes that their type requires, each dispatch passes
+// tensor::Verify, each program passes VerifyProgram, numbers are within limits.
 //
 // Errors: InvalidArgument, one line naming the object, what was expected and
 // what was found.
@@ -10,12 +9,13 @@
 
 #include "base/status.h"
 #include "vm/format/load_steps.h"
-#include "vm/format/module_definition.h"
+#include "vm/isa/module_definition.h"
 
 namespace ember::vm {
 
-// Checks a module. steps: receives a step for each dispatch and each program;
-// may be null. Returns kCancelled if the receiver asked to stop.
+// Checks a module. `steps`, which may be null, receives a step for each
+// dispatch and each program. Returns kCancelled if the receiver requests to
+// stop.
 Status VerifyModule(const ModuleDefinition& module, LoadSteps* steps = nullptr);
 
 }  // namespace ember::vm

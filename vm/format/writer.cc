@@ -29,7 +29,7 @@ StringVector WriteStrings(FlatBufferBuilder& builder,
   return builder.CreateVector(offsets);
 }
 
-// Writes each item and then the vector of all.
+// Writes all items to the flatbuffer, and then the vector that refers to them.
 template <typename Table, typename Item, typename WriteItem>
 Offset<flatbuffers::Vector<Offset<Table>>> WriteTables(
     FlatBufferBuilder& builder, const std::vector<Item>& items,
@@ -150,7 +150,8 @@ Offset<fbs::MetadataEntry> WriteMetadataEntry(FlatBufferBuilder& builder,
   return fbs::CreateMetadataEntry(builder, key, value);
 }
 
-// Returns the data that follows the metadata: constants, then native sections.
+// Returns the data that follows the metadata in the file: constants, then
+// native sections.
 std::vector<std::span<const uint8_t>> DataOf(const ModuleDefinition& module) {
   std::vector<std::span<const uint8_t>> data;
   for (const Constant& constant : module.constants)
@@ -160,8 +161,8 @@ std::vector<std::span<const uint8_t>> DataOf(const ModuleDefinition& module) {
   return data;
 }
 
-// Writes the module's metadata as a flatbuffer. offsets: offset of each piece
-// of data in the file.
+// Writes the module's metadata as a flatbuffer. `offsets` has the offset in the
+// file of each piece of data.
 void WriteMetadata(FlatBufferBuilder& builder, const ModuleDefinition& module,
                    const std::vector<uint64_t>& offsets,
                    const std::vector<uint64_t>& hashes) {
@@ -170,8 +171,9 @@ void WriteMetadata(FlatBufferBuilder& builder, const ModuleDefinition& module,
     const Constant& constant = module.constants[i];
     const auto name = builder.CreateSharedString(constant.name);
     const auto dims = builder.CreateVector(constant.dims);
-    // A flatbuffer leaves out numbers that are 0 by default. They are written
-    // here, because the size of the metadata must not depend on values.
+    // Numbers are written even if they are the default, which flatbuffers
+    // otherwise leaves out, because the size of the metadata must not depend on
+    // values.
     builder.ForceDefaults(true);
     constants.push_back(
         fbs::CreateConstant(builder, name, static_cast<uint8_t>(constant.type),
@@ -202,8 +204,8 @@ void WriteMetadata(FlatBufferBuilder& builder, const ModuleDefinition& module,
   const auto source_name = builder.CreateSharedString(module.source_name);
   const auto constant_vector = builder.CreateVector(constants);
   const auto dispatch_vector = builder.CreateVector(dispatches);
-  // The field for native sections is left out if there are none, so that such a
-  // module has the same bytes as before native sections existed.
+  // The field for native sections is left out if there are none, so that the
+  // file has the same bytes as before there were native sections.
   const auto native_vector =
       natives.empty()
           ? Offset<flatbuffers::Vector<Offset<fbs::NativeSection>>>()
@@ -224,8 +226,8 @@ void WriteMetadata(FlatBufferBuilder& builder, const ModuleDefinition& module,
                                  strings, native_vector, profile, metadata));
 }
 
-// The layout of a file: header and metadata, and the offset of each piece of
-// data.
+// The layout of a file: its header and metadata, and the offset of each piece
+// of data.
 struct Layout {
   ContainerHeader header;
   std::vector<uint8_t> metadata;
@@ -243,8 +245,8 @@ StatusOr<Layout> LayOut(const ModuleDefinition& module) {
     hashes.push_back(
         HashBytes(is_native ? HashedPart(layout.data[i]) : layout.data[i]));
   }
-  // Two passes: the metadata holds the offsets of data, and they depend on the
-  // size of the metadata.
+  // The metadata is written twice: it contains the offsets of data, and these
+  // depend on the size of the metadata.
   for (int pass = 0; pass < 2; ++pass) {
     FlatBufferBuilder builder;
     WriteMetadata(builder, module, layout.offsets, hashes);
@@ -308,8 +310,9 @@ Status WriteModule(const ModuleDefinition& module, const std::string& path) {
                                                 uint64_t size) {
     return writer.Write(std::string_view(static_cast<const char*>(data), size));
   }));
-  // Constants are not hashed when a module is loaded, so a module whose
-  // constants a power loss replaced by zeros would silently give wrong results.
+  // The file must survive a loss of power: constants are not hashed when a
+  // module is loaded, so if a power loss replaced them by zeros, the module
+  // would silently give wrong results.
   return writer.Commit(Durability::kSurvivesPowerLoss);
 }
 

@@ -4,9 +4,9 @@
 //
 //   EMBER_RETURN_IF_ERROR(WriteModule(definition, "model.vmfb"));
 //
-// The module is verified first (VerifyModule): what is written can be read
-// back. The same definition always gives the same bytes. Errors: those of
-// VerifyModule; a file that cannot be written.
+// The module is verified first (VerifyModule), so the reader accepts the file
+// that is written. The same definition always gives the same bytes. Errors:
+// those of VerifyModule; a file that cannot be written.
 #ifndef EMBER_VM_FORMAT_WRITER_H_
 #define EMBER_VM_FORMAT_WRITER_H_
 
@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "base/status.h"
-#include "vm/format/module_definition.h"
+#include "vm/isa/module_definition.h"
 
 namespace ember::vm {
 

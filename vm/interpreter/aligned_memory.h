@@ -1,4 +1,5 @@
-// Memory that a plan owns, in whole cache lines.
+// Memory that a plan owns. It begins at a cache line and consists of whole
+// cache lines.
 #ifndef EMBER_VM_INTERPRETER_ALIGNED_MEMORY_H_
 #define EMBER_VM_INTERPRETER_ALIGNED_MEMORY_H_
 
@@ -25,8 +26,8 @@ struct AlignedDeleter {
 };
 using AlignedMemory = std::unique_ptr<char, AlignedDeleter>;
 
-// Allocates that many bytes, aligned to a cache line. Null if there is no
-// memory.
+// Allocates at least this number of bytes, aligned to a cache line. Returns
+// null if there is no memory.
 inline AlignedMemory AllocateAligned(int64_t bytes,
                                      const HostAllocator& allocator) {
   constexpr size_t kLine = 64;

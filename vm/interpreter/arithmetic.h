@@ -1,6 +1,6 @@
 // The arithmetic rows of the instruction table as function objects over compute
-// types, named <row>Op. For the kernel files only (see loops.h). A row without
-// a function object is a compile error there.
+// types, named <row>Op. Only the kernel files include this header (see
+// loops.h). A row without a function object is a compile error in these files.
 #ifndef EMBER_VM_INTERPRETER_ARITHMETIC_H_
 #define EMBER_VM_INTERPRETER_ARITHMETIC_H_
 
@@ -25,7 +25,7 @@ template <>
 struct UnsignedOfImplementation<int64_t> {
   using type = uint64_t;
 };
-// Wrapping arithmetic is done in the unsigned type.
+// Integer arithmetic that must wrap is done in the unsigned type.
 template <typename T>
 using UnsignedOf = typename UnsignedOfImplementation<T>::type;
 
@@ -58,7 +58,8 @@ EMBER_UNARY_OP(Not, if constexpr (kIsBool<T>) return T(a ^ 1);
                else return T(~a);)
 #undef EMBER_UNARY_OP
 
-// Computes f32 by `single`, f64 by `wide`.
+// Defines an operation on floats: the function `single` computes it in f32,
+// `wide` in f64.
 #define EMBER_FLOAT_OP(name, single, wide)    \
   struct name##Op {                           \
     template <typename T>                     \
@@ -79,7 +80,8 @@ EMBER_FLOAT_OP(Log, LogF32, __builtin_log)
 EMBER_FLOAT_OP(Log1p, Log1pF32, __builtin_log1p)
 EMBER_FLOAT_OP(Expm1, Expm1F32, __builtin_expm1)
 EMBER_FLOAT_OP(Sin, __builtin_sinf,
-               // strips use SinShifted instead where it is accurate
+               // In strips SinShifted is used instead, for the values for which
+               // it is accurate.
                __builtin_sin)
 EMBER_FLOAT_OP(Cos, __builtin_cosf, __builtin_cos)
 EMBER_FLOAT_OP(Tan, __builtin_tanf, __builtin_tan)
@@ -190,7 +192,7 @@ EMBER_BINARY_OP(Or, return T(a | b);)
 EMBER_BINARY_OP(Xor, return T(a ^ b);)
 #undef EMBER_BINARY_OP
 
-// Shifts know the width of the instruction's type, which may be narrower than
+// Shifts read the width of the instruction's type, which may be narrower than
 // the compute type.
 struct ShiftLeftOp {
   template <typename T>
@@ -210,7 +212,7 @@ struct ShiftRightOp {
   }
 };
 
-// A comparison of two values. Its result is bool.
+// Defines the comparison of two values by an operator. Its result is bool.
 #define EMBER_COMPARE_OP(name, symbol) \
   struct name##Op {                    \
     template <typename T>              \

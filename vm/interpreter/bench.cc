@@ -1,6 +1,6 @@
-// Measures the speed of tier 0: contractions, layers of
-// shared/peers/layers.txt, strips and overheads. The machine's FMA peak is
-// measured in the same run for comparison.
+// Measures the speed of tier 0: contractions, the layers in
+// shared/peers/layers.txt, strip programs and overheads. The machine's peak
+// rate of FMA instructions is measured in the same run for comparison.
 //
 //   bazel run -c opt //vm/interpreter:bench -- [--threads=N] [--filter=TEXT]
 #include <time.h>
@@ -14,14 +14,14 @@
 #include <thread>
 #include <vector>
 
-#include "tensor/text.h"
+#include "tensor/text/text.h"
 #include "vm/interpreter/plan.h"
 
 namespace ember::vm {
 namespace {
 
-// True: measures the processor time of this thread, which a busy machine
-// disturbs less. For runs with one thread.
+// True: measures the processor time of this thread, which other work on the
+// machine affects less. It is for runs with one thread.
 bool use_thread_time = true;
 
 double Seconds() {
@@ -32,8 +32,8 @@ double Seconds() {
          1e-9 * static_cast<double>(time.tv_nsec);
 }
 
-// Returns the seconds per call: the best of several timings of a batch of
-// calls.
+// Returns the number of seconds per call: the best of several measurements of a
+// batch of calls.
 template <typename Function>
 double TimePerCall(Function function, double seconds = 0.4) {
   function();
@@ -50,7 +50,8 @@ double TimePerCall(Function function, double seconds = 0.4) {
   return best;
 }
 
-// Worker threads that wait in a busy loop: the least overhead a pool can have.
+// A pool whose threads wait in a busy loop. Its overhead is the smallest that a
+// pool can have.
 class SpinPool final : public ParallelRunner {
  public:
   explicit SpinPool(int workers) : workers_(workers) {
@@ -137,8 +138,9 @@ double FmaPeak() {
 struct Case {
   std::string name;
   std::string text;
-  double flops;        // floating-point operations per call
-  double bytes;        // bytes moved per call, if the case measures bandwidth
+  double flops;        // number of floating-point operations per call
+  double bytes;        // number of bytes moved per call, if the case measures
+                       // bandwidth
   uint32_t constants;  // bit set of the inputs that are constants
 };
 

@@ -10,7 +10,7 @@
 
 namespace ember::vm {
 
-// Returns a / b rounded down. b > 0.
+// Returns a / b, rounded down. b must be positive.
 inline int64_t DivideDown(int64_t a, int64_t b) {
   const int64_t quotient = a / b;
   return quotient - (a % b < 0);
@@ -37,7 +37,8 @@ inline void ClipRange(int64_t base, int64_t step, int64_t extent,
   if (end < begin) end = begin;
 }
 
-// The rows and columns of a tile that are inside of the buffer.
+// The range of rows and the range of columns of a tile that are inside of the
+// buffer.
 struct ClipWindow {
   int64_t row_begin, row_end, column_begin, column_end;
 
@@ -45,7 +46,8 @@ struct ClipWindow {
   int64_t columns() const { return column_end - column_begin; }
   bool empty() const { return rows() <= 0 || columns() <= 0; }
   // Narrows the window to the part where an index is inside its extent. The
-  // index moves with rows, with columns, or with neither.
+  // index may change with the rows or with the columns of the tile, but not
+  // with both.
   void Clip(int64_t base, int64_t row_step, int64_t column_step,
             int64_t extent) {
     if (row_step != 0) {

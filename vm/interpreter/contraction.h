@@ -1,13 +1,13 @@
 // Sums of products as matrix multiplication: C[m, n] = sum(k) A[m, k] * B[k, n]
 // for each point of the batch axes. A and B may be any expressions (loads,
-// pads, casts, ...). A contraction is recognised by the axes that its two
-// factors vary with:
+// pads, casts, ...). A contraction is recognised by the axes on which its two
+// factors depend:
 //
 //   spatial axes of A only: M;  of B only: N;  of both: batch
 //   reduction axes: K
 //
-// The factor that varies with the last spatial axis is B. Strip programs
-// evaluate both factors straight into packed panels; the inner kernel is in
+// B is the factor that depends on the last spatial axis. Strip programs
+// evaluate both factors directly into packed panels; the inner kernel is in
 // micro_kernels.cc.
 //
 // The result differs from the definition in two ways. Products of f16, bf16 and
@@ -17,9 +17,10 @@
 // Each block of K has a sum of its own. The sums of many blocks are carried to
 // a total (tensor/sum_error.h).
 //
-// Packed layouts. A block of A: [rows][a_stride] for a part of K. All of B: for
-// each batch point of B, for each block of K, for each panel of panel_width
-// columns: [depth of block][panel_width], with zeros in the columns beyond N.
+// Packed layouts: a block of A is [rows][a_stride] for a part of K. The whole
+// of B is, for each batch point of B, each block of K and each panel of
+// panel_width columns, [depth of block][panel_width], with zeros in the columns
+// beyond N.
 #ifndef EMBER_VM_INTERPRETER_CONTRACTION_H_
 #define EMBER_VM_INTERPRETER_CONTRACTION_H_
 
@@ -33,22 +34,24 @@
 
 namespace ember::vm {
 
-// The role of each axis. All lists are in the order of the stage, which is
-// [outer batch, M, inner batch, N]. Axes of extent 1 are in no list.
+// The role of each axis. All lists are in the stage's order of axes, which is
+// [outer batch, M, inner batch, N]. Axes of extent 1 are in none of the lists.
 struct ContractionAxes {
   std::vector<int> outer_batch, m, inner_batch, n, k;
-  tensor::Register a = 0;  // registers of the two factors
+  tensor::Register a = 0;  // registers of the two factors of the product
   tensor::Register b = 0;
-  // first spatial axis that cannot be of M; axes before it may be
+  // Number of the first spatial axis that cannot be an M axis; axes before it
+  // may be M axes.
   int first_n = 0;
 };
 
-// Finds the roles of a stage's axes. Empty if the stage is not a contraction,
-// or if strips run it faster.
+// Finds the roles of a stage's axes. Returns nullopt if the stage is not a
+// contraction, or if strips run it faster.
 std::optional<ContractionAxes> RecogniseContraction(
     const StageAnalysis& analysis);
 
-// Memory that the contraction adds to the dispatch's buffers, by buffer number.
+// Additional buffers that the contraction uses. Their numbers follow those of
+// the dispatch's buffers.
 enum ContractionBuffer {
   kPackedA,
   kPackedB,
@@ -59,9 +62,10 @@ enum ContractionBuffer {
 
 class Contraction {
  public:
-  // Plans the contraction. The analysis is used only during the call.
-  // may_copy(buffer): true if the buffer's contents are complete before any row
-  // runs, so that A's padding may be done in a copy beforehand.
+  // Plans the contraction. `analysis` is used only during the call.
+  // may_copy(buffer) returns true if the buffer's contents are complete before
+  // any row runs, so that the contraction may pad A in a copy that is made
+  // beforehand.
   static StatusOr<Contraction> Make(const StageAnalysis& analysis,
                                     const ContractionAxes& axes,
                                     const std::function<bool(int)>& may_copy);
@@ -72,26 +76,33 @@ class Contraction {
   int64_t n() const { return n_; }
   int64_t k() const { return k_; }
   int micro_rows() const { return micro_->rows; }
-  // Number of rows that make reading all of B worthwhile.
+  // Returns the number of rows that one run should have, so that reading all of
+  // B pays off.
   int64_t wanted_rows() const { return block_m_; }
   int64_t packed_b_bytes() const { return packed_b_bytes_; }
-  // Number of independent pieces in which B is packed, before any rows run.
+  // Returns the number of independent pieces in which B is packed. All pieces
+  // are packed before any rows run.
   int64_t pack_pieces() const { return b_batch_ * panels_; }
-  // Bytes of the padded copy of the memory that A reads; 0: there is no such
-  // copy. The copy is made in independent pieces before any rows run.
+  // Returns the number of bytes of the padded copy of A's memory; 0: there is
+  // no such copy. The copy is made in independent pieces before any rows run.
   int64_t padded_bytes() const { return padded_bytes_; }
   int64_t pad_pieces() const;
-  // bytes of scratch memory per worker, including the strip programs' scratch
+  // Returns the number of bytes of scratch memory per worker, including the
+  // strip programs' scratch.
   int64_t scratch_bytes() const;
   size_t slot_count() const;
-  double cost() const;  // rough time of the whole contraction in nanoseconds
+  double cost() const;  // Returns an estimate of the time of the whole
+                        // contraction in nanoseconds.
 
-  // All state of one call. context.buffers has kContractionBuffers spare
-  // entries behind those of the dispatch, which the calls below overwrite.
+  // The state of one call. context.buffers has kContractionBuffers spare
+  // entries behind the buffers of the dispatch, which the functions below
+  // overwrite.
   struct Work {
     StripContext context;
-    char** buffers = nullptr;  // the same pointers as context.buffers, writable
-    char* scratch = nullptr;   // memory of scratch_bytes() bytes
+    char** buffers = nullptr;  // the same array as context.buffers, but
+                               // writable
+    char* scratch = nullptr;   // this worker's scratch memory, of
+                               // scratch_bytes() bytes
     // memory of packed_b_bytes() bytes, shared by all workers
     char* packed_b = nullptr;
     // memory of padded_bytes() bytes, shared by all workers
@@ -99,12 +110,12 @@ class Contraction {
   };
   void PackPiece(Work work, int64_t piece) const;
   void PadPiece(Work work, int64_t piece) const;
-  // Fills the padded copy with padding. Call it once, before the first run.
-  // False if the interrupt, which may be null, stopped it; the copy is then
-  // incomplete.
+  // Fills the padded copy with the default value of the padding. Call it once,
+  // before the first run. Returns false if the interrupt, which may be null,
+  // stopped it; the copy is then incomplete.
   bool FillPadding(char* padded, const Interrupt* interrupt) const;
-  // Runs rows [begin, end) of the flattened outer batch and M axes, with all of
-  // inner batch and N.
+  // Runs the rows [begin, end) of the flattened outer batch and M axes, for all
+  // points of the inner batch and N axes.
   void RunRows(Work work, int64_t begin, int64_t end) const;
 
   std::string Describe() const;
@@ -117,7 +128,8 @@ class Contraction {
   void Multiply(Work& work, int64_t batch, int64_t begin, int64_t end) const;
   void MultiplyBlock(Work& work, int64_t batch, int64_t begin,
                      int64_t end) const;
-  // Runs a kernel of long sums on `rows` rows of the block of C and its totals.
+  // Calls `kernel`, one of the kernels of long sums, for `rows` rows of the
+  // block of C and its totals.
   void RunTotals(TileKernel kernel, char* c, int64_t rows) const;
   int64_t block_c_bytes() const {
     return direct_ ? 0 : block_m_ * c_stride_m_ * size_;
@@ -128,42 +140,48 @@ class Contraction {
   void FindPlainA(const StageAnalysis& analysis, const ContractionAxes& axes,
                   std::span<const int> batch);
 
-  DType type_ = DType::kF32;  // type in which products are computed
+  DType type_ = DType::kF32;  // compute type of the products and their sum
   int size_ = 4;
   const MicroKernels* micro_ = nullptr;
   int64_t outer_batch_ = 1, inner_batch_ = 1, m_ = 1, n_ = 1, k_ = 1;
   struct BatchAxis {
     int64_t extent;
-    int64_t b_stride;  // distance between batch points of B, in batch points
-    // distance between rows of C in elements, if results go straight to the
-    // buffer
+    int64_t b_stride;  // distance in B between neighbouring points of this
+                       // batch axis, in batch points of B
+    // distance in C between neighbouring points of this axis in elements, if
+    // results are stored directly to the buffer
     int64_t c_stride;
-    // distance between rows of A in elements, if A is read in place
+    // distance in A between neighbouring points of this axis in elements, if A
+    // is read in place
     int64_t a_stride;
   };
   std::vector<BatchAxis> batch_axes_;
   int64_t b_batch_ = 1;
-  int64_t block_k_ = 0;   // depth of a block of K; the last may be smaller
-  int64_t block_m_ = 0;   // rows of a block of A
-  int64_t a_stride_ = 0;  // elements between rows of a block of A
+  int64_t block_k_ = 0;   // depth of a block of K; the last block may be
+                          // smaller
+  int64_t block_m_ = 0;   // number of rows of A in a block
+  int64_t a_stride_ = 0;  // distance between rows of a block of A in elements
   int64_t panel_width_ = 0;
   int64_t panels_ = 0;
   int64_t packed_b_bytes_ = 0;
-  int first_buffer_ = 0;  // number of buffer kPackedA
+  int first_buffer_ = 0;  // number of the buffer kPackedA, the first additional
+                          // one
   // True if A is read in place, without packing, because it is plain memory
   // with K contiguous.
   bool a_in_place_ = false;
   int a_buffer_ = 0;
   int64_t a_constant_ = 0, a_stride_m_ = 0;
-  // True if results go straight to the buffer, false if they go through a block
-  // of C.
+  // True if results are stored directly to the buffer. False if they are stored
+  // to a block of C first and then copied.
   bool direct_ = false;
-  // True for float sums of so many blocks of K that they need totals. The
-  // totals take two blocks of C's size behind the block of C.
+  // True if the sum is a float sum of so many blocks of K that it needs totals
+  // (tensor/sum_error.h). The totals need two more blocks of C's size, which
+  // are behind the block of C.
   bool carries_ = false;
   int c_buffer_ = 0;
   int64_t c_constant_ = 0, c_stride_m_ = 0;
-  // number of elements that each run of the padded copy copies
+  // number of contiguous elements in each part of the memory that is copied to
+  // the padded copy
   int64_t padded_inside_ = 1;
   DType pad_type_ = DType::kF32;
   uint64_t pad_default_ = 0;

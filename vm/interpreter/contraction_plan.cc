@@ -15,20 +15,20 @@ using tensor::Register;
 
 namespace {
 
-// Target depth of a block of K: one panel of B then fills about two thirds of a
-// 48 KiB L1 cache.
+// Target depth of a block of K. With this depth one panel of B fills about two
+// thirds of a 48 KiB L1 cache.
 constexpr int64_t kBlockK = 256;
-// Rows of a block of A: with the depth above they take 128 KiB of L2. While a
-// block is multiplied, B streams from L2 or L3; with more rows per block it
-// streams less often.
+// Number of rows of a block of A. With a depth of kBlockK they take 128 KiB of
+// the L2 cache. While a block is multiplied, all of B is read from the L2 or L3
+// cache; with more rows per block B is read less often.
 constexpr int64_t kBlockM = 126;
-// Largest number of rows that stay in one block.
+// If A has at most this many rows, they form one block.
 constexpr int64_t kMaxBlockM = 224;
 
-// Limit of m, n and k, and of the products of two of them that are packed,
-// blocked or laid out. Strips run anything larger. So all strides and sizes of
-// a contraction fit in 64 bits, including the rounding of panels, and its forms
-// are within kMaxReach.
+// Largest value of m, n and k, and of those products of two of them that are
+// sizes of packed operands, blocks or results. Larger contractions are run as
+// strips. So all strides and sizes of a contraction fit in 64 bits, even after
+// rounding up to panels, and its forms are within kMaxReach.
 constexpr int64_t kMaxElements = int64_t{1} << 42;
 
 int64_t Product(const StageAnalysis& analysis, const std::vector<int>& axes) {
@@ -56,7 +56,8 @@ bool IsContractionType(DType type) {
   return IsFloat(type) || type == DType::kI32 || type == DType::kU32;
 }
 
-// Gives the axes the strides of a row-major flat index, multiplied by `unit`.
+// Sets the coefficients of the axes to the strides of their row-major flat
+// index, multiplied by `unit`.
 void AddFlatIndex(const StageAnalysis& analysis, const std::vector<int>& axes,
                   int64_t unit, Affine& form) {
   for (size_t i = axes.size(); i-- > 0;) {
@@ -65,13 +66,13 @@ void AddFlatIndex(const StageAnalysis& analysis, const std::vector<int>& axes,
   }
 }
 
-// Returns s if `form` is s times the flat index of the axes, or -1 if there is
-// no such s.
+// Returns the factor s if `form` is s times the flat index of the axes; -1 if
+// it is not.
 int64_t FlatStride(const StageAnalysis& analysis, const std::vector<int>& axes,
                    const Affine& form) {
   if (axes.empty()) return 0;
-  // Multiplies from axis to axis, so that each product equals a coefficient of
-  // the form.
+  // The expected coefficients are multiplied from axis to axis, so every
+  // product equals a coefficient of the form and cannot overflow.
   int64_t expected = form.coefficients[axes.back()];
   for (size_t i = axes.size(); i-- > 0;) {
     if (form.coefficients[axes[i]] != expected) return -1;
@@ -80,8 +81,8 @@ int64_t FlatStride(const StageAnalysis& analysis, const std::vector<int>& axes,
   return form.coefficients[axes.back()];
 }
 
-// Returns the number of points of the batch axes that B varies with. B is
-// packed that many times.
+// Returns the number of points of the batch axes on which B depends. B is
+// packed once for each of them.
 int64_t BatchesOfB(const StageAnalysis& analysis, const ContractionAxes& axes) {
   int64_t batches = 1;
   for (const std::vector<int>* list : {&axes.outer_batch, &axes.inner_batch}) {
@@ -115,8 +116,8 @@ std::optional<ContractionAxes> RecogniseContraction(
   if (last < 0 || varies(axes.a, last) == varies(axes.b, last))
     return std::nullopt;
   if (varies(axes.a, last)) std::swap(axes.a, axes.b);
-  // Assigns axes from the last one backwards: N, inner batch, M, and the rest
-  // to outer batch.
+  // The roles are assigned from the last axis backwards: N, inner batch, M; the
+  // remaining axes are outer batch.
   int part = 0;
   axes.first_n = analysis.spatial_count;
   for (int i = last; i >= 0; --i) {
@@ -137,7 +138,8 @@ std::optional<ContractionAxes> RecogniseContraction(
   const int64_t k = Product(analysis, axes.k);
   if (m < 4 || n < 8 || k < 4 || analysis.SpatialPoints() == 0)
     return std::nullopt;
-  // The limits are checked in floating point, because integers could overflow.
+  // The limits are checked in floating point, because integer products could
+  // overflow.
   const auto most = static_cast<double>(kMaxElements);
   const auto size = [](int64_t a, int64_t b) {
     return static_cast<double>(a) * static_cast<double>(b);
@@ -149,8 +151,9 @@ std::optional<ContractionAxes> RecogniseContraction(
   return axes;
 }
 
-// Replaces the only guarded load of A by a load from a padded copy. In the copy
-// windows need no checks and collapse into long rows.
+// Replaces the only load of A that has guards by a load from a padded copy. In
+// the copy the windows of a convolution need no checks, and their axes combine
+// to long rows.
 Status Contraction::PlanPadding(StageAnalysis& analysis,
                                 const ContractionAxes& axes,
                                 const std::function<bool(int)>& may_copy) {
@@ -178,8 +181,8 @@ Status Contraction::PlanPadding(StageAnalysis& analysis,
     return OkStatus();
   }
 
-  // The copy spans the range of indices in guarded dimensions, and all of the
-  // other dimensions.
+  // In guarded dimensions the copy has the range of the index, and in all other
+  // dimensions the whole extent.
   const std::vector<int64_t>& extents =
       analysis.header->extents[guarded->buffer];
   const size_t rank = extents.size();
@@ -199,8 +202,8 @@ Status Contraction::PlanPadding(StageAnalysis& analysis,
                                        : analysis.ValueOf(operand).range;
     ranges[d] = {0, extents[d] - 1};
     if (!asked.Within(ranges[d])) ranges[d] = asked;
-    // This check comes before anything is computed from the range. A range that
-    // is completely outside needs no copy.
+    // The range is checked before anything is computed from it. No copy is made
+    // if the range is completely outside of the buffer.
     const int64_t width =
         std::max<int64_t>(ranges[d].high - ranges[d].low + 1, 1);
     if (ranges[d].low >= extents[d] || ranges[d].high < 0 ||
@@ -208,16 +211,16 @@ Status Contraction::PlanPadding(StageAnalysis& analysis,
       return OkStatus();
     }
   }
-  // A copy must not be much larger than the buffer that it is read from, nor
-  // than the work that it saves, because the limit of a run counts only that
-  // work.
+  // No copy is made if it would be much larger than the buffer, or than the
+  // work of the contraction, because a run's limit counts only that work.
   const int64_t points = analysis.SpatialPoints() *
                          std::max<int64_t>(analysis.ReductionPoints(), 1);
   if (size / 4 > analysis.header->elements[guarded->buffer] + 1024 ||
       size / 4 > points)
     return OkStatus();
 
-  StageAnalysis dims;  // an analysis whose axes are the copy's dimensions
+  StageAnalysis dims;  // describes the copying: its axes are the dimensions of
+                       // the copy
   dims.dispatch = analysis.dispatch;
   dims.header = analysis.header;
   dims.number = analysis.number;
@@ -228,8 +231,8 @@ Status Contraction::PlanPadding(StageAnalysis& analysis,
   int64_t from_stride = 1, to_stride = 1;
   dims.axes.resize(rank);
   for (size_t d = rank; d-- > 0;) {
-    // Each run copies the elements inside the buffer; those outside keep the
-    // default value.
+    // The copying strip program moves only elements inside of the buffer; those
+    // outside keep the default value.
     const tensor::Interval range = ranges[d], inside{0, extents[d] - 1};
     const int64_t first = std::max(range.low, inside.low);
     const int64_t last = std::min(range.high, inside.high);
@@ -278,8 +281,9 @@ bool Contraction::FillPadding(char* padded, const Interrupt* interrupt) const {
   return true;
 }
 
-// Splits K into blocks of about one depth. Blocks cut runs (K axes which are
-// contiguous in memory) into equal parts, or not at all.
+// Splits K into blocks of nearly equal depth. A run, which is a group of K axes
+// that are contiguous in memory, is either in one block or is divided into
+// equal parts.
 void Contraction::ChooseBlocks(const StageAnalysis& analysis,
                                const ContractionAxes& axes) {
   StripSpec spec;
@@ -306,7 +310,8 @@ void Contraction::ChooseBlocks(const StageAnalysis& analysis,
     block_k_ =
         std::min(RoundUp(DivideRoundingUp(k_, blocks), run), most / run * run);
   }
-  // `+ 64 / size_` avoids row strides that are powers of two
+  // `+ 64 / size_`: 64 bytes are added to the row stride, because rows whose
+  // distance is a power of two would share few sets of the cache.
   a_stride_ = block_k_ + 64 / size_;
   a_stride_ = (a_stride_ + 7) / 8 * 8;
 }
@@ -321,7 +326,8 @@ void Contraction::FindPlainA(const StageAnalysis& analysis,
   a_stride_m_ = FlatStride(analysis, axes.m, access.offset);
   if (FlatStride(analysis, axes.k, access.offset) != 1 || a_stride_m_ < 0)
     return;
-  // Rows whose distance is a multiple of 2 KiB share a few sets of an L1 cache.
+  // A is packed if the distance of its rows is a multiple of 2 KiB, because
+  // such rows share a few sets of the L1 cache.
   if (a_stride_m_ * size_ % 2048 == 0) return;
   a_in_place_ = true;
   a_buffer_ = access.buffer;
@@ -359,7 +365,8 @@ StatusOr<Contraction> Contraction::Make(
   c.panel_width_ = kMicroVectors * c.micro_->vector_elements;
   c.panels_ = DivideRoundingUp(c.n_, c.panel_width_);
 
-  // The batch axes, and the steps of B and C along them.
+  // The list of all batch axes; the loop below computes the steps of B and C
+  // along them.
   std::vector<int> batch = axes.outer_batch;
   batch.insert(batch.end(), axes.inner_batch.begin(), axes.inner_batch.end());
   const Access& store = analysis.stores[0];

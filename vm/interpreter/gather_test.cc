@@ -2,13 +2,13 @@
 #include <cstring>
 
 #include "gtest/gtest.h"
-#include "vm/interpreter/testing.h"
+#include "vm/interpreter/testing/compare.h"
 
 namespace ember::vm {
 namespace {
 
-// i64 buffers count up in pairs (0, 0, 1, 1, …), so that they are indices;
-// others are random-like.
+// Fills an input. Elements of i64 buffers are 0, 0, 1, 1, …, so that they are
+// valid indices; those of other buffers look random.
 void FillIndices(int buffer, std::vector<char>& bytes) {
   if (buffer == 0) {
     for (int64_t i = 0; i < static_cast<int64_t>(bytes.size()) / 8; ++i) {

@@ -1,5 +1,5 @@
-// Tests unusual dispatches that pass verification: a plan runs them as they are
-// defined, or refuses them with a message.
+// Tests unusual dispatches that pass verification: a plan must compute what
+// their definition says, or refuse them with a message.
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
@@ -9,20 +9,20 @@
 
 #include "base/concat.h"
 #include "base/interrupt.h"
-#include "base/say_if_killed.h"
-#include "base/test_seeds.h"
+#include "base/testing/say_if_killed.h"
+#include "base/testing/seeds.h"
 #include "gtest/gtest.h"
-#include "tensor/evaluator.h"
-#include "tensor/hostile_dispatch.h"
-#include "tensor/text.h"
-#include "tensor/verifier.h"
+#include "tensor/evaluator/evaluator.h"
+#include "tensor/testing/hostile_dispatch.h"
+#include "tensor/text/text.h"
+#include "tensor/verifier/verifier.h"
 #include "vm/interpreter/plan.h"
-#include "vm/interpreter/testing.h"
+#include "vm/interpreter/testing/compare.h"
 
 namespace ember::vm {
 namespace {
 
-// Returns the error message, or "OK" if there is a plan.
+// Returns the error message of making a plan; "OK" if there is no error.
 std::string PlanError(const std::string& text,
                       std::vector<int64_t> parameters = {},
                       MemoryBudget* budget = nullptr) {
@@ -57,7 +57,7 @@ TEST(HostileTest, IndicesThatWrapAreOutside) {
 }
 
 TEST(HostileTest, IndicesThatWrapBackInside) {
-  // The extent 4 * 2^62 is 0 modulo 2^64.
+  // The number of elements, 4 * 2^62, is 0 modulo 2^64.
   ExpectMatchesDefinition(
       R"(dispatch @d(%x: f32[8]) -> (%y: f32[8, 2]) {
         %y[i, j] = pad(%x[(i * 4611686018427387904) * 4 + i + j], 7.0)
@@ -75,8 +75,8 @@ TEST(HostileTest, BuffersWithoutElementsHaveHugeStrides) {
       })");
 }
 
-// A sum over no points does not evaluate its values, wherever they load from.
-// Its result is stored all the same, and only at its own element.
+// A sum over no points must not evaluate its values, wherever they load from.
+// Its result, 0, is stored nevertheless, and only to its own element.
 TEST(HostileTest, SumsOfNothing) {
   ExpectMatchesDefinition(
       R"(dispatch @d(%x: f32[0], %z: f32[3]) -> (%y: f32[4]) {
@@ -185,10 +185,10 @@ TEST(HostileTest, MoreValuesThanSixteenBitsCount) {
   ExpectMatchesDefinition(many);
 }
 
-// The dispatch has the largest number of stages that is allowed, and each stage
-// reads what the previous ones stored. A plan must look at each touch of a
-// buffer only a few times: comparing all pairs of touches would take minutes,
-// and cannot be interrupted.
+// The dispatch has the largest allowed number of stages, and each stage reads
+// the results of the previous ones. A plan must examine each access to a buffer
+// only a few times: comparing all pairs of accesses would take minutes and
+// could not be interrupted.
 TEST(HostileTest, ThousandsOfStagesOverThousandsOfBuffers) {
   constexpr int kStages = 4000;
   constexpr int kReads = 12;
@@ -211,7 +211,7 @@ TEST(HostileTest, ThousandsOfStagesOverThousandsOfBuffers) {
   }
 }
 
-// A memory budget that counts the bytes that it grants.
+// A memory budget that counts the bytes with which it is charged.
 class Budget final : public MemoryBudget {
  public:
   explicit Budget(int64_t limit) : limit_(limit) {}
@@ -244,7 +244,7 @@ TEST(HostileTest, AllMemoryIsCharged) {
             "dispatch @d: temporary %t: too much");
 }
 
-// A plan charges its own lists before it allocates them.
+// A plan must charge the memory of its own lists before it allocates them.
 TEST(HostileTest, PlansAreCharged) {
   std::string text = R"(dispatch @d(%x: f32[8]) -> (%y: f32[8]) {
     for (i < 8) {
@@ -263,16 +263,18 @@ TEST(HostileTest, PlansAreCharged) {
   EXPECT_EQ(PlanError(text, {}, &budget), "OK");
 }
 
-// A point of a hundred thousand instructions takes as long as that many points.
+// One point with a hundred thousand instructions takes as long as a hundred
+// thousand points, so the interrupt must be checked in between.
 TEST(HostileTest, AnInterruptEndsPointsOfManyInstructions) {
   for (const bool sums : {false, true}) {
-    // The interrupt is checked once per number of points, and 4096 points alone
-    // are too few for a check. Their instructions must count as well, or the
-    // first check would come after the last result.
+    // The interrupt is checked after a number of points, and the 4096 points of
+    // this dispatch are too few for a check. Instructions must count as well;
+    // otherwise the first check would come after the last result.
     std::string text = R"(dispatch @d(%x: f64[8]) -> (%y: f64[64]) {
       for (i < 64)" + std::string(sums ? "" : ", k < 64") +
                        ") {\n";
-    // A stage with a sum has its points in the terms of the sum.
+    // If `sums`, the stage is a reduction, and most of its points are the terms
+    // of the sum.
     if (sums) {
       text = R"(dispatch @d(%x: f64[8]) -> (%y: f64[64]) {
         for (i < 64) fold (k < 64) {
@@ -297,8 +299,8 @@ TEST(HostileTest, AnInterruptEndsPointsOfManyInstructions) {
     Interrupt interrupt;
     const std::chrono::nanoseconds now =
         std::chrono::steady_clock::now().time_since_epoch();
-    // On a busy machine the deadline passes even earlier, which is also
-    // correct.
+    // On a busy machine the deadline may pass before the run begins, which is
+    // also correct.
     interrupt.Start((now + std::chrono::milliseconds(1)).count(), 0.001);
     SerialRunner runner(&interrupt);
     EXPECT_EQ((*plan)->Run(buffers, runner).code(),
@@ -326,8 +328,8 @@ TEST(HostileTest, ScratchIsCharged) {
             "dispatch @d: scratch: too much");
 }
 
-// Describes the plan of a convolution of a large picture with steps of
-// `stride`.
+// Returns the description of the plan of a convolution over a large image with
+// this stride.
 std::string StridedConvolution(const std::string& stride,
                                const std::string& out) {
   const StatusOr<tensor::Dispatch> dispatch = tensor::Parse(
@@ -343,15 +345,15 @@ std::string StridedConvolution(const std::string& stride,
   return (*Plan::Make(*dispatch, {}, {}))->Describe();
 }
 
-// A padded copy is not made if copying is more work than the points that read
-// it.
+// A padded copy must not be made if copying takes more work than the few points
+// that would read it.
 TEST(HostileTest, LittleIsReadOfNoPaddedCopy) {
   EXPECT_NE(StridedConvolution("2", "100").find("padded"), std::string::npos);
   EXPECT_EQ(StridedConvolution("100", "2").find("padded"), std::string::npos)
       << StridedConvolution("100", "2");
 }
 
-// Compares two runs of one case on tier 0 with the definition.
+// Runs one case twice at tier 0 and compares the results with the definition.
 void ExpectHostileCase(uint64_t seed) {
   const tensor::HostileCase hostile = tensor::MakeHostileCase(seed);
   const tensor::Dispatch& dispatch = hostile.random.dispatch;
@@ -372,8 +374,8 @@ void ExpectHostileCase(uint64_t seed) {
   std::vector<std::vector<uint8_t>> expected = hostile.random.MakeBuffers();
   const Status defined = tensor::Evaluate(dispatch, hostile.random.parameters,
                                           tensor::Pointers(expected), {});
-  // Making the plan may already detect an access out of bounds, even if no
-  // result depends on it.
+  // Making the plan may already fail because of an access out of bounds, even
+  // if no result depends on this access.
   if (!plan.ok()) {
     EXPECT_TRUE(!defined.ok() ||
                 plan.status().code() == StatusCode::kResourceExhausted)

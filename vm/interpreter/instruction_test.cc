@@ -1,5 +1,5 @@
-// Compares every arithmetic instruction on every type it takes with the
-// definition, and the f32 polynomials with double libm.
+// Compares every arithmetic instruction, for every type that it accepts, with
+// the definition, and the f32 polynomials with libm's functions in double.
 #include <cmath>
 #include <cstring>
 #include <string>
@@ -7,10 +7,10 @@
 
 #include "base/dtype.h"
 #include "gtest/gtest.h"
-#include "tensor/builder.h"
-#include "tensor/text.h"
+#include "tensor/builder/builder.h"
+#include "tensor/text/text.h"
 #include "vm/interpreter/plan.h"
-#include "vm/interpreter/testing.h"
+#include "vm/interpreter/testing/compare.h"
 
 namespace ember::vm {
 namespace {
@@ -25,8 +25,8 @@ std::vector<DType> AllTypes() {
   return types;
 }
 
-// A dispatch of one stage over [5, 67]: y = make(x, z) with z[j] the same in
-// all rows.
+// Makes a dispatch of one stage over [5, 67]: y = make(x, z), where z[j] is the
+// same in all rows.
 template <typename Make>
 void ExpectInstruction(const std::string& name, DType type, Make make) {
   tensor::DispatchBuilder b(name);
@@ -92,8 +92,8 @@ TEST(InstructionTest, CastsBitcastsAndSelects) {
   }
 }
 
-// Distance between a f32 and an exact value, in units of the last place of the
-// exact value's f32.
+// Returns the distance between an f32 and an exact value, in units in the last
+// place of the exact value as f32.
 double UlpError(float found, double exact) {
   const float nearest = static_cast<float>(exact);
   if (std::isnan(exact) || std::isinf(nearest)) {
@@ -106,7 +106,8 @@ double UlpError(float found, double exact) {
   return std::fabs(static_cast<double>(found) - exact) / unit;
 }
 
-// Largest error over all exponents (a sample of mantissas) with |x| <= limit.
+// Returns the largest error for |x| <= limit, over all exponents and a sample
+// of mantissas.
 double LargestError(const std::string& function, double (*exact)(double),
                     float limit) {
   constexpr int64_t kCount = 1 << 20;
@@ -120,7 +121,8 @@ double LargestError(const std::string& function, double (*exact)(double),
   std::vector<float> x(kCount), y(kCount);
   for (int64_t i = 0; i < kCount; ++i) {
     const uint32_t bits =
-        static_cast<uint32_t>(i * 4093 + 7);  // odd steps reach all exponents
+        // The step is odd, so that all exponents are reached.
+        static_cast<uint32_t>(i * 4093 + 7);
     std::memcpy(&x[i], &bits, 4);
     if (!(std::fabs(x[i]) <= limit))
       x[i] = std::remainder(static_cast<float>(i), limit);

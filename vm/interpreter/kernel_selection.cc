@@ -46,7 +46,8 @@ TileKernelTable MakeHostKernels() {
 
 struct TypeRow {
   ComputeType compute;
-  int8_t narrow;  // NarrowType that results are rounded to; -1: none
+  int8_t narrow;  // NarrowType to which results are wrapped or rounded; -1:
+                  // none
 };
 
 constexpr TypeRow kTypes[] = {
@@ -83,7 +84,8 @@ KernelSteps SelectCast(DType from, DType to) {
   }
   steps.Add(table.cast[source.compute][target.compute]);
   if (target.narrow >= 0) {
-    if (IsFloat(from)) {  // a cast from float to integer saturates
+    if (IsFloat(from)) {  // The cast from float to integer saturates, so the
+                          // result needs a clamp to the narrow type.
       const int bits = DTypeByteSize(to) * 8;
       if (IsSigned(to)) {
         steps.Add(table.clamp, -(int64_t{1} << (bits - 1)),

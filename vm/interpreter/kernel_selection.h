@@ -1,5 +1,5 @@
-// Selects the kernels that carry out an instruction, on the instruction set of
-// this machine.
+// Selects the tile kernels that execute an instruction, for the instruction set
+// of this machine.
 #ifndef EMBER_VM_INTERPRETER_KERNEL_SELECTION_H_
 #define EMBER_VM_INTERPRETER_KERNEL_SELECTION_H_
 
@@ -9,9 +9,9 @@
 
 namespace ember::vm {
 
-// Returns the kernels of the best instruction set that this CPU has.
-// EMBER_ISA=baseline|avx2|avx512 in the environment selects a lower one (tests,
-// bug reports).
+// Returns the kernels of the best instruction set that this CPU has. The
+// environment variable EMBER_ISA (baseline, avx2 or avx512) selects a lower
+// one, for tests and bug reports.
 const TileKernelTable& HostKernels();
 
 ComputeType ComputeTypeOf(DType type);
@@ -20,11 +20,12 @@ int TileElementSize(ComputeType type);
 inline int TileElementSize(DType type) {
   return TileElementSize(ComputeTypeOf(type));
 }
-// True if memory of this type can be used as a tile where it lies.
+// True if memory with elements of this type can be used directly as a tile,
+// without a copy.
 bool IsUsableInPlace(DType type);
 
-// A kernel and its immediates. The first step of a list computes the
-// destination from the operands; each further step rewrites the destination in
+// A kernel and its immediate operands. The first step of a list computes the
+// destination from the operands; each further step changes the destination in
 // place.
 struct KernelStep {
   TileKernel kernel = nullptr;
@@ -38,19 +39,20 @@ struct KernelSteps {
   }
 };
 
-// Selects kernels for arithmetic, Select, Cast and Bitcast; `operand` is the
-// type of operand a (of b for Select).
+// Selects the kernels for an arithmetic instruction, Select, Cast or Bitcast.
+// `operand` is the type of operand a (for a Select, of b).
 KernelSteps SelectKernels(const tensor::Instruction& instruction,
                           DType operand);
 
-// Returns the kernel that brings an accumulator (kept in the compute type) into
-// `type`, in place; may be null.
+// Returns the kernel that rounds or wraps an accumulator (which has the compute
+// type) to `type`, in place. Returns null if that is not necessary.
 TileKernel NarrowingKernel(DType type);
 
-// Returns the kernel of combine(a, b) of a reduction, on tiles.
+// Returns the kernel that combines two tiles element by element with the
+// combiner.
 TileKernel CombineKernel(tensor::Combiner combiner, DType type);
 
-// Returns the result of an empty reduction as a tile element.
+// Returns the result of a reduction over no points, as a tile element.
 uint64_t ReductionIdentity(tensor::Combiner combiner, DType type);
 uint64_t ConstantTile(uint64_t bits, DType type);
 

@@ -1,14 +1,14 @@
-// The interface of tile kernels. The engine sees a strip instruction as a tile
-// kernel: one tight typed loop over a tile of rows x columns. Values are
+// The interface of tile kernels. A tile kernel executes a strip instruction: it
+// is one tight loop over a tile of rows x columns for one type. Values are
 // computed in one of seven compute types. Narrow integers are held as i32 and
 // narrow floats as f32, and are wrapped or rounded to their own type after each
 // instruction.
 //
 // The kernels are compiled once per instruction set (strip_kernels.cc and
-// micro_kernels.cc) and found through TileKernelTable. Only plain data crosses
-// this header: files that are built with different -m flags include it, and the
-// linker could choose a version of an inline function that the running CPU
-// cannot execute.
+// micro_kernels.cc) and found through TileKernelTable. This header has only
+// plain data and no inline functions: files that are built with different -m
+// flags include it, and the linker could choose a version of an inline function
+// that the running CPU cannot execute.
 #ifndef EMBER_VM_INTERPRETER_KERNEL_TYPES_H_
 #define EMBER_VM_INTERPRETER_KERNEL_TYPES_H_
 
@@ -27,16 +27,18 @@ enum ComputeType : uint8_t {
 };
 inline constexpr int kComputeTypeCount = 7;
 
-// A tile in scratch memory, or memory of a buffer seen as one.
+// An operand of a tile kernel: a tile in scratch memory, or memory of a buffer
+// that is used as a tile.
 struct TileOperand {
   char* data;
-  int64_t row_stride;  // distance between rows in bytes
-  // distance between columns in elements; arithmetic takes 0 (same value for
-  // all columns) and 1
+  int64_t row_stride;  // distance in bytes between neighbouring rows of the
+                       // tile
+  // Distance between columns in elements. Arithmetic kernels accept only 1 and
+  // 0 (all columns have the same value).
   int64_t column_stride;
 };
 
-// The first index that an index kernel found outside its extent.
+// The first index outside of its extent that a kernel found.
 struct TileIndexFailure {
   int64_t index;
   bool found;
@@ -55,8 +57,8 @@ struct TileArguments {
 
 using TileKernel = void (*)(const TileArguments&);
 
-// Offset that marks an element outside of the buffer: gather takes its default,
-// scatter skips the element.
+// Offset that represents an element outside of the buffer: a gather then gives
+// the default value, and a scatter skips the element.
 inline constexpr int64_t kOutside = INT64_MIN;
 
 // The types to which a result must be wrapped or rounded after an instruction.
@@ -72,23 +74,24 @@ enum NarrowType : uint8_t {
 };
 inline constexpr int kNarrowTypeCount = 8;
 
-// Register-blocked inner kernel of contractions: C[m, n] (+)= sum(k < depth)
-// A[m, k] * B[k, n] with A in rows of a_stride elements, B packed in rows of
-// b_stride; m <= rows of the kernel; only the first `columns` columns of C are
-// written.
+// Arguments of a register-blocked inner kernel of contractions, which computes
+// C[m, n] = (or +=) sum(k < depth) A[m, k] * B[k, n]. A has rows of a_stride
+// elements; B is packed in rows of b_stride elements. m must be at most
+// MicroKernels::rows; only the first `columns` columns of C are written.
 struct MicroArguments {
   const void* a;
   int64_t a_stride;
   const void* b;
   int64_t b_stride;
-  // the panel after b, of the same size, which the kernel prefetches while it
-  // computes
+  // The panel behind b, which has the same size. The kernel prefetches it while
+  // it computes.
   const void* next;
   void* c;
   int64_t c_stride;
   int64_t depth;
   int64_t columns;
-  bool accumulate;  // true: adds to C; false: overwrites C
+  bool accumulate;  // true: the products are added to C; false: C is
+                    // overwritten
 };
 using MicroKernel = void (*)(const MicroArguments&);
 
@@ -96,15 +99,16 @@ inline constexpr int kMaxMicroRows = 14;
 inline constexpr int kMicroVectors = 2;
 
 struct MicroKernels {
-  int rows;             // largest value of m
-  int vector_elements;  // number of columns per vector
-  // kernels by [vectors - 1][m - 1]
+  int rows;             // largest number of rows m of a kernel
+  int vector_elements;  // number of columns of a vector register
+  // the kernels, by [vectors - 1][m - 1]
   MicroKernel run[kMicroVectors][kMaxMicroRows];
 };
 
-// Several reduction steps at once: destination[r, c] = combine(destination[r,
-// c], the taps). A tap is a[r, c] or a product a[r, c] * b[r, c]. Strides are
-// those of the last tap.
+// Arguments of several reduction steps at once: destination[r, c] is combined
+// with the taps in order. A tap is an element a[r, c], or a product a[r, c] *
+// b[r, c]. `a` and `b` have the strides of all taps and the data of the last
+// one.
 inline constexpr int kMaxTaps = 9;
 struct TapArguments {
   int64_t rows;
@@ -118,65 +122,73 @@ struct TapArguments {
 };
 using TapKernel = void (*)(const TapArguments&);
 
-// Kernels in which the compiler may fuse a product and its sum. They are
-// compiled separately from the rest.
+// The kernels in which the compiler may fuse a product and its sum. They are
+// compiled separately from all other kernels.
 struct ProductKernels {
-  MicroKernels micro[3];  // kernels for f32, f64 and i32
-  // for f32 and f64: adds a[r, c] * b[r, c] to destination[r, c]
+  MicroKernels micro[3];  // inner kernels of contractions for f32, f64 and i32
+  // kernels for f32 and f64 that add a[r, c] * b[r, c] to destination[r, c]
   TileKernel multiply_add[2];
-  // for f32 and f64: adds the sum over c of a[r, c] * b[r, c] to destination[r]
+  // kernels for f32 and f64 that add the sum over c of a[r, c] * b[r, c] to
+  // destination[r]
   TileKernel multiply_add_rows[2];
   TapKernel multiply_add_taps[2];
 };
 
-// room for at least tensor::kOpcodeCount opcodes
+// number of entries for opcodes, at least tensor::kOpcodeCount
 inline constexpr int kOpcodeSlots = 80;
-// room for at least ember::kDTypeCount dtypes
+// number of entries for dtypes, at least ember::kDTypeCount
 inline constexpr int kDTypeSlots = 16;
 
-// The table is filled in when it is first used. The function of the baseline
-// sets all entries; those of better instruction sets then replace the entries
-// that they improve. (A constant table would be larger in position-independent
-// code, because each pointer in it needs a relocation.)
+// Table of all kernels. It is filled in when it is first used: the function for
+// the baseline instruction set sets all entries; the functions for better
+// instruction sets then replace the entries that they improve. (A constant
+// table would be larger in position-independent code, because each pointer in
+// it needs a relocation.)
 struct TileKernelTable {
   const char* name;
-  // Unary, classify, binary and compare instructions, by opcode and operand
-  // compute type.
+  // Kernels of unary, classifying, binary and comparing instructions, by opcode
+  // and the operands' compute type.
   TileKernel arithmetic[kOpcodeSlots][kComputeTypeCount];
   TileKernel select[kComputeTypeCount];
-  // casts by compute type: [from][to]
+  // kernels of casts between compute types: [from][to]
   TileKernel cast[kComputeTypeCount][kComputeTypeCount];
-  // Casts to f32 and sets the last bit if any bit was lost, for values that are
-  // then rounded to a narrow float (round to odd). Null for f32.
+  // Kernels that cast to f32 with the last bit set if any bit was lost (round
+  // to odd), for values that are then rounded to a narrow float. The entry for
+  // f32 is null.
   TileKernel cast_odd[kComputeTypeCount];
-  // Conversions of narrow floats, held as f32, to their bits as i32, and back.
+  // Kernels that convert narrow floats, held as f32, to their bits as i32. The
+  // next entries convert back.
   TileKernel float_bits[kNarrowTypeCount];
   TileKernel float_from_bits[kNarrowTypeCount];
-  TileKernel narrow[kNarrowTypeCount];  // wraps or rounds a tile in place
-  TileKernel clamp;  // clamps i32 to [immediate[0], immediate[1]]
-  // copies memory with any column stride to a tile
+  TileKernel narrow[kNarrowTypeCount];  // kernels that wrap or round a tile to
+                                        // a narrow type in place
+  TileKernel clamp;  // kernel that clamps i32 values to [immediate[0],
+                     // immediate[1]]
+  // kernels that copy memory with any column stride to a tile
   TileKernel load[kDTypeSlots];
-  // copies a tile to memory with any column stride
+  // kernels that copy a tile to memory with any column stride
   TileKernel store[kDTypeSlots];
   TileKernel
-      // i64: sets element [row, column] to immediate[0] + row * immediate[1] +
-      // column * immediate[2]
+      // kernel for i64 that sets element [row, column] to immediate[0] + row *
+      // immediate[1] + column * immediate[2]
       iota;
-  // Gathers, by log2 of the element size: a = memory, b = offsets, c = value
-  // for kOutside. The offset of column i is increased by i * immediate[0]
-  // elements.
+  // Kernels of gathers, by log2 of the element size: a = memory, b = offsets in
+  // elements, c = value for kOutside. The offset of column i is increased by i
+  // * immediate[0] elements.
   TileKernel gather[4];
-  // [0] records a failure for an index outside, [1] marks the offset as
-  // kOutside; see move_kernels.h
+  // Kernels that add an index to offsets. [0] records a failure for an index
+  // out of range, [1] sets the offset to kOutside; see move_kernels.h.
   TileKernel accumulate_index[2];
-  // Kernels by combiner - 1: destination[r] = combine(destination[r], a[r, all
-  // columns]).
+  // Kernels of reductions along rows, by combiner - 1: destination[r] =
+  // combine(destination[r], all columns of a[r]).
   TileKernel reduce_rows[4][kComputeTypeCount];
-  // kernels for f32, by combiner - 1; null for products
+  // kernels of several reduction steps for f32, by combiner - 1; null for
+  // products
   TapKernel combine_taps[4];
   // Kernels of long sums (tensor/sum_error.h), for f32 and f64. carry_sum adds
-  // the destination to the compensated total a, whose error is b, and sets the
-  // destination to 0. finish_sum sets the destination to the whole sum.
+  // the destination to the compensated total, whose sum is a and whose rest is
+  // b, and sets the destination to 0. finish_sum sets the destination to the
+  // whole sum.
   TileKernel carry_sum[2];
   TileKernel finish_sum[2];
   ProductKernels products;

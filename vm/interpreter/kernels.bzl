@@ -2,7 +2,8 @@
 
 load("//bazel:ember.bzl", "ember_cc_library")
 
-# errno and trapping are not part of the semantics, and would keep loops from vectorising.
+# errno and floating-point traps are not part of the semantics, and respecting them would prevent
+# vectorisation.
 _COPTS = ["-O3", "-fno-math-errno", "-fno-trapping-math"]
 
 def kernel_library(name, table, copts = [], micro_rows = 4, vector_bytes = 16):
@@ -48,7 +49,8 @@ def kernel_library(name, table, copts = [], micro_rows = 4, vector_bytes = 16):
             "scalar_math.h",
             "strip_kernels.cc",
         ],
-        # Strips round like the definition: no fused multiply-add there.
+        # Strip programs must round like the definition, so these files are compiled without fused
+        # multiply-add.
         copts = _COPTS + copts + ["-ffp-contract=off", "-Wno-unused-function"],
         local_defines = defines,
         runtime = True,

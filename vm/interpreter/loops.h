@@ -1,6 +1,6 @@
-// Loops over tiles, for the kernel files only. Those are compiled once per
-// instruction set, so all that they use lives in an anonymous namespace: no
-// copy can be shared by the linker.
+// Loops over tiles, for the kernel files only. These files are compiled once
+// per instruction set, so everything that they use is in an anonymous
+// namespace: the linker cannot merge the copies for different instruction sets.
 #ifndef EMBER_VM_INTERPRETER_LOOPS_H_
 #define EMBER_VM_INTERPRETER_LOOPS_H_
 
@@ -9,8 +9,9 @@
 
 #include "vm/interpreter/kernel_types.h"
 
-// Elementwise loops carry no dependency between iterations, even if destination
-// and operand are the same tile.
+// Declares to the compiler that iterations of an elementwise loop are
+// independent, which holds even if the destination and an operand are the same
+// tile.
 #ifdef __clang__
 #define EMBER_INDEPENDENT
 #else
@@ -27,7 +28,7 @@ T* Row(const TileOperand& operand, int64_t row) {
   return reinterpret_cast<T*>(operand.data + row * operand.row_stride);
 }
 
-// True if the operand can be walked as one row of rows * columns elements.
+// True if the operand can be processed as one row of rows * columns elements.
 template <typename T>
 bool IsDense(const TileOperand& operand, int64_t columns) {
   return operand.column_stride == 1
@@ -35,8 +36,8 @@ bool IsDense(const TileOperand& operand, int64_t columns) {
              : operand.row_stride == 0;
 }
 
-// Makes the function that a loop applies to each element. If the function has
-// state, it is read from the arguments of the tile.
+// Makes the function object that a loop applies to each element. If the
+// function has state, it is made from the tile's arguments.
 template <typename Function>
 inline Function MakeFunction([[maybe_unused]] const TileArguments& t) {
   if constexpr (std::is_empty_v<Function>)
@@ -47,9 +48,9 @@ inline Function MakeFunction([[maybe_unused]] const TileArguments& t) {
 
 #ifdef __OPTIMIZE_SIZE__
 
-// An instruction adds only its innermost loop, which handles operands of
-// all kinds, in builds for size (-Os). All instructions share the loops over
-// rows. Steps are in bytes.
+// The types of the innermost loops in builds for size (-Os): the code of an
+// instruction is only such a loop, which handles all kinds of operands. All
+// instructions share the loops over rows. Steps are in bytes.
 using UnaryRow = void (*)(char* d, intptr_t d_step, const char* a,
                           intptr_t a_step, intptr_t count,
                           const TileArguments& t);
@@ -86,8 +87,9 @@ void BinaryRowOf(char* d, intptr_t d_step, const char* a, intptr_t a_step,
   const bool is_transpose = t.rows > 1 && t.a.row_stride == a_size &&
                             t.a.column_stride != 0 && t.a.column_stride != 1;
   if (is_transpose) {
-    // A transpose: reads memory along its rows, because the other tile is in
-    // the cache.
+    // If memory is read transposed, the outer loop runs over the columns, so
+    // that memory is read contiguously; the tile that is written to is in the
+    // cache.
     for (intptr_t i = 0; i < columns; ++i) {
       row(t.destination.data + i * d_step,
           static_cast<intptr_t>(t.destination.row_stride),

@@ -10,7 +10,7 @@ using tensor::Stage;
 
 namespace {
 
-// True if the extents are equal for all parameters.
+// True if the two extents are equal for all values of the parameters.
 bool SameExtent(const Dispatch& dispatch, Register a, Register b) {
   if (a == b) return true;
   const Instruction& x = dispatch.instructions[a];
@@ -19,7 +19,7 @@ bool SameExtent(const Dispatch& dispatch, Register a, Register b) {
          x.immediate == y.immediate;
 }
 
-// True if index d is axis d of the stage.
+// True if each index d is the stage's axis d.
 bool IsIdentity(const Dispatch& dispatch, const Register* indices,
                 size_t rank) {
   for (size_t d = 0; d < rank; ++d) {
@@ -29,7 +29,8 @@ bool IsIdentity(const Dispatch& dispatch, const Register* indices,
   return true;
 }
 
-// True if axis d runs over all of dimension d.
+// True if each axis d of the stage runs over the whole dimension d of the
+// buffer.
 bool CoversBuffer(const Dispatch& dispatch, const Stage& stage,
                   const tensor::Buffer& buffer) {
   const size_t spatial = stage.spatial.size();
@@ -78,9 +79,9 @@ bool MayAlias(const Dispatch& dispatch, int input, int output) {
     for (const tensor::Store& store : stage.stores) {
       if (store.buffer != static_cast<uint32_t>(output)) continue;
       writes = true;
-      // The stage must have one plain store per point, at the point's own
-      // position. A reduction may accumulate in its result's memory while it
-      // still reads.
+      // The stage must have a single store, which assigns to the point's own
+      // position. If it reads the input, it must not be a reduction, because a
+      // reduction may accumulate in its result's memory while it still reads.
       if (reads != Reads::kNone && !stage.reduction.empty()) return false;
       if (written || stage.stores.size() != 1 ||
           store.update != tensor::Update::kAssign ||
@@ -91,8 +92,8 @@ bool MayAlias(const Dispatch& dispatch, int input, int output) {
     }
     if (reads == Reads::kIdentity) {
       if (written) return false;
-      // Earlier stages may run row by row together with the stage that writes,
-      // so they must read only their own rows.
+      // A stage before the one that writes may run row by row together with it,
+      // so it must only read its own rows.
       if (!CoversBuffer(dispatch, stage, from)) return false;
     }
     written |= writes;

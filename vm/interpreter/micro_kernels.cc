@@ -1,5 +1,5 @@
-// Kernels for sums of products, for one instruction set (compiled several
-// times, like strip_kernels.cc, but with -ffp-contract=fast): the
+// Kernels for sums of products, for one instruction set. Like strip_kernels.cc,
+// the file is compiled several times, but with -ffp-contract=fast. It has the
 // register-blocked inner kernel of contractions, and kernels on tiles. They are
 // plain C++ with vector extensions: the accumulators are a rows x vectors array
 // of vector variables that the compiler keeps in registers.
@@ -14,7 +14,7 @@
 namespace ember::vm {
 namespace {
 
-// Stores the result columns of a panel that is not full.
+// Stores the columns of the result for a panel that is not full.
 template <typename T>
 __attribute__((noinline)) void StoreRow(T* to, const T* row,
                                         const MicroArguments& t) {
@@ -70,8 +70,8 @@ void Micro(const MicroArguments& t) {
     }
     return;
   }
-  // All loops over `sum` are unrolled, so that it never needs memory of its
-  // own.
+  // All loops over `sum` are unrolled, so that the accumulators stay in
+  // registers.
 #pragma GCC unroll 16
   for (int m = 0; m < kRows; ++m) {
     T row[kVectors * kElements];
@@ -95,7 +95,7 @@ void SetMicroKernels(MicroKernels& kernels) {
   kernels.vector_elements = EMBER_VECTOR_BYTES / sizeof(T);
   SetRows<T, 2, EMBER_MICRO_ROWS>(kernels);
 #ifdef __OPTIMIZE_SIZE__
-  // Panels are always packed two vectors wide, even if only one is used.
+  // Panels are always packed for two vectors, even if only one is used.
   for (int m = 0; m < EMBER_MICRO_ROWS; ++m)
     kernels.run[0][m] = kernels.run[1][m];
 #else

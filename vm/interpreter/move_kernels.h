@@ -1,5 +1,5 @@
 // Kernels that move and convert: loads, stores, casts, selects, gathers, index
-// strips. For the kernel files only (see loops.h).
+// strips. Only the kernel files include this header (see loops.h).
 #ifndef EMBER_VM_INTERPRETER_MOVE_KERNELS_H_
 #define EMBER_VM_INTERPRETER_MOVE_KERNELS_H_
 
@@ -13,8 +13,8 @@ namespace ember::vm {
 namespace {  // NOLINT(google-build-namespaces)
 
 // --- narrow floats: conversion between memory and tiles, which hold them as
-// f32. It works on bits, so that the loops vectorise without hardware
-// conversions ---
+// f32. The conversion works on bits, so that the loops vectorise without
+// hardware conversions ---
 
 // Conversions of a float type that has fewer bits of exponent than f32.
 template <DType type>
@@ -27,8 +27,8 @@ struct SmallFloatFormat {
   static constexpr uint32_t kSign = static_cast<uint32_t>(kFormat.sign_bit());
   static constexpr uint32_t kPastFinite =
       static_cast<uint32_t>(kFormat.past_finite);
-  // Masks of the bits of an f32. kMantissa has the bits that a conversion
-  // loses.
+  // Masks of the bits of an f32. kMantissa has the mantissa bits that a
+  // conversion to the narrow type loses.
   static constexpr uint32_t kMantissa = (1u << kShift) - 1;
   static constexpr uint32_t kExponent = 0x7f800000u;
   static constexpr uint32_t kQuietNan =
@@ -40,9 +40,10 @@ struct SmallFloatFormat {
   static float Load(StorageType code) {
     const uint32_t magnitude = (code & (kSign - 1u)) << kShift;
     const uint32_t sign = (code & kSign) << (32 - kFormat.bits);
-    // The exponent is wrong by the difference of the biases. One multiplication
-    // corrects it, also for subnormals. Infinities and NaNs have all exponent
-    // bits set.
+    // After the bits are shifted, the exponent is wrong by the difference of
+    // the biases. One multiplication corrects it, also for subnormals.
+    // Infinities and NaNs are recognised by their exponent bits, which are all
+    // set.
     constexpr float kUp = __builtin_bit_cast(float, (127u << 23) + kRebias);
     const float scaled = FloatOf(magnitude) * kUp;
     const bool is_special = magnitude >= kPastFinite << kShift;
@@ -50,7 +51,7 @@ struct SmallFloatFormat {
                    sign);
   }
 
-  // Returns the bits of a value that the type can represent.
+  // Returns the bits of a value that the narrow type can represent exactly.
   static StorageType Store(float value) {
     const uint32_t bits = BitsOf(value);
     const uint32_t magnitude = bits & 0x7fffffffu;
@@ -62,7 +63,7 @@ struct SmallFloatFormat {
         ((bits >> (32 - kFormat.bits)) & kSign));
   }
 
-  // Rounds to the nearest value of the type, ties to even.
+  // Rounds to the nearest value of the narrow type, ties to even.
   static float Round(float value) {
     const uint32_t bits = BitsOf(value);
     const uint32_t magnitude = bits & 0x7fffffffu;
@@ -72,7 +73,8 @@ struct SmallFloatFormat {
     constexpr uint32_t kTooLarge = (kPastFinite << kShift) + kRebias;
     constexpr uint32_t kOverflow = (kPastFinite << kShift) | kExponent;
     const uint32_t normal = rounded >= kTooLarge ? kOverflow : rounded;
-    // Subnormal values are multiples of the type's smallest one.
+    // A value that is subnormal in the narrow type is rounded to a multiple of
+    // the type's smallest positive value.
     constexpr float kUnit = __builtin_bit_cast(
         float, kRebias + (static_cast<uint32_t>(kShift + 1) << 23));
     const float tiny = (FloatOf(magnitude) + kUnit) - kUnit;
@@ -102,12 +104,13 @@ struct BF16Format {
 };
 
 // Rounds a double to f32 by rounding to odd, so that a second rounding to fewer
-// bits is exact.
+// bits gives the correctly rounded result.
 inline float RoundToOdd(double value) {
   const float nearest = static_cast<float>(value);
   const double back = nearest;
   if (back == value || value != value || (BitsOf(nearest) & 1u)) return nearest;
-  // true if the nearest f32 is above: step toward value
+  // True if the nearest f32 is above the value. The result is then the next f32
+  // toward the value, whose last bit is set.
   const bool down = back > value;
   uint32_t bits = BitsOf(nearest);
   if ((bits & 0x7fffffffu) == 0)
@@ -116,7 +119,8 @@ inline float RoundToOdd(double value) {
   return FloatOf(bits);
 }
 
-// --- memory formats: storage type, compute type and the two conversions ---
+// --- formats of elements in memory: the storage type, the compute type and the
+// two conversions ---
 
 template <typename Storage, typename Tile>
 struct PlainFormat {
@@ -165,8 +169,8 @@ void LoadKernel(const TileArguments& t) {
   }
   const int64_t stride = t.a.column_stride;
   if (t.rows > 1 && t.a.row_stride == static_cast<int64_t>(sizeof(Storage))) {
-    // A transpose: reads memory along its rows, because the tile is in the
-    // cache.
+    // If memory is read transposed, the outer loop runs over the columns, so
+    // that memory is read contiguously; the tile is in the cache.
     for (int64_t i = 0; i < t.columns; ++i) {
       const Storage* a = Row<Storage>(t.a, 0) + i * stride;
       char* d = t.destination.data + i * static_cast<int64_t>(sizeof(Tile));
@@ -234,8 +238,8 @@ void CastKernel(const TileArguments& t) {
   MapUnary<To, From>(t, [](From value) { return CastValue<To, From>(value); });
 }
 
-// Converts a 64-bit integer to a double that rounds to fewer bits as the
-// integer itself would.
+// Converts a 64-bit integer to a double, such that rounding the double to fewer
+// bits gives the same as rounding the integer.
 template <typename From>
 inline double OddDouble(From value) {
   if constexpr (sizeof(From) == 8 && !kIsFloat<From>) {
@@ -254,7 +258,8 @@ inline double OddDouble(From value) {
   }
 }
 
-// Casts to f32 such that a following rounding to a narrow float is correct.
+// Casts to f32, such that rounding the f32 to a narrow float gives the
+// correctly rounded result.
 template <typename From>
 void CastOddKernel(const TileArguments& t) {
   MapUnary<float, From>(
@@ -345,9 +350,10 @@ inline void IotaKernel(const TileArguments& t) {
   }
 }
 
-// Adds the index a times immediate[0] to the destination (offsets), where 0 <=
-// a < immediate[1]. For other a the offset becomes kOutside (padding), or the
-// failure is recorded. b: the offsets so far.
+// Adds a * immediate[0] to the destination (the offsets), where a is the index,
+// if 0 <= a < immediate[1]. For another index the offset becomes kOutside
+// (padding) if kMark; otherwise the failure is recorded. b has the offsets so
+// far.
 template <bool kMark>
 void AccumulateIndexKernel(const TileArguments& t) {
   const int64_t stride = t.immediate[0];
@@ -430,7 +436,7 @@ inline void SetMoveKernels(TileKernelTable& table) {
   SetFormat<PlainFormat<int64_t, int64_t>>(table, DType::kI64);
   SetFormat<PlainFormat<uint8_t, int32_t>>(table, DType::kU8);
   SetFormat<PlainFormat<uint16_t, int32_t>>(table, DType::kU16);
-  // u32 tiles are only copied, so they use the kernels of i32
+  // The kernels of i32 are used for u32, whose tiles are only copied.
   SetFormat<PlainFormat<int32_t, int32_t>>(table, DType::kU32);
   SetFormat<PlainFormat<int64_t, int64_t>>(table, DType::kU64);
   SetNarrowFormat<SmallFloatFormat<DType::kF16>>(table, DType::kF16,

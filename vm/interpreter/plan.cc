@@ -18,14 +18,14 @@ using tensor::Dispatch;
 
 namespace {
 
-// Estimated nanoseconds of a dispatch below which the calling thread works
-// alone, because waking other threads costs microseconds.
+// Estimated time of a dispatch in nanoseconds below which the calling thread
+// runs it alone, because waking other threads takes microseconds.
 constexpr double kParallelNanoseconds = 30000;
-// Smallest work of a chunk in nanoseconds, so that handing out chunks costs
-// little.
+// Smallest amount of work of a chunk in nanoseconds, so that distributing
+// chunks takes a small part of the time.
 constexpr double kChunkNanoseconds = 8000;
 
-// Number of bytes to pack below which the calling thread packs alone.
+// Number of bytes to pack below which the calling thread packs them alone.
 constexpr int64_t kParallelPackBytes = 256 * 1024;
 
 struct Worker {
@@ -135,13 +135,15 @@ int64_t InterpreterPlan::ChunkRows(const Group& group, int workers) const {
   if (workers == 1) return group.most_rows;
   const double total = group.row_cost * static_cast<double>(group.rows);
   if (total < kParallelNanoseconds) return group.most_rows;
-  // A few chunks per worker balance workers of different speed.
+  // There are a few chunks per worker, so that faster workers can run more of
+  // them.
   double most_chunks = total / kChunkNanoseconds;
   if (group.wanted_rows > 0) {
     most_chunks = static_cast<double>(group.rows) /
                   static_cast<double>(group.wanted_rows);
   }
-  // The bound is applied to the double, which may be too large for an integer.
+  // The bound is applied to the floating-point number, which may be too large
+  // for an integer.
   const auto most = static_cast<int64_t>(std::min(most_chunks, 4.0 * workers));
   const int64_t wanted = std::max<int64_t>(most / workers * workers, workers);
   int64_t rows = DivideRoundingUp(group.rows, wanted);
@@ -210,8 +212,8 @@ void InterpreterPlan::RunChunk(const Group& group, int64_t begin, int64_t end,
     if (chunk.zero)
       std::memset(memory, 0,
                   static_cast<size_t>(chunk.row_bytes * (end - begin)));
-    // The pointer is where the whole buffer would begin; only its rows [begin,
-    // end) are accessed.
+    // The pointer is the address that the whole buffer would have; only the
+    // rows [begin, end), which are in memory, are accessed.
     worker.buffers[chunk.buffer] = reinterpret_cast<char*>(
         reinterpret_cast<uintptr_t>(memory) -
         static_cast<uintptr_t>(begin * chunk.row_bytes));
@@ -240,7 +242,8 @@ void InterpreterPlan::Note(const StripFailure& failure) {
 
 Status InterpreterPlan::FailureStatus() const {
   return InvalidArgumentError(
-      // The words that kernels have (FailedCheck in vm/runtime).
+      // The message has the same form as that of kernels (FailedCheck in
+      // vm/runtime).
       Concat({"dispatch @", dispatch_.name, ": buffer %",
               dispatch_.buffers[failure_.buffer].name, ": expected index ",
               failure_.dimension, " in 0..", failure_.extent - 1, ", found ",

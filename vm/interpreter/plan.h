@@ -6,7 +6,7 @@
 //   EMBER_RETURN_IF_ERROR(plan->Run(buffers, runner));
 //
 // There are two interpreters. StripInterpreter, which Plan::Make uses, is the
-// fast one and the default; this page describes it. PointwiseInterpreter
+// fast one and the default; the text below describes it. PointwiseInterpreter
 // (pointwise_plan.h) is a small one, for programs that must be small and bring
 // kernels for the dispatches that must be fast.
 //
@@ -45,12 +45,12 @@
 
 namespace ember::vm {
 
-// Facts that callers need before a run.
+// Facts about a plan that callers need before a run.
 struct PlanFacts {
   // Bytes that each input and output must hold.
   std::vector<int64_t> required_bytes;
-  // For each input and output: true for an output to every element of which a
-  // run stores, whatever the output held before.
+  // For each input and output: true for an output if a run stores to every one
+  // of its elements, whatever the output contained before.
   std::vector<bool> overwrites;
 };
 
@@ -58,17 +58,17 @@ class Plan {
  public:
   struct Options {
     // Input buffers whose contents never change between runs (constants of the
-    // module). Operands of contractions that read only these are packed once,
-    // in the first run, and kept.
+    // module). An operand of a contraction that reads only such buffers is
+    // packed once, in the first run, and kept.
     std::vector<bool> constant_inputs;
     // Target size of scratch memory per worker in bytes: about half of a core's
     // L2 cache.
     int64_t scratch_target = 512 * 1024;
     // Budget that is charged with all memory whose size the dispatch
     // determines: temporaries, packed and padded operands, scratch of workers.
-    // It outlives the plan. Null: memory is not counted.
+    // It outlives the plan. If it is null, memory is not counted.
     MemoryBudget* budget = nullptr;
-    // Allocator of the memory that the budget is charged with.
+    // Allocator of the memory that is charged to the budget.
     HostAllocator allocator;
   };
 
@@ -77,8 +77,8 @@ class Plan {
   static StatusOr<std::unique_ptr<Plan>> Make(
       const tensor::Dispatch& dispatch, std::span<const int64_t> parameters,
       const Options& options);
-  // Like Make, with the dispatch's header for the parameters. The header need
-  // not outlive the plan.
+  // Makes a plan like Make, from the values of the dispatch's header for the
+  // parameters. The header need not outlive the plan.
   static StatusOr<std::unique_ptr<Plan>> MakeFor(
       const tensor::Dispatch& dispatch, const tensor::ConcreteHeader& header,
       const Options& options);
@@ -99,15 +99,15 @@ class Plan {
   virtual std::string Describe() const = 0;
 };
 
-// Makes plans. It has no state and is thread-safe.
+// An interpreter: it makes plans. It has no state and is thread-safe.
 class Interpreter {
  public:
   virtual StatusOr<std::unique_ptr<Plan>> MakePlan(
       const tensor::Dispatch& dispatch, const tensor::ConcreteHeader& header,
       const Plan::Options& options) const = 0;
-  // Returns the facts without making a plan, for calls that a kernel runs. It
-  // takes a fraction of the time that making the plan takes. Errors: those of
-  // MakePlan, except for memory.
+  // Returns the facts of a plan without making it, for calls that a kernel
+  // runs. This takes a fraction of the time of making the plan. Errors: those
+  // of MakePlan, except for memory.
   virtual StatusOr<PlanFacts> FactsOf(
       const tensor::Dispatch& dispatch,
       const tensor::ConcreteHeader& header) const = 0;
@@ -119,8 +119,9 @@ class Interpreter {
 const Interpreter& StripInterpreter();
 
 // True if, for all parameters, every element of `output` is written at the same
-// flat position after all reads of that position of `input`. Then both may
-// share memory: the memory planner's in-place test. Conservative.
+// flat position after all reads of that position of `input`. Then the output
+// may be computed in the input's memory; the memory planner calls this
+// function. The answer is conservative.
 bool MayAlias(const tensor::Dispatch& dispatch, int input, int output);
 
 }  // namespace ember::vm

@@ -15,10 +15,10 @@ using tensor::Dispatch;
 
 namespace {
 
-// Estimates the bytes of a plan's own lists (the analyses of stages and the
-// programs of strips), without scratch and packed operands. The budget is
-// charged before the lists grow, so this is no exact count: for a chain of
-// 3,000 products of loads the lists took two thirds of it.
+// Estimates the number of bytes of a plan's own lists (the analyses of stages
+// and the strip programs), without scratch and packed operands. The budget is
+// charged before the lists are made, so an estimate is used: for a chain of
+// 3,000 products of loads the lists took two thirds of the estimated size.
 int64_t OwnBytes(const Dispatch& dispatch) {
   constexpr int64_t kBytesPerInstruction = 192;
   constexpr int64_t kBytesPerStage = 2048;
@@ -64,7 +64,7 @@ class PlanBuilder {
   const Plan::Options& options_;
   PlanMemory& memory_;
   PlanParts& parts_;
-  // For each buffer the stages that touch it.
+  // For each buffer, the stages that read it or store to it.
   std::vector<std::vector<const StageAnalysis*>> stages_of_;
 };
 
@@ -93,7 +93,7 @@ Status PlanBuilder::Build() {
     for (const ChunkBuffer& chunk : group.chunk_buffers)
       in_chunk[static_cast<size_t>(chunk.buffer)] = true;
   }
-  // Temporaries that no group keeps in its chunks are held in full.
+  // A temporary that no group keeps in its chunks is completely in memory.
   for (size_t i = 0; i < dispatch_.buffers.size(); ++i) {
     const int buffer = static_cast<int>(i);
     if (dispatch_.buffers[i].kind != BufferKind::kTemporary) continue;
@@ -114,12 +114,13 @@ Status PlanBuilder::Build() {
   return OkStatus();
 }
 
-// True if one plain stage stores to every element, before anything reads it.
+// True if a single stage, without an update, stores to every element of the
+// buffer before any stage reads it.
 bool PlanBuilder::IsStoredByOneStage(int buffer) const {
   for (const StageAnalysis* const stage : stages_of_[buffer]) {
     if (const auto stored = stage->StoresAllOf(buffer)) return *stored;
   }
-  return true;  // the buffer is not used at all
+  return true;  // The buffer is not used by any stage.
 }
 
 bool PlanBuilder::ReadsOnlyConstants(const AnalyzedStage& stage,
@@ -241,15 +242,17 @@ void PlanBuilder::LayOutScratch(const RowGroup& rows,
     ChunkBuffer chunk;
     chunk.buffer = buffer;
     chunk.row_bytes = BytesOf(buffer) / group.rows;
-    // A chunk holds only some of the rows. Stages that store parts of the
-    // buffer may store other rows, so a union of parts does not count here.
+    // The rows of a chunk are not cleared only if one stage stores to all of
+    // them. It does not suffice that several stages together store to the whole
+    // buffer, because a chunk holds only some of the rows.
     chunk.zero = !IsStoredByOneStage(buffer);
     row_bytes += chunk.row_bytes;
     group.chunk_buffers.push_back(chunk);
   }
   int64_t most = group.rows;
   if (row_bytes > 0) most = std::min(most, options_.scratch_target / row_bytes);
-  // Chunks consist of whole register blocks, or of whole inner axes.
+  // The number of rows of a chunk should be a multiple of a register block, or
+  // of whole inner axes.
   const Step& first = group.steps.front();
   for (const Step& step : group.steps) {
     if (!step.contraction || step.row_factor != 1) continue;
@@ -257,8 +260,8 @@ void PlanBuilder::LayOutScratch(const RowGroup& rows,
     group.wanted_rows = step.row_divisor * step.contraction->wanted_rows();
     break;
   }
-  // Allows the wanted number of rows even if they exceed the cache, within
-  // limits.
+  // A chunk may have the wanted number of rows even if its temporaries exceed
+  // the scratch target, but at most eight times.
   if (row_bytes * group.wanted_rows <= 8 * options_.scratch_target) {
     most = std::max(most, std::min(group.rows, group.wanted_rows));
   }

@@ -25,8 +25,8 @@ namespace ember::vm {
 
 class PlanMemory {
  public:
-  // Makes an owner of no memory yet. dispatch and budget outlive it. budget may
-  // be null: memory is not counted.
+  // Makes an object that owns no memory yet. The dispatch and the budget must
+  // outlive it. `budget` may be null: memory is then not counted.
   PlanMemory(const tensor::Dispatch& dispatch, MemoryBudget* budget,
              HostAllocator allocator)
       : dispatch_(dispatch), budget_(budget), allocator_(allocator) {}
@@ -34,7 +34,7 @@ class PlanMemory {
   PlanMemory(const PlanMemory&) = delete;
   PlanMemory& operator=(const PlanMemory&) = delete;
 
-  // Charges the budget with memory that is allocated elsewhere.
+  // Charges the budget with memory that the caller allocates elsewhere.
   Status Charge(int64_t bytes, std::string_view what,
                 std::string_view name = "");
   // Allocates memory and charges the budget. The memory is aligned to 64 bytes,

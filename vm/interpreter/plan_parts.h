@@ -1,5 +1,5 @@
-// The parts of a plan of the strip interpreter: the stages of its dispatch as
-// they run, and the memory that they need. Internal to plans.
+// The parts of a plan of the strip interpreter: the stages of its dispatch in
+// the form in which they run, and the memory that they need. Internal to plans.
 //
 //   PlanMemory memory(dispatch, options.budget, options.allocator);
 //   PlanParts parts;
@@ -25,54 +25,59 @@
 
 namespace ember::vm {
 
-// One stage as it runs: a strip program or a contraction.
+// A stage in the form in which it runs: a strip program or a contraction.
 struct Step {
   int stage = 0;
   StripProgram program;
   std::optional<Contraction> contraction;
-  int64_t rest = 1;  // number of points per row of a strip program
-  // Rows [begin, end) of the group are flat rows [begin / row_divisor *
-  // row_factor, ...) of the contraction.
+  int64_t rest = 1;  // number of points of a strip program in one row of its
+                     // group
+  // The rows [begin, end) of the group correspond to the flat rows of the
+  // contraction from begin / row_divisor * row_factor on.
   int64_t row_divisor = 1;
   int64_t row_factor = 1;
   char* packed_b = nullptr;
   char* padded_a = nullptr;
-  // true: operand B is constant, and stays packed between runs
+  // true if operand B is constant, so that it stays packed between runs
   bool keeps_packed = false;
-  // Work that is done once, by the first run: the padding of padded_a, and a
-  // packed_b that is kept.
+  // has_padding: the padding of padded_a has been written. packed: B has been
+  // packed and is kept. The first run does this work.
   bool has_padding = false;
   bool packed = false;
 };
 
-// A temporary that holds the rows of one chunk.
+// A temporary of which only the rows of the current chunk are in memory.
 struct ChunkBuffer {
   int buffer = 0;
   int64_t row_bytes = 0;
   int64_t scratch_offset = 0;
-  // true: cleared first, because some elements are not stored to
+  // True if the memory is cleared first, because not all elements are stored
+  // to.
   bool zero = false;
 };
 
-// Stages that run together, row by row (row_groups.h).
+// A group of stages that run together, row by row (row_groups.h).
 struct Group {
   int64_t rows = 0;
-  // true: stores may overlap, so all rows run in one chunk
+  // True if stores may overlap, so that all rows must run in order in one
+  // chunk.
   bool ordered = false;
   std::vector<Step> steps;
   std::vector<ChunkBuffer> chunk_buffers;
-  // chunks begin at multiples of this number of rows
+  // Each chunk begins at a multiple of this number of rows.
   int64_t row_alignment = 1;
   int64_t preferred_rows =
-      // chunks have a multiple of this number of rows if they are large enough
+      // Chunks that are large enough have a multiple of this number of rows.
       1;
   int64_t wanted_rows =
-      // smallest useful number of rows of a chunk: smaller chunks read packed
-      // operands too often
+      // Smallest number of rows that a chunk should have: smaller chunks would
+      // read the packed operands too often.
       0;
-  // largest number of rows of a chunk, from the scratch size
+  // Largest number of rows of a chunk, which follows from the size of scratch
+  // memory.
   int64_t most_rows = 0;
-  int64_t step_scratch = 0;  // offset in bytes of the steps' own scratch
+  int64_t step_scratch = 0;  // offset in bytes of the steps' scratch memory in
+                             // the worker's
   double row_cost = 0;
 };
 
@@ -84,15 +89,18 @@ struct Zeroed {
 
 struct PlanParts {
   std::vector<Group> groups;
-  // Pointers to buffers: those of the dispatch by their number, then those of
-  // contractions. Temporaries that are held in full are filled in, others are
-  // null.
+  // Pointers to all buffers: first those of the dispatch, by number, then those
+  // of contractions. Pointers to temporaries that are completely in memory are
+  // set here; all others are null.
   std::vector<char*> buffers;
   std::vector<Zeroed> zeroed;
   PlanFacts facts;
-  int io_count = 0;           // number of inputs and outputs
-  int64_t scratch_bytes = 0;  // bytes of scratch memory per worker
-  size_t slot_count = 1;      // number of operands of strips per worker
+  int io_count = 0;           // number of input and output buffers of the
+                              // dispatch
+  int64_t scratch_bytes = 0;  // number of bytes of scratch memory that each
+                              // worker needs
+  size_t slot_count = 1;      // number of tile operands of strip programs per
+                              // worker
 };
 
 Status BuildPlanParts(const tensor::Dispatch& dispatch,

@@ -4,8 +4,8 @@
 #include <string>
 
 #include "gtest/gtest.h"
-#include "tensor/text.h"
-#include "vm/interpreter/testing.h"
+#include "tensor/text/text.h"
+#include "vm/interpreter/testing/compare.h"
 
 namespace ember::vm {
 namespace {
@@ -149,8 +149,7 @@ TEST(PlanTest, IndexOutOfRangeIsAnError) {
   void* buffers[] = {table, index, y};
   SerialRunner runner;
   EXPECT_EQ((*plan)->Run(buffers, runner).message(),
-            "dispatch @rows: buffer %t: index 10 in dimension 0 is outside the "
-            "extent 10");
+            "dispatch @rows: buffer %t: expected index 0 in 0..9, found 10");
   index[4] = 9;
   EXPECT_TRUE((*plan)->Run(buffers, runner).ok());
   index[0] = -1;
@@ -206,7 +205,8 @@ TEST(PlanTest, Reductions) {
   })");
 }
 
-// Some tiles consist only of padding, in a sum whose terms are all equal.
+// The sum's terms do not depend on the reduction axis, and some tiles consist
+// only of padding.
 TEST(PlanTest, ReductionsOfWhatNoStepMoves) {
   for (const char* value : {"%x[i0 - 1, i1, i2]", "%x[i0 - 1, i1, i2] * 4.0"}) {
     for (const char* combiner : {"sum", "maximum"}) {
@@ -288,8 +288,8 @@ TEST(PlanTest, MatrixProducts) {
   for (const char* type : {"f32", "f64", "f16", "bf16", "i32", "u32", "i64"}) {
     const std::string t = type;
     CompareOptions options;
-    // Products inside a contraction are not rounded to 16 bits before they are
-    // added.
+    // In a contraction, products of f16 are not rounded to 16 bits before they
+    // are added.
     if (t == "f16") options.tolerance = 3e-2;
     if (t == "bf16") options.tolerance = 1e-1;
     ExpectMatchesDefinition(
@@ -305,7 +305,7 @@ TEST(PlanTest, MatrixProducts) {
         "dispatch @tn(%a: " + t + "[20, 15], %b: " + t + "[20, 17]) -> (%c: " +
             t + "[17, 15]) { %c[j, i] = sum(k < 20) %b[k, j] * %a[k, i] }",
         options);
-    // A contraction with few rows and many steps of K.
+    // The contraction has few rows and many steps along K.
     ExpectMatchesDefinition(
         "dispatch @vector(%a: " + t + "[2, 300], %b: " + t +
             "[300, 33]) -> (%c: " + t +
@@ -426,8 +426,8 @@ TEST(MayAliasTest, SamePositionOnly) {
   })"));
 }
 
-// The position of the padding is known only at run time, so each element is
-// checked. Rows of the outer dims are one axis.
+// The position of the padding is known only at run time, so each element must
+// be checked. The rows of the outer dims are combined into one axis.
 TEST(PlanTest, PadsByLoadedValues) {
   ExpectMatchesDefinition(R"(
   dispatch @inner(%x: f32[1, 3, 4, 5], %value: f32[]) -> (%y: f32[1, 3, 4, 8]) {
@@ -437,7 +437,7 @@ TEST(PlanTest, PadsByLoadedValues) {
   dispatch @middle(%x: f32[6, 4, 5], %value: f32[4]) -> (%y: f32[6, 7, 5]) {
     %y[i, j, k] = pad(%x[i, j - 2, k], %value[mod(j, 4)])
   })");
-  // The guard depends on the column and the row together.
+  // The guard's index depends on both the column and the row.
   ExpectMatchesDefinition(R"(
   dispatch @diagonal(%x: f32[3, 4, 20]) -> (%y: f32[3, 4, 20, 20]) {
     %y[i, j, k, l] = pad(%x[i, j, k + l - 10], 0.5)

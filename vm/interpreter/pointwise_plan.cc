@@ -2,15 +2,15 @@
 
 #include <utility>
 
-#include "tensor/evaluator.h"
+#include "tensor/evaluator/evaluator.h"
 #include "vm/interpreter/plan_memory.h"
 
 namespace ember::vm {
 namespace {
 
-// True if the stage stores to every element of the buffer: index i is one of
-// the axes, that axis runs over all of dimension i, and no axis is used twice.
-// False in less simple cases.
+// True if the stage stores to every element of the buffer: each index i is a
+// different axis, which runs over the whole dimension i. In less simple cases
+// the result is false.
 bool StoresAll(const tensor::Dispatch& dispatch,
                const tensor::ConcreteHeader& header, const tensor::Stage& stage,
                const tensor::Store& store) {
@@ -28,15 +28,15 @@ bool StoresAll(const tensor::Dispatch& dispatch,
     }
     is_used[index.immediate] = true;
   }
-  // If an axis that no index uses is empty, the stage stores nothing.
+  // If an axis that no index uses has the extent 0, the stage stores nothing.
   for (int64_t extent : axes) {
     if (extent == 0) return false;
   }
   return true;
 }
 
-// The first stage that stores to the buffer decides, because a later one may
-// read what the first left there.
+// True if the first stage that stores to the buffer stores to every element. A
+// later stage does not count, because it may read what the first one has left.
 bool Overwrites(const tensor::Dispatch& dispatch,
                 const tensor::ConcreteHeader& header, uint32_t buffer) {
   for (const tensor::Stage& stage : dispatch.stages) {

@@ -1,8 +1,8 @@
 // The smallest interpreter of dispatches. It runs the definition itself
-// (tensor/evaluator.h), point by point: a hundred to a thousand times slower
-// than strips, at a tenth of their size. It is for programs that must be small
-// and bring kernels for the dispatches that must be fast, or whose models are
-// tiny.
+// (tensor/evaluator/evaluator.h), point by point. It is a hundred to a thousand
+// times slower than the strip interpreter, with a tenth of its code size. It is
+// for programs that must be small and bring kernels for the dispatches that
+// must be fast, or whose models are tiny.
 //
 //   Session::Create(module, {.device = device,
 //                            .interpreter = &PointwiseInterpreter()});

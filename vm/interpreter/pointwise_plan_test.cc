@@ -1,4 +1,4 @@
-// Tests the interpreter for programs that must be small.
+// Tests the small interpreter, PointwiseInterpreter.
 //
 //   EMBER_SEED=42 bazel run //vm/interpreter:pointwise_plan_test
 #include "vm/interpreter/pointwise_plan.h"
@@ -8,11 +8,11 @@
 
 #include "base/interrupt.h"
 #include "base/memory_budget.h"
-#include "base/test_seeds.h"
+#include "base/testing/seeds.h"
 #include "gtest/gtest.h"
 #include "tensor/sum_error.h"
-#include "tensor/text.h"
-#include "vm/interpreter/testing.h"
+#include "tensor/text/text.h"
+#include "vm/interpreter/testing/compare.h"
 
 namespace ember::vm {
 namespace {
@@ -42,9 +42,10 @@ TEST(PointwisePlanTest, RandomDispatchesMatchTheDefinition) {
     ExpectRandomCase(seed, 1, {.subnormals = true}, PointwiseInterpreter());
 }
 
-// An output that this interpreter reports as overwritten is overwritten:
-// strips, whose analysis is more precise, report it, too. Most outputs must be
-// reported, or memory would be cleared in each run.
+// If this interpreter reports that an output is overwritten, the strip
+// interpreter, whose analysis is more precise, must report it, too. Most of the
+// overwritten outputs must be reported, because memory would otherwise be
+// cleared in each run.
 TEST(PointwisePlanTest, FactsAreThoseOfStripsOrMoreCareful) {
   int said = 0;
   int of = 0;
@@ -108,8 +109,9 @@ TEST(PointwisePlanTest, AnInterruptEndsIt) {
   EXPECT_EQ((*plan)->Run(buffers, runner).code(), StatusCode::kCancelled);
 }
 
-// Each point stores a result although it sums no terms. A file may ask for any
-// number of such points that share the memory of one element.
+// Each point stores a result although its sum has no terms. A file may have any
+// number of such points, which all store to the same element, so the interrupt
+// must be checked.
 TEST(PointwisePlanTest, AnInterruptEndsPointsWithoutTerms) {
   const tensor::Dispatch dispatch =
       Parse(R"(dispatch @nothing<n>(%x: f32[8]) -> (%y: f32[]) {

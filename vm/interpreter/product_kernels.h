@@ -1,5 +1,5 @@
-// Kernels for sums of products over tiles. For the kernel files only (see
-// loops.h), namely the one in which a * b + c may fuse.
+// Kernels for sums of products over tiles. Only the kernel file in which the
+// compiler may fuse a * b + c includes this header (see loops.h).
 #ifndef EMBER_VM_INTERPRETER_PRODUCT_KERNELS_H_
 #define EMBER_VM_INTERPRETER_PRODUCT_KERNELS_H_
 
@@ -17,7 +17,7 @@ void MultiplyAddRowsKernel(const TileArguments& t) {
     const T* a = Row<T>(t.a, r);
     const T* b = Row<T>(t.b, r);
 #ifdef __OPTIMIZE_SIZE__
-    // in builds for size, one loop handles all operands
+    // In builds for size a single loop handles all kinds of operands.
     constexpr bool dense = false;
 #else
     const bool dense = t.a.column_stride != 0 && t.b.column_stride != 0;
@@ -66,9 +66,9 @@ struct VectorOf {
                                     aligned(sizeof(T)), may_alias));
 };
 
-// Adds products for an operand b that is the same in all rows (the weights of a
-// depthwise convolution). Processes a vector of columns at a time down all
-// rows, with its weights in registers.
+// Adds products with an operand b that is the same in all rows (the weights of
+// a depthwise convolution). One vector of columns at a time is processed down
+// all rows, with its weights in registers.
 template <typename T, int kTaps>
 void TapsDown(const TapArguments& t) {
   using Vector = typename VectorOf<T>::Type;
@@ -109,8 +109,8 @@ void TapsDown(const TapArguments& t) {
   }
 }
 
-// Adds products for an operand b that varies in any way or is a scalar per row.
-// Reads kTaps pairs of streams.
+// Adds products with an operand b that differs between rows, or that is one
+// scalar per row. The loop reads kTaps elements of a and of b per element.
 template <typename T, int kTaps>
 void Taps(const TapArguments& t) {
   if (t.b.column_stride != 0 && t.b.row_stride == 0)
@@ -145,8 +145,8 @@ void Taps(const TapArguments& t) {
   }
 }
 
-// Taps beyond whole groups of three run one by one, so that only two sizes are
-// compiled in addition to 9.
+// Other numbers of taps than 9 are split into groups of three and single taps,
+// so that only these two sizes are compiled in addition to 9.
 template <typename T>
 void MultiplyAddTapsKernel(const TapArguments& t) {
   if (t.taps == kMaxTaps) return Taps<T, kMaxTaps>(t);

@@ -1,18 +1,19 @@
-// Random dispatches: the plan equals the definition bit for bit.
+// Runs random dispatches: the plan's results must equal those of the definition
+// bit for bit.
 //
 //   export EMBER_SEEDS=10000 EMBER_FIRST_SEED=1000000
 //   bazel run //vm/interpreter:random_test
 //   EMBER_SEED=1000042 bazel run //vm/interpreter:random_test
 
-#include "base/test_seeds.h"
+#include "base/testing/seeds.h"
 #include "gtest/gtest.h"
-#include "vm/interpreter/testing.h"
+#include "vm/interpreter/testing/compare.h"
 
 namespace ember::vm {
 namespace {
 
-// Some cases have more elements than a tile, a block of a contraction, and the
-// smallest work for a second thread.
+// Runs the case of a seed. Some cases are larger than a tile, than a block of a
+// contraction, and than the smallest work for which a second thread is used.
 void Expect(uint64_t seed) {
   ExpectRandomCase(seed, seed % 8 == 0 ? 2 : 1,
                    {.largest_elements = 60000, .subnormals = true});

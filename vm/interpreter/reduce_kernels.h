@@ -1,4 +1,4 @@
-// Reduction kernels. For the kernel files only (see loops.h).
+// Reduction kernels. Only the kernel files include this header (see loops.h).
 #ifndef EMBER_VM_INTERPRETER_REDUCE_KERNELS_H_
 #define EMBER_VM_INTERPRETER_REDUCE_KERNELS_H_
 
@@ -10,9 +10,10 @@ namespace ember::vm {
 // own, compiled with its own flags.
 namespace {  // NOLINT(google-build-namespaces)
 
-// Number of partial results of a reduction. They break the chain of dependent
-// operations, vectorise, and make a long sum more accurate. The number is
-// fixed, so that all instruction sets add in the same order.
+// Number of partial results of a reduction. Partial results shorten the chain
+// of dependent operations, allow vector instructions, and make a long sum more
+// accurate. The number is fixed, so that all instruction sets add in the same
+// order.
 inline constexpr int kPartials = 32;
 
 template <typename Op, typename T, typename Value>
@@ -39,8 +40,9 @@ inline T ReduceRow(T initial, int64_t columns, Value value) {
 
 #ifdef __OPTIMIZE_SIZE__
 
-// Does what ReduceRow does, for all operations and types, with the loops of
-// their instructions: `copy` moves elements, `combine` is the operation.
+// Does the same as ReduceRow for all operations and types, in builds for size.
+// It calls the loops of the instructions: `copy` moves elements, `combine`
+// applies the operation.
 [[maybe_unused]] __attribute__((noinline)) void ReduceRows(
     const TileArguments& t, UnaryRow copy, BinaryRow combine, int size) {
   const intptr_t step = static_cast<intptr_t>(t.a.column_stride) * size;
@@ -100,9 +102,9 @@ typedef float FloatVector __attribute__((vector_size(EMBER_VECTOR_BYTES)));
 typedef float FloatVectorInMemory
     __attribute__((vector_size(EMBER_VECTOR_BYTES), aligned(4), may_alias));
 
-// Computes the same as the operation's row of the instruction table. It is
-// written on vectors, because the compiler does not vectorise a chain of these
-// operations.
+// Computes the same results as the operation's row of the instruction table. It
+// is written with vector types, because the compiler does not vectorise a chain
+// of these operations.
 template <typename Op>
 inline FloatVector CombineVectors(FloatVector a, FloatVector b) {
   if constexpr (std::is_same_v<Op, AddOp>) return a + b;
@@ -137,8 +139,8 @@ void CombineTaps(const TapArguments& t) {
   }
 }
 
-// Combines the destination with the taps in their order, as if the taps came
-// one by one.
+// Combines the destination with the taps in their order. The result is the same
+// as that of one reduction step per tap.
 template <typename Op>
 void CombineTapsKernel(const TapArguments& t) {
 #ifndef __OPTIMIZE_SIZE__
@@ -152,7 +154,8 @@ void CombineTapsKernel(const TapArguments& t) {
   }
 }
 
-// Calls visit(part, total, rest) for each element.
+// Calls visit(part, total, rest) for each element of the tile: the sum so far,
+// and the two floats of its compensated total.
 template <typename T, typename Visit>
 inline void ForEachTotal(const TileArguments& t, Visit visit) {
   for (int64_t r = 0; r < t.rows; ++r) {
@@ -164,7 +167,7 @@ inline void ForEachTotal(const TileArguments& t, Visit visit) {
   }
 }
 
-// Carries sums to compensated totals as tensor/sum_error.h describes; each
+// Adds sums to compensated totals as tensor/sum_error.h describes; each
 // operation is rounded by itself.
 template <typename T>
 void CarrySumKernel(const TileArguments& t) {
@@ -202,8 +205,8 @@ inline void SetReduceKernels(TileKernelTable& table) {
   SetReduceRows<MultiplyOp>(table, 1);
   SetReduceRows<MinimumOp>(table, 2);
   SetReduceRows<MaximumOp>(table, 3);
-  // Carries are rare, so versions of these kernels for wide vectors would gain
-  // nothing.
+  // Sums are rarely carried to totals, so versions of these kernels for wide
+  // vectors would gain nothing.
 #ifndef EMBER_FAST_TYPES_ONLY
   table.carry_sum[0] = &CarrySumKernel<float>;
   table.carry_sum[1] = &CarrySumKernel<double>;

@@ -10,9 +10,9 @@ using tensor::Interval;
 
 namespace {
 
-// Smallest number of rows of a group. A group of fewer rows loses more
-// (threads, tiles) than fusing gains, unless the stages have no more rows by
-// themselves.
+// Smallest number of rows of a group. A group with fewer rows loses more (fewer
+// threads, smaller tiles) than fusing gains, unless the stages have no more
+// rows even without fusing.
 constexpr int64_t kFewRows = 16;
 
 struct Touch {
@@ -25,8 +25,8 @@ struct RowChoice {
   int prefix;
 };
 
-// Returns the possible row spaces of a stage, from one row to as many as the
-// stage has.
+// Returns the possible choices of a stage's rows (numbers of leading axes),
+// from one row to the largest number of rows.
 std::vector<RowChoice> ChoicesOf(const AnalyzedStage& stage) {
   const int limit = stage.contraction ? stage.contraction->first_n
                                       : stage.analysis.spatial_count;
@@ -63,8 +63,8 @@ bool StaysInRow(const StageAnalysis& analysis, int prefix, int64_t rows,
   return rest.Within({0, row_size - 1});
 }
 
-// Groups the stages. A file may have thousands of stages that touch thousands
-// of buffers, so each touch is examined only a few times.
+// Forms the groups. A file may have thousands of stages and buffers, so each
+// access is examined only a few times.
 class Grouper {
  public:
   Grouper(const Dispatch& dispatch, const PlanHeader& header,
@@ -130,7 +130,7 @@ class Grouper {
       last_write_[access.buffer] = stage;
   }
 
-  // True if the group being formed writes the buffer.
+  // True if the group that is being formed writes the buffer.
   bool IsWritten(int buffer) const { return last_write_[buffer] >= first_; }
 
   // True if the stage has a packed operand B that reads a buffer which the
@@ -154,9 +154,9 @@ class Grouper {
                       *touch.access, header_.elements[touch.access->buffer]);
   }
 
-  // True if, for the stages from first_ to this one, all touches of the buffers
-  // that they write stay in one of `rows` rows. Requires that this is true
-  // without this stage.
+  // True if, with `rows` rows, every access of the stages from first_ to this
+  // one to buffers that they write stays in one row. It must be true without
+  // this stage already.
   bool StillStay(int stage, int64_t rows) {
     const StageAnalysis& analysis = stages_[stage].analysis;
     for (const Access& access : analysis.accesses) {
@@ -170,8 +170,9 @@ class Grouper {
           std::exchange(last_look_[access.buffer], looks_) == looks_) {
         continue;
       }
-      // This stage is the first to write the buffer, so the touches of earlier
-      // readers have not been checked yet.
+      // This stage is the first one of the group that writes the buffer, so the
+      // accesses of earlier stages, which only read it, have not been checked
+      // yet.
       const std::vector<Touch>& touches = touches_[access.buffer];
       auto touch = std::ranges::lower_bound(touches, first_, {}, &Touch::stage);
       for (; touch != touches.end() && touch->stage <= stage; ++touch) {
@@ -192,8 +193,9 @@ class Grouper {
     std::vector<int64_t> common;
     for (int64_t rows : rows_) {
       const bool stay = PrefixOf(stage, rows) >= 0 && StillStay(stage, rows) &&
-                        // The first stage's own touches were not checked while
-                        // it was alone in the group.
+                        // The accesses of the group's first stage were not
+                        // checked while it was the only one, so they are
+                        // checked here.
                         (stage != first_ + 1 || StillStay(first_, rows));
       if (stay) common.push_back(rows);
     }
@@ -205,9 +207,11 @@ class Grouper {
     return true;
   }
 
-  // Adds to each group the temporaries that no other group touches.
+  // Adds to each group the temporaries that no stage outside of the group
+  // accesses.
   void FindTemporaries() {
-    std::vector<RowGroup*> group_of;  // for each stage its group
+    std::vector<RowGroup*> group_of;  // for each stage, the group that contains
+                                      // it
     for (RowGroup& group : groups_)
       group_of.resize(static_cast<size_t>(group.last), &group);
     for (size_t b = 0; b < dispatch_.buffers.size(); ++b) {
@@ -217,7 +221,7 @@ class Grouper {
         continue;
       }
       RowGroup& group = *group_of[touches.front().stage];
-      // The touches are sorted by stage.
+      // The last access decides, because accesses are sorted by stage.
       if (group.rows <= 1 || touches.back().stage >= group.last) continue;
       const bool stay =
           last_write_[b] < 0 ||
@@ -231,17 +235,17 @@ class Grouper {
   const Dispatch& dispatch_;
   const PlanHeader& header_;
   const std::vector<AnalyzedStage>& stages_;
-  // possible row spaces of each stage
+  // for each stage, the possible choices of its rows
   std::vector<std::vector<RowChoice>> choices_;
-  // For each buffer its touches, in the order of the stages.
+  // For each buffer, the accesses to it, in the order of the stages.
   std::vector<std::vector<Touch>> touches_;
   std::vector<RowGroup> groups_;
-  // The group being formed: its first stage, and the row spaces that are still
-  // possible.
+  // The group that is being formed: its first stage, and the numbers of rows
+  // that are still possible.
   int first_ = -1;
   std::vector<int64_t> rows_;
   // For each buffer: the last stage so far that writes to it, and the number of
-  // the last call of StillStay that examined its touches.
+  // the last call of StillStay that examined its accesses.
   std::vector<int> last_write_;
   std::vector<int64_t> last_look_;
   int64_t looks_ = 0;

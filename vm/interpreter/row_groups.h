@@ -1,9 +1,9 @@
-// Groups the stages of a dispatch that run together, row by row. Stages of a
-// group share a row space: the leading axes of each, flattened, have the same
-// number of points. Every access to a buffer that the group writes touches only
-// its own row. A chunk of rows then runs through all stages before the next
-// chunk, on any worker, and a temporary needs memory for the rows of one chunk
-// only.
+// Groups the stages of a dispatch that run together, row by row. The stages of
+// a group have the same number of rows: a row of a stage is a point of its
+// leading axes, flattened. Every access to a buffer that the group writes stays
+// within the row that is being computed. A chunk of rows then runs through all
+// stages before the next chunk, on any worker, so a temporary needs memory only
+// for the rows of one chunk.
 #ifndef EMBER_VM_INTERPRETER_ROW_GROUPS_H_
 #define EMBER_VM_INTERPRETER_ROW_GROUPS_H_
 
@@ -22,13 +22,15 @@ struct AnalyzedStage {
 };
 
 struct RowGroup {
-  int first = 0;  // stages [first, last) of the dispatch
+  int first = 0;  // The group consists of the stages [first, last) of the
+                  // dispatch.
   int last = 0;
   int64_t rows = 0;
   std::vector<int>
-      // for each stage the number of its spatial axes that make up the rows
+      // for each stage, the number of its leading spatial axes that form the
+      // rows
       prefix;
-  // buffers whose contents live in one chunk only
+  // buffers of which only the rows of one chunk are kept in memory
   std::vector<int> temporaries;
 };
 

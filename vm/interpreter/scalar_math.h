@@ -1,10 +1,11 @@
 // Arithmetic of the instruction table on one element, written without branches
-// where a loop over it should vectorise. For the kernel files only (see
-// loops.h). f32 transcendentals are polynomials; largest errors measured
-// against double libm by instruction_test:
+// where a loop over it should vectorise. Only the kernel files include this
+// header (see loops.h). f32 transcendentals are polynomials; largest errors
+// measured against double libm by instruction_test:
 //   exp 0.94, log 0.74, expm1 1.5, log1p 0.81, tanh 2.3, erf 1.2 ULP,
 //   sin and cos 1.4 ULP for |x| <= 30, 2.0 up to the limit below.
-// (Beyond that limit, and for f64 and the rarer functions, libm is called.)
+// (For |x| above that limit, which is kTrigonometricLimit, for f64 and for
+// rarer functions, libm is called.)
 #ifndef EMBER_VM_INTERPRETER_SCALAR_MATH_H_
 #define EMBER_VM_INTERPRETER_SCALAR_MATH_H_
 
@@ -34,14 +35,14 @@ inline float CopySign(float magnitude, float sign) {
                  (BitsOf(sign) & 0x80000000u));
 }
 
-// The nearest integer of a float |x| < 2^22, ties to even, as a float and as an
+// The integer nearest to a float |x| < 2^22, ties to even, as a float and as an
 // int.
 struct Rounded {
   float value;
   int32_t integer;
 };
 inline Rounded RoundSmall(float x) {
-  // adding 1.5 * 2^23 rounds to an integer
+  // Adding 1.5 * 2^23 rounds the value to an integer.
   const float shifted = x + 12582912.0f;
   return {shifted - 12582912.0f,
           static_cast<int32_t>(BitsOf(shifted) - 0x4b400000u)};
@@ -52,7 +53,8 @@ inline float PowerOfTwo(int32_t n) {
   return FloatOf(static_cast<uint32_t>(n + 127) << 23);
 }
 
-// Returns r * 2^n for n in [-252, 254]. Rounds once if the result is subnormal.
+// Returns r * 2^n for n in [-252, 254]. If the result is subnormal, it is
+// rounded only once.
 inline float Scale(float r, int32_t n) {
   const int32_t half = n >> 1;
   return r * PowerOfTwo(half) * PowerOfTwo(n - half);
@@ -75,8 +77,9 @@ inline float ExpF32(float x) {
   return x != x ? x : result;
 }
 
-// Returns exp(x) - 1. With x = n * ln 2 + r: n = 0 keeps the small polynomial
-// exact; for other n it is scaled, and 2^n - 1 is added.
+// Returns exp(x) - 1. With x = n * ln 2 + r: if n = 0, the result is the
+// polynomial exp(r) - 1; otherwise the polynomial is multiplied by 2^n, and 2^n
+// - 1 is added.
 inline float Expm1F32(float x) {
   float clamped = x > 89.0f ? 89.0f : x;
   clamped = clamped < -20.0f ? -20.0f : clamped;
@@ -89,19 +92,21 @@ inline float Expm1F32(float x) {
   p = MulAdd(p, r, 4.1665795894e-2f);
   p = MulAdd(p, r, 1.6666665459e-1f);
   p = MulAdd(p, r, 5.0000001201e-1f);
-  p = MulAdd(p, r * r, r);  // the polynomial's value is exp(r) - 1
+  p = MulAdd(p, r * r, r);  // Now p is exp(r) - 1.
   const int32_t half = n.integer >> 1;
   const float low = PowerOfTwo(half), high = PowerOfTwo(n.integer - half);
-  const float scale = low * high;  // 2^n; infinite for n = 128
+  const float scale = low * high;  // The scale is 2^n, which is infinite for n
+                                   // = 128.
   const float small = MulAdd(p, scale, scale - 1.0f);
   const float large = (p * low + low) * high - 1.0f;
   const float result = n.integer > 126 ? large : small;
-  // p keeps the sign of a zero and tiny values.
+  // For n = 0 the polynomial p is used, which is accurate for tiny values; a
+  // zero is returned as x to keep its sign.
   return x != x ? x : (n.integer == 0 ? (x == 0.0f ? x : p) : result);
 }
 
-// Returns log(m * 2^e) with m in [sqrt(1/2), sqrt(2)); `low` is a correction to
-// m's last bits.
+// Returns log(m * 2^e) for m in [sqrt(1/2), sqrt(2)). `low` is the relative
+// error of m, which is added as a correction.
 inline float LogOfParts(float m, float e, float low) {
   const float f = m - 1.0f;
   const float z = f * f;
@@ -125,7 +130,7 @@ struct LogParts {
   int32_t exponent;
 };
 inline LogParts SplitLog(float positive) {
-  // Moves the exponent so that the mantissa falls into [sqrt(1/2), sqrt(2)).
+  // Adjusts the exponent so that the mantissa is in [sqrt(1/2), sqrt(2)).
   const uint32_t shifted = BitsOf(positive) - 0x3f3504f3u;
   const int32_t exponent = static_cast<int32_t>(shifted) >> 23;
   return {FloatOf((shifted & 0x007fffffu) + 0x3f3504f3u), exponent};
@@ -149,12 +154,13 @@ inline float LogF32(float x) {
 inline float Log1pF32(float x) {
   const float u = x + 1.0f;
   const LogParts parts = SplitLog(u);
-  // The part of x that was lost in x + 1, relative to u.
+  // The part of x that was lost by rounding x + 1; it becomes a correction
+  // relative to u.
   const float lost = u > 2.0f ? 1.0f - (u - x) : x - (u - 1.0f);
   const float correction = u > 1e30f ? 0.0f : lost / u;
   const float result = LogOfParts(
       parts.mantissa, static_cast<float>(parts.exponent), correction);
-  // Near zero the series starts with x itself.
+  // For x near zero the first terms of the series, x - x^2 / 2, are used.
   const float tiny = BitsOf(x) == 0x80000000u ? x : MulAdd(x * x, -0.5f, x);
   const float magnitude = FloatOf(BitsOf(x) & 0x7fffffffu);
   const float value = magnitude < 1e-4f ? tiny : result;
@@ -193,8 +199,7 @@ inline float ErfF32(float x) {
   return x != x ? x : result;
 }
 
-// Largest |x| for which the reduction by multiples of pi / 2 is accurate
-// enough.
+// Largest |x| for which subtracting multiples of pi / 2 is accurate enough.
 #ifdef __FMA__
 inline constexpr float kTrigonometricLimit = 30000.0f;
 #else
@@ -206,8 +211,8 @@ inline float SinShifted(float x, int32_t quadrant) {
   const float bounded =
       FloatOf(BitsOf(x) & 0x7fffffffu) <= kTrigonometricLimit ? x : 0.0f;
   const Rounded n = RoundSmall(bounded * 0.636619772367581343f);
-  // Subtracts n * pi / 2. pi / 2 is in four parts whose products with n are
-  // exact (without FMA) or nearly so.
+  // n * pi / 2 is subtracted from x. pi / 2 is split into four parts, whose
+  // products with n are exact (without FMA) or nearly so.
   float r = MulAdd(n.value, -1.5703125f, bounded);
   r = MulAdd(n.value, -4.83751296997070312e-4f, r);
   r = MulAdd(n.value, -7.54953362047672e-8f, r);

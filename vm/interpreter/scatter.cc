@@ -1,6 +1,6 @@
-// Stores values at computed positions. The elements are stored one after the
-// other, because two may go to the same position. This file is compiled once,
-// because its loops gain nothing from wide vectors.
+// Stores the elements of a tile at computed positions, one after the other,
+// because two elements may have the same position. This file is compiled only
+// once, because its loops gain nothing from wide vectors.
 #include "vm/interpreter/arithmetic.h"
 #include "vm/interpreter/kernel_selection.h"
 #include "vm/interpreter/move_kernels.h"
@@ -46,8 +46,8 @@ void Scatter(const TileArguments& t, Update update) {
   }
 }
 
-// Adds to elements of narrow floats: the sum is rounded to the type before it
-// is stored.
+// Adds a value to an element of a narrow float type: the sum is rounded to the
+// type before it is stored.
 template <typename Format>
 struct RoundedFormat : Format {
   static typename Format::StorageType Store(float value) {

@@ -16,7 +16,8 @@ using tensor::Register;
 
 namespace {
 
-// A request to split an axis: its index becomes outer * inner_extent + inner.
+// A request to split an axis into two: the axis's index is then outer *
+// inner_extent + inner.
 struct Split {
   int axis = -1;
   int64_t inner_extent = 0;
@@ -102,7 +103,8 @@ class Analyzer {
     return range;
   }
 
-  // Computes a += scale * b. False if the result exceeds the reach of a form.
+  // Computes a += scale * b. Returns false if the result might exceed
+  // kMaxReach.
   bool AddScaled(Affine& a, const Affine& b, int64_t scale) const {
     int64_t product;
     bool fits = !__builtin_mul_overflow(b.constant, scale, &product) &&
@@ -145,8 +147,8 @@ class Analyzer {
     }
   }
 
-  // Finds the quotient with x = divisor * quotient + rest and 0 <= rest <
-  // divisor everywhere, if it is affine.
+  // Finds a quotient such that x = divisor * quotient + rest with 0 <= rest <
+  // divisor at every point. Returns false if it finds no affine quotient.
   bool DivideAffine(const Affine& x, int64_t divisor, Affine& quotient) {
     Affine rest;
     quotient = {};
@@ -277,7 +279,8 @@ class Analyzer {
         }
         return;
       case Opcode::kDivide:
-        // truncating and flooring division differ for negative values
+        // Returns without a form if the value may be negative, because
+        // truncating and flooring division then differ.
         if (a.range.low < 0) return;
         [[fallthrough]];
       case Opcode::kFloorDivide:
@@ -330,7 +333,8 @@ class Analyzer {
     }
     for (const tensor::Store& store : stage_.stores) {
       Access access;
-      // Even a sum of no terms has a result that must be stored.
+      // An access is made even if the stage sums up no terms, because its
+      // result (0) must be stored.
       EMBER_RETURN_IF_ERROR(MakeAccess(static_cast<int>(store.buffer),
                                        store.indices, false, stores_nothing_,
                                        access));
@@ -339,13 +343,14 @@ class Analyzer {
     return OkStatus();
   }
 
-  // Adds an access to the list. never: true if the access is never executed.
+  // Adds an access to the list. `never` is true if the access is never
+  // executed, so that its indices need not be in bounds.
   Status MakeAccess(int buffer, std::span<const Register> indices, bool pads,
                     bool never, Access& access) {
     access.buffer = buffer;
     const std::vector<int64_t>& extents = header_.extents[buffer];
     std::vector<DynamicIndex> dims(extents.size());
-    Affine offset;  // sum of the affine indices
+    Affine offset;  // sum of those indices that are affine, times their strides
     bool all_affine = true, fits = true;
     int64_t stride = 1;
     for (int d = static_cast<int>(extents.size()) - 1; d >= 0; --d) {
@@ -365,8 +370,9 @@ class Analyzer {
                     ": index ", dim.dimension, " runs from ", value.range.low,
                     " to ", value.range.high, ", extent is ", dim.extent}));
       }
-      // An access has one kind of check: if one index is not affine, the guards
-      // become dynamic, too.
+      // All unproved indices of an access are checked in the same way: if one
+      // index is not affine, the others become dynamic indices instead of
+      // guards.
       if (!fits || !dim.affine || (!proved && !all_affine)) {
         access.dynamic.push_back(dim);
       } else {
@@ -379,11 +385,12 @@ class Analyzer {
     return OkStatus();
   }
 
-  // True unless each flat position is written by at most one point.
+  // True if two points may store to the same element. False if each element is
+  // stored to by at most one point.
   bool NeedsOrder() const {
     for (const Access& store : result_.stores) {
       if (!store.dynamic.empty()) return true;
-      // pairs of |coefficient| and extent of an axis
+      // for each axis, the absolute value of its coefficient, and its extent
       std::vector<std::pair<int64_t, int64_t>> terms;
       for (int i = 0; i < result_.spatial_count; ++i) {
         if (result_.axes[i].extent <= 1) continue;
@@ -404,9 +411,11 @@ class Analyzer {
   const PlanHeader& header_;
   const tensor::Stage& stage_;
   StageAnalysis result_;
-  std::vector<Affine> axis_forms_;  // form of each axis of the stage as written
+  std::vector<Affine> axis_forms_;  // for each axis of the dispatch's stage,
+                                    // its form in terms of the axes after
+                                    // splitting
   Split split_;
-  // true: there are no points at which values are evaluated
+  // true if there are no points at which values are evaluated
   bool empty_ = false;
   bool stores_nothing_ = false;
 };

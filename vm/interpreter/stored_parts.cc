@@ -11,7 +11,8 @@
 namespace ember::vm {
 namespace {
 
-// Each part is compared with all others, so their number is bounded.
+// Largest number of parts. It is limited because each part is compared with all
+// others.
 constexpr size_t kMaxParts = 64;
 
 struct Range {
@@ -19,16 +20,18 @@ struct Range {
   int64_t end = 0;
 };
 
-// The elements whose index is in the range of each dimension.
+// A box: the range of the index in each dimension.
 using Box = std::vector<Range>;
 
-// Returns the values that an index takes, if they are contiguous and belong to
-// an axis that no earlier index uses. `taken`: one bit per axis.
+// Returns the range of an index, if its values are contiguous and it depends on
+// one axis that no earlier index uses. `taken` has a bit for each axis that is
+// used.
 std::optional<Range> RangeOf(const StageAnalysis& stage, tensor::Register index,
                              uint32_t& taken) {
   if (stage.IsHeader(index)) {
     const auto value = static_cast<int64_t>(stage.header->values[index]);
-    // The number comes from the file, so adding 1 could overflow.
+    // The number comes from an untrusted file, so adding 1 to it could
+    // overflow.
     if (value < 0 || value > tensor::kMaxExtent) return std::nullopt;
     return Range{value, value + 1};
   }
@@ -58,7 +61,7 @@ std::optional<Box> BoxOf(const StageAnalysis& stage,
     if (!range) return std::nullopt;
     box.push_back(*range);
   }
-  // If an axis that no index uses is empty, the stage stores nothing.
+  // If an axis that no index uses has the extent 0, the stage stores nothing.
   for (int axis = 0; axis < stage.spatial_count; ++axis) {
     if ((taken >> axis & 1) == 0 &&
         stage.axes[static_cast<size_t>(axis)].extent != 1)
@@ -67,8 +70,8 @@ std::optional<Box> BoxOf(const StageAnalysis& stage,
   return box;
 }
 
-// Returns the elements of a box within a buffer, so at most the buffer's
-// elements.
+// Returns the number of elements of a box. The box is inside of a buffer, so
+// the number does not overflow.
 int64_t ElementsOf(const Box& box) {
   int64_t elements = 1;
   for (const Range& range : box) elements *= range.end - range.begin;
@@ -101,7 +104,8 @@ bool StoresCoverBuffer(std::span<const StageAnalysis* const> stages,
                        int buffer) {
   bool is_stored = false;
   std::vector<Box> parts;
-  int64_t left = 0;  // number of elements that no part has stored so far
+  int64_t left = 0;  // number of elements of the buffer to which no part has
+                     // stored so far
   for (const StageAnalysis* const stage : stages) {
     if (const auto all = stage->StoresAllOf(buffer); all && !is_stored) {
       if (*all) return true;
@@ -114,8 +118,8 @@ bool StoresCoverBuffer(std::span<const StageAnalysis* const> stages,
       is_stored = true;
       std::optional<Box> box = BoxOf(*stage, store);
       const auto& extents = stage->header->extents[static_cast<size_t>(buffer)];
-      // A part that is no box within the buffer does not count towards covering
-      // it.
+      // A part that is not a box, or that is not inside of the buffer, does not
+      // count as a part of the cover.
       if (!box || !IsWithin(*box, extents)) continue;
       const auto is_apart = [&](const Box& part) {
         return AreApart(part, *box);

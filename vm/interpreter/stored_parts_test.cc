@@ -8,14 +8,14 @@
 
 #include "gtest/gtest.h"
 #include "tensor/concrete_header.h"
-#include "tensor/text.h"
+#include "tensor/text/text.h"
 #include "vm/interpreter/plan.h"
 
 namespace ember::vm {
 namespace {
 
-// True if the dispatch, which has one output and no input, overwrites its whole
-// output for these parameters.
+// True if a run of the dispatch, which has one output and no inputs, overwrites
+// its whole output for these parameters.
 bool Overwrites(const std::string& text,
                 const std::vector<int64_t>& parameters = {}) {
   const StatusOr<tensor::Dispatch> dispatch = tensor::Parse(text);
@@ -25,7 +25,7 @@ bool Overwrites(const std::string& text,
   EXPECT_TRUE(header.ok()) << header.status().ToString();
   const auto facts = StripInterpreter().FactsOf(*dispatch, *header);
   EXPECT_TRUE(facts.ok()) << facts.status().ToString();
-  // The plan reports the same facts as FactsOf.
+  // The plan must report the same facts as FactsOf.
   const auto plan = StripInterpreter().MakePlan(*dispatch, *header, {});
   EXPECT_TRUE(plan.ok()) << plan.status().ToString();
   EXPECT_EQ((*plan)->facts().overwrites, facts->overwrites);
@@ -71,7 +71,7 @@ TEST(StoredPartsTest, WhatIsReadBeforeItIsWholeIsSeen) {
   })"));
 }
 
-// A stage with an empty axis stores nothing, whatever its indices are.
+// A stage with an axis of extent 0 stores nothing, whatever its indices are.
 TEST(StoredPartsTest, StagesWithoutPointsStoreNothing) {
   const std::string text = R"(dispatch @d<n>() -> (%y: f32[4]) {
     for (i < 2) %y[i] = f32(i)
@@ -86,7 +86,7 @@ TEST(StoredPartsTest, OtherThanBoxesAreLeftOut) {
     for (i < 2) %y[2 * i] = f32(i)
     for (i < 2) %y[i + 2] = f32(i)
   })"));
-  // Only the diagonal is stored.
+  // Only the elements on the diagonal are stored.
   EXPECT_FALSE(Overwrites(R"(dispatch @d() -> (%y: f32[2, 4]) {
     for (i < 2) %y[i, i] = f32(i)
     for (i < 2, j < 3) %y[i, j + 1] = f32(i)
@@ -98,7 +98,7 @@ struct Part {
   int extent[3];
 };
 
-// Divides the box in two, recursively.
+// Divides the box into parts by cutting it in two, recursively.
 void Divide(std::mt19937_64& random, const Part& box, int depth,
             std::vector<Part>& parts) {
   const size_t dim = random() % 3;
@@ -118,7 +118,8 @@ void Divide(std::mt19937_64& random, const Part& box, int depth,
   Divide(random, second, depth - 1, parts);
 }
 
-// Returns the smallest and the largest number of parts that contain an element.
+// Returns, over all elements, the smallest and the largest number of parts that
+// contain an element.
 std::pair<int, int> Cover(const std::vector<Part>& parts, int extent) {
   int fewest = static_cast<int>(parts.size());
   int most = 0;
@@ -180,8 +181,8 @@ TEST(StoredPartsTest, RandomDivisionsAndWhatIsNone) {
     const std::string text = DispatchOf(parts, kExtent);
     const bool overwrites = Overwrites(text);
     whole += overwrites;
-    // Overlapping parts may cover the whole buffer, too; the answer for them is
-    // unspecified.
+    // If parts overlap, they may still cover the whole buffer; the function may
+    // then return either answer.
     if (fewest == 0 || most == 1) {
       EXPECT_EQ(overwrites, fewest > 0) << "seed " << seed << "\n" << text;
     }

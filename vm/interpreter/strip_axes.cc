@@ -20,14 +20,14 @@ class UseCollector {
         uses_(uses),
         seen_(analysis.values.size(), false) {}
 
-  // Visits without recursion, because a file may chain any number of
-  // instructions.
+  // Visits the operands of a register. It does not use recursion, because a
+  // file may contain a chain of any number of instructions.
   void Visit(Register r) {
     stack_.push_back(r);
     VisitStack();
   }
 
-  // Visits an access that belongs to no register.
+  // Visits an access that is not the value of a register.
   void VisitAccess(const Access& access) {
     AddAccess(access);
     VisitStack();
@@ -40,7 +40,7 @@ class UseCollector {
       stack_.pop_back();
       const size_t size = stack_.size();
       VisitOne(next);
-      // Reverses the stack, so that the first operand is visited first.
+      // The stack is reversed, so that the first operand is visited first.
       std::reverse(stack_.begin() + static_cast<ptrdiff_t>(size), stack_.end());
     }
   }
@@ -82,7 +82,8 @@ class UseCollector {
   const StageAnalysis& analysis_;
   StripUses& uses_;
   std::vector<bool> seen_;
-  std::vector<Register> stack_;  // registers that are still to be visited
+  std::vector<Register> stack_;  // stack of the registers that are still to be
+                                 // visited
 };
 
 bool CanCollapse(const StripUses& uses, int outer, int inner,
@@ -118,8 +119,8 @@ void CollapseList(const StageAnalysis& analysis, const StripUses& uses,
   }
 }
 
-// Estimates the nanoseconds per element of a load whose columns and rows
-// advance by these steps.
+// Estimates the nanoseconds per element of a load in which neighbouring columns
+// and rows have these distances in memory.
 double LoadCost(int64_t column_step, int64_t row_step, int64_t columns) {
   if (column_step == 0) return 0.02;
   if (column_step == 1)
@@ -154,7 +155,8 @@ class TileChooser {
     for (int column = 0; column < (horizontal ? count : axes_.spatial_count);
          ++column) {
       Consider(-1, column);
-      // Considers inner axes first, because callers cut outer ones into ranges.
+      // Inner axes are considered first, because callers divide outer axes into
+      // ranges.
       for (int row = axes_.spatial_count - 1; row >= 0; --row) {
         if (row != column) Consider(row, column);
       }
@@ -168,8 +170,9 @@ class TileChooser {
   }
 
  private:
-  // True if some load runs along rows in memory. Square tiles then use all of
-  // each cache line that they touch.
+  // True if, for some load, neighbouring rows of a tile are adjacent in memory
+  // and neighbouring columns are not. Square tiles then use all of each cache
+  // line that they read.
   bool Transposes(int row, int column) const {
     if (row < 0 || column < 0) return false;
     for (const Access* load : uses_.loads) {
@@ -187,8 +190,8 @@ class TileChooser {
     return std::min(loop.extent, spec_.most_points[loop.segment]);
   }
 
-  // Makes tiles along an axis nearly equal in size, so that none is much
-  // smaller than the others. most: the largest size; it is reduced.
+  // Reduces `most`, the largest size of a tile along an axis, so that all tiles
+  // have nearly equal sizes.
   static void Even(int64_t extent, int64_t& most) {
     if (extent <= most) return;
     const int64_t tiles = DivideRoundingUp(extent, most);

@@ -1,5 +1,6 @@
-// The loop axes of a strip program: it finds which axes of a stage collapse
-// into one, and which two become the rows and columns of tiles.
+// Computes the loop axes of a strip program: which axes of a stage can be
+// combined into one loop axis, and which two loop axes are the rows and columns
+// of tiles.
 #ifndef EMBER_VM_INTERPRETER_STRIP_AXES_H_
 #define EMBER_VM_INTERPRETER_STRIP_AXES_H_
 
@@ -12,17 +13,18 @@ namespace ember::vm {
 struct StripAxes {
   std::vector<LoopAxis> axes;
   std::vector<int>
-      // for each loop axis its innermost analysis axis with a coefficient
+      // for each loop axis, its innermost axis of the analysis that has a
+      // nonzero coefficient
       innermost;
-  // for each loop axis a bit mask of its analysis axes
+  // for each loop axis, a bit mask of the axes of the analysis that it combines
   std::vector<uint32_t> masks;
-  // Per analysis axis: the number of steps along the innermost analysis axis of
-  // its loop axis that one step along it is worth.
+  // For each axis of the analysis: the number of steps along the innermost axis
+  // of its loop axis that correspond to one step along it.
   int64_t steps[kMaxAxes] = {};
   int spatial_count = 0;
 
-  // True if one coefficient per loop axis describes the form: if several axes
-  // are one loop axis, the form depends only on their flat index.
+  // True if the form can be described by one coefficient per loop axis: where a
+  // loop axis combines several axes, the form depends only on their flat index.
   bool Describes(const Affine& form) const;
 
   int64_t Coefficient(const Affine& form, int axis) const {
@@ -35,8 +37,8 @@ struct StripAxes {
 
 StripAxes CollapseAxes(const StageAnalysis& analysis, const StripSpec& spec,
                        const StripUses& uses);
-// Sets mode, row_axis, column_axis, max_rows, max_columns and cost_per_point of
-// the program.
+// Chooses the tile: sets mode, row_axis, column_axis, max_rows, max_columns and
+// cost_per_point of the program.
 void ChooseTile(const StripSpec& spec, const StripUses& uses,
                 const StripAxes& axes, StripProgram& program);
 

@@ -1,5 +1,5 @@
-// Walks the points of a strip program's segments as boxes: ranges of single
-// axes.
+// Visits the points of a strip program's segments as boxes, which have a range
+// along each axis.
 //
 //   WalkBoxes(program, ranges, [&](const StripBox& box) {
 //     ...                     // axis i from box.begin[i] to box.end[i] - 1
@@ -21,8 +21,8 @@ struct StripBox {
   int64_t end[kMaxAxes];
 };
 
-// Splits the flat range of each segment into a few boxes, and visits all
-// combinations of boxes of different segments.
+// Splits the flat range of each segment into a few boxes, and visits each
+// combination of one box per segment.
 template <typename Visit>
 class BoxWalker {
  public:
@@ -62,11 +62,12 @@ class BoxWalker {
   }
 
  private:
-  // Visits the largest box that starts at the flat position `flat`. Returns the
+  // Visits the largest box that begins at the flat position `flat`. Returns the
   // number of its points.
   int64_t NextBox(int segment, int first, int last, int64_t flat) {
     const int64_t left = ranges_[segment].end - flat;
-    int64_t inner[kMaxAxes];  // number of points per step of each axis
+    int64_t inner[kMaxAxes];  // for each axis, the number of points in one step
+                              // along it
     int64_t index[kMaxAxes];
     int64_t product = 1;
     int64_t rest = flat;
@@ -76,7 +77,8 @@ class BoxWalker {
       rest /= program_.axes[axis].extent;
       product *= program_.axes[axis].extent;
     }
-    // the outermost axis along which whole steps fit in the range
+    // The outermost axis for which the range contains at least one whole step
+    // from here.
     int split = first;
     while (flat % inner[split] != 0 || left < inner[split]) ++split;
     for (int axis = first; axis < last; ++axis) {
@@ -98,8 +100,8 @@ class BoxWalker {
   bool goes_on_ = true;
 };
 
-// Calls visit for the boxes of a program's segments. ranges: one flat range per
-// segment.
+// Calls visit(box) for the boxes of a program's segments. `ranges` has a flat
+// range for each segment.
 template <typename Visit>
 void WalkBoxes(const StripProgram& program, std::span<const FlatRange> ranges,
                Visit visit) {

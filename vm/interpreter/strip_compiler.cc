@@ -15,7 +15,8 @@ using tensor::Update;
 
 namespace {
 
-// Rows shorter than this are worth copying into a whole tile (StripBroadcast).
+// Rows with fewer columns than this are copied to all rows of a tile
+// (StripBroadcast).
 constexpr int64_t kBroadcastColumns = 256;
 
 }  // namespace
@@ -86,8 +87,8 @@ int StripCompiler::AddConstant(uint64_t tile_bits, int element_size) {
 }
 
 int StripCompiler::AddStrides(const Affine& form, int64_t scale) {
-  // Axes were collapsed for the forms of CollectUses. Any other form would be
-  // misread.
+  // Axes were combined so that all forms of CollectUses can be described.
+  // Another form cannot be, so this is checked.
   EMBER_CHECK(axes_.Describes(form))
       << "dispatch @" << dispatch_.name << ", stage " << analysis_.number;
   const int first = static_cast<int>(program_.strides.size());
@@ -146,7 +147,8 @@ void StripCompiler::ForEachNeeded(Register r, Visitor&& visit) const {
   }
 }
 
-// Emits without recursion, because a file may chain any number of instructions.
+// Emit does not use recursion, because a file may contain a chain of any number
+// of instructions.
 int StripCompiler::Emit(Register r) {
   if (analysis_.IsHeader(r)) {
     return AddConstant(analysis_.header->values[r], TileElementSize(TypeOf(r)));
@@ -162,7 +164,7 @@ int StripCompiler::Emit(Register r) {
       });
     }
     if (stack.size() > size) {
-      // Reverses the stack, so that the first operand is emitted first.
+      // The stack is reversed, so that the first operand is emitted first.
       std::reverse(stack.begin() + static_cast<ptrdiff_t>(size), stack.end());
       continue;
     }

@@ -1,5 +1,5 @@
-// Compiles a StripSpec to a StripProgram. It is one class in four files, by
-// subject: values in strip_compiler.cc, loads and stores in strip_memory.cc,
+// Compiles a StripSpec to a StripProgram. The class is implemented in four
+// files: values in strip_compiler.cc, loads and stores in strip_memory.cc,
 // reductions and the other uses of a stage's values in strip_reduction.cc,
 // scratch in strip_layout.cc.
 #ifndef EMBER_VM_INTERPRETER_STRIP_COMPILER_H_
@@ -58,19 +58,20 @@ class StripCompiler {
 
   std::vector<StripOp>& OpsOf(Level level);
 
-  // --- shapes and levels ---
+  // --- shapes of tiles, and the parts of the program (levels) in which
+  // instructions run ---
   TileShape ShapeOfMask(uint32_t mask) const;
   Level LevelOfMask(uint32_t mask) const;
   uint32_t MaskOfForm(const Affine& form) const;
-  // Returns the shape of a tile that varies with all spatial dimensions of the
-  // tile.
+  // Returns the shape of a tile that has both dimensions, except that a column
+  // axis which is a reduction axis does not count.
   TileShape FullShape() const {
     return {program_.row_axis >= 0,
             program_.column_axis >= 0 &&
                 program_.column_axis < axes_.spatial_count};
   }
 
-  // --- slots, strides, ops ---
+  // --- slots, strides and instructions of the program ---
   int AddSlot(StripSlot::Kind kind, TileShape shape, int element_size);
   int AddConstant(uint64_t tile_bits, int element_size);
   int AddStrides(const Affine& form, int64_t scale);
@@ -81,12 +82,14 @@ class StripCompiler {
 
   // --- values ---
   DType TypeOf(Register r) const { return dispatch_.instructions[r].type; }
-  // Emits the instructions that compute a register's value, operands included.
-  // Returns the value's slot.
+  // Emits the instructions that compute a register's value, including those of
+  // its operands. Returns the number of the value's slot.
   int Emit(Register r);
-  // Emits one instruction whose operands have been emitted.
+  // Emits the instruction of a register whose operands have been emitted.
+  // Returns the number of its slot.
   int EmitOne(Register r);
-  // Calls visit(register) for each operand that EmitOne reads, in that order.
+  // Calls visit(register) for each operand that EmitOne(r) reads, in the order
+  // in which it reads them.
   template <typename Visitor>
   void ForEachNeeded(Register r, Visitor&& visit) const;
   int SlotOf(Register r) const {
@@ -96,8 +99,8 @@ class StripCompiler {
   int Broadcast(int slot, TileShape shape);
   void AddSteps(Level level, TileShape shape, const KernelSteps& steps,
                 int slot, int a, int b, int c);
-  // Emits a tile of the form's values. with_columns: false leaves out the part
-  // of the column axis, which is then added elsewhere.
+  // Emits a tile with the values of an affine form. with_columns = false leaves
+  // out the column axis, whose part the caller adds elsewhere.
   int EmitIota(const Affine& form, bool with_columns = true);
 
   // --- memory ---
@@ -113,45 +116,51 @@ class StripCompiler {
   }
   int EmitLoad(Register r, const Instruction& instruction,
                const StageValue& value);
-  // Emits a load whose guards, if any, form a rectangle. default_slot is a
-  // constant. If `skips`, the reduction step is clipped to the points inside.
+  // Emits a load. If the access has guards, the points of the tile that are
+  // inside of the buffer must form a rectangle (GuardsFormRectangle).
+  // default_slot is the slot of a constant, which is the value of the other
+  // points. If `skips`, the reduction step is clipped to the points inside of
+  // the buffer.
   int EmitAffineLoad(const Access& access, DType type, int default_slot,
                      bool skips);
   void AddGuards(const Access& access, StripView& view);
-  // Returns the same access with its guarded dimensions checked element by
-  // element.
+  // Returns the same access, but with guarded dimensions changed to dynamic
+  // indices, which are checked for each element.
   Access WithDynamicGuards(const Access& access) const;
-  // The tile of flat offsets of an access. It also has the element step between
-  // columns, which the offsets do not contain, and what the result varies with.
+  // The flat offsets of the elements that an access reads or writes. `slot` is
+  // the number of the slot of a tile that contains the offsets. column_step is
+  // the number of elements between columns, which the offsets do not include.
+  // `mask` has the axes on which the offsets depend.
   struct Offsets {
     int slot;
     int64_t column_step;
     uint32_t mask;
   };
   Offsets EmitOffsets(const Access& access, bool marks, bool may_split_columns);
-  // Emits the buffer itself as an operand, moved by `offset` (in elements; zero
-  // for none) at the tile's first point.
+  // Emits an operand that is the buffer's memory itself. `offset` (in elements;
+  // zero if left out) is added to its address at the tile's first point.
   int EmitRawMemory(int buffer, int element_size, const Affine& offset = {});
-  // Returns the part of a form that the column axis contributes.
+  // Returns the part of a form that depends on the column axis.
   Affine ColumnPart(const Affine& form) const;
   int EmitGather(const Access& access, const Instruction& instruction);
   void EmitStore(Level level, const StripStore& store, int value);
   bool Transposes(const StripOp& op) const;
   int SkipLoad(DType type, int value);
-  // Lets the last instruction write directly into the destination. False if it
-  // cannot.
+  // Changes the last instruction so that it writes its result directly to the
+  // buffer. Returns false if that is not possible.
   bool TryDirectStore(const StripView& view, DType type, int value);
 
   // --- modes ---
   void CompileCopy();
   void CompileMap();
-  // Finds a Pad whose default does not change the result: 0 in a sum (also as a
-  // factor), the identity otherwise. The step then runs only on the part of the
-  // tile that is inside. (The product of an infinite factor and the padding
-  // counts as 0 here.)
+  // Finds a Pad whose default value does not change the result of the
+  // reduction: 0 in a sum (also as a factor of a product), the combiner's
+  // identity otherwise. The reduction step then runs only on the part of the
+  // tile that is inside of the buffer. (The product of an infinite factor and
+  // the padding counts as 0 here.)
   void FindSkip(Register value);
-  // Finds steps that consist of one instruction on operands in memory, so that
-  // several steps can run at once.
+  // Finds out if the reduction step is a single instruction whose operands are
+  // in memory, so that one kernel can run several steps at once.
   void FindTaps(TapKernel kernel, bool single);
   int64_t StepOffset(const StripView& view, int64_t step) const;
   void TabulateTaps(const StripOp& op);
@@ -159,8 +168,12 @@ class StripCompiler {
   // EndValues after them.
   void BeginValues();
   void EndValues();
-  // Adds totals for the sum in the slot, if it takes more steps than an
-  // accumulator of float sums may (tensor/sum_error.h).
+  // Emits the instructions that keep a long float sum accurate
+  // (tensor/sum_error.h). `accumulator` is the slot of the sum. At regular
+  // intervals the accumulator is added to a compensated total and starts at 0
+  // again; after the last step the total is added to the accumulator. Emits
+  // nothing if one accumulator may take all steps of the sum, or if the
+  // reduction is no sum of floats.
   void CarrySum(int accumulator, DType type);
   void CompileReduction();
   void CompileFold();
@@ -168,8 +181,8 @@ class StripCompiler {
   // --- scratch ---
   int64_t SizeOf(const StripSlot& slot) const;
   // Allocates scratch memory for tiles. If all uses of a tile are in one part
-  // of the program (a Level), its memory is free for later tiles after the last
-  // use. A tile that several parts use keeps its memory.
+  // of the program (a Level), its memory is reused for later tiles after its
+  // last use. A tile that is used in several parts has memory of its own.
   void AllocateTiles();
 
   const StageAnalysis& analysis_;
@@ -177,13 +190,15 @@ class StripCompiler {
   const StripSpec& spec_;
   StripAxes axes_;
   StripProgram program_;
-  std::vector<int> slots_of_;  // slot of each register of the stage
-  // slots of constants, by bits and element size
+  std::vector<int> slots_of_;  // for each register of the stage, the number of
+                               // its slot
+  // slots of constants, by their bits and the size of an element
   std::map<std::pair<uint64_t, int>, int> constants_;
-  std::vector<int> accumulators_;  // slots of the accumulators of folds
+  std::vector<int> accumulators_;  // numbers of the slots that hold the
+                                   // accumulators of a fold
   Register skip_register_ = UINT32_MAX;
-  // True while values of a reduction over no points are emitted. They belong to
-  // its steps, which are never executed.
+  // True while the values of a reduction over no points are emitted. They
+  // belong to the reduction's steps, which are never executed.
   bool only_steps_ = false;
 };
 

@@ -1,7 +1,8 @@
 // The strip kernels of one instruction set. This file is compiled several
-// times, each time with EMBER_SET_KERNELS naming the function it defines and,
-// past the baseline, EMBER_FAST_TYPES_ONLY: the types and functions that gain
-// nothing from wide vectors then stay the baseline's.
+// times. EMBER_SET_KERNELS is the name of the function that it defines. For
+// instruction sets above the baseline EMBER_FAST_TYPES_ONLY is defined, too:
+// types and functions that gain nothing from wide vectors then use the kernels
+// of the baseline.
 #include "tensor/instructions.h"
 #include "vm/interpreter/arithmetic.h"
 #include "vm/interpreter/kernel_types.h"
@@ -11,8 +12,8 @@
 
 namespace ember::vm {
 
-// Defined in micro_kernels.cc, which is compiled separately: there a * b + c
-// may fuse, in strips it must not.
+// This function is defined in micro_kernels.cc, which is compiled separately,
+// because a * b + c may be fused there, but not in strips.
 void EMBER_SET_PRODUCTS(ProductKernels& products);
 
 namespace {
@@ -53,8 +54,8 @@ void UnaryKernel(const TileArguments& t) {
       t, [](T a) { return Op::template Do<T>(a); });
 }
 
-// Sine and cosine. The polynomial is used for elements within its range, in a
-// loop of its own that vectorises if there are any.
+// Computes sine or cosine. For elements within the polynomial's range a loop of
+// its own uses the polynomial, so that this loop is vectorised.
 template <int kQuadrant>
 void TrigonometricKernel(const TileArguments& t) {
 #ifndef __OPTIMIZE_SIZE__
@@ -95,8 +96,8 @@ void BinaryKernel(const TileArguments& t) {
   }
 }
 
-// Functions that end in a libm call per element gain nothing from a second
-// copy.
+// Kernels that call libm for each element are only compiled for the baseline,
+// because they gain nothing from other instruction sets.
 template <typename Op>
 inline constexpr bool kCallsLibrary =
     std::is_same_v<Op, TanOp> || std::is_same_v<Op, AsinOp> ||
@@ -134,8 +135,8 @@ constexpr TileKernel BinaryEntry() {
   }
 }
 
-// Replaces the entry if this instruction set has a kernel. A null kernel leaves
-// the entry as it is.
+// Replaces an entry of the table. If the kernel is null, this instruction set
+// has none and the entry stays as it is.
 void SetEntry(TileKernel& entry, TileKernel kernel) {
   if (kernel != nullptr) entry = kernel;
 }

@@ -46,7 +46,7 @@ void StripCompiler::AllocateTiles() {
       life.last_level = level;
     }
   });
-  // free memory as pairs of size and offset
+  // free memory, as pairs of size and offset
   std::vector<std::pair<int64_t, int64_t>> free_blocks;
   const auto allocate = [&](StripSlot& slot) {
     const int64_t size = SizeOf(slot);
@@ -63,7 +63,8 @@ void StripCompiler::AllocateTiles() {
     if (program_.slots[i].kind == StripSlot::kTile &&
         (lives[i].first < 0 || program_.slots[i].keeps)) {
       allocate(
-          // the tile of a guarded view or a broadcast is always live
+          // The tile of a view with guards, and that of a broadcast, is in use
+          // during the whole program.
           program_.slots[i]);
     }
   }

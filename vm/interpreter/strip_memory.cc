@@ -112,8 +112,8 @@ void StripCompiler::AddGuards(const Access& access, StripView& view) {
 }
 
 Access StripCompiler::WithDynamicGuards(const Access& access) const {
-  // Only the forms that CollectUses saw may be used: the guards, and the offset
-  // without the guarded dimensions.
+  // The code below may use only forms that CollectUses has collected: those of
+  // the guards, and of the offset without guarded dimensions.
   Access result = access;
   result.guards.clear();
   for (const Guard& guard : access.guards) {
@@ -217,8 +217,9 @@ int StripCompiler::EmitGather(const Access& access,
   }
   const Level level = LevelOfMask(mask);
   const TileShape shape = ShapeOfMask(mask);
-  // Offsets that do not contain the columns' step do not contain the first
-  // column of the tile either.
+  // If the offsets leave out the part of the column axis, they also lack the
+  // offset of the tile's first column, which is added to the memory's address
+  // here.
   const int memory = EmitRawMemory(
       access.buffer, storage,
       offsets.column_step != 0 ? ColumnPart(access.offset) : Affine());
@@ -272,8 +273,8 @@ bool StripCompiler::TryDirectStore(const StripView& view, DType type,
   return true;
 }
 
-// True if the load transposes rows and columns. It then goes through a tile, in
-// which its scattered writes stay in the cache.
+// True if the instruction loads with rows and columns transposed. Such a load
+// must use a tile, because its scattered writes then stay in the cache.
 bool StripCompiler::Transposes(const StripOp& op) const {
   for (const StripView& view : program_.spatial_views) {
     if (view.slot == op.a && view.row_stride == view.element_size &&
@@ -284,8 +285,8 @@ bool StripCompiler::Transposes(const StripOp& op) const {
   return false;
 }
 
-// A store can read memory at any stride, so a value that was loaded into a tile
-// only for the store stays where it is.
+// Removes a load whose tile only the store uses: a store can read memory with
+// any stride directly. Returns the slot that the store must read.
 int StripCompiler::SkipLoad(DType type, int value) {
   if (spec_.stores.size() != 1 || program_.prologue.empty() ||
       !IsUsableInPlace(type))
@@ -298,7 +299,8 @@ int StripCompiler::SkipLoad(DType type, int value) {
   }
   program_.prologue.pop_back();
   program_.slots[value].keeps = false;
-  program_.slots[value].element_size = 0;  // the tile is no longer used
+  program_.slots[value].element_size = 0;  // A tile of size 0 gets no memory,
+                                           // because it is not used any more.
   return last.a;
 }
 

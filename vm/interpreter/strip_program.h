@@ -1,16 +1,16 @@
-// A strip program: one stage (or an operand of a contraction, or a copy out of
-// one) compiled to kernels over tiles. Tiles are rows x columns of two chosen
-// axes; the other axes are loops around them.
+// A strip program: one stage (or an operand of a contraction, or the copy of a
+// contraction's results) as a list of calls of tile kernels. Tiles are rows x
+// columns of two chosen axes; the other axes are loops around them.
 //
 //   // What to compute and where to store it.
 //   StripSpec spec = ...;
 //   StripProgram program = CompileStrips(analysis, spec);
 //   RunStrips(program, context, ranges);           // one range per segment
 //
-// A segment is a list of spatial axes that the caller walks as one flat range:
-// the rows of a chunk, the part of K being packed, ... Axes are collapsed
-// within a segment if all accesses allow it. Reduction axes belong to no
-// segment and always run in full.
+// A segment is a list of spatial axes over which the caller iterates as one
+// flat range, for example the rows of a chunk, or the part of K that is being
+// packed. Axes of a segment are combined into one if all accesses allow it.
+// Reduction axes belong to no segment and always run in full.
 #ifndef EMBER_VM_INTERPRETER_STRIP_PROGRAM_H_
 #define EMBER_VM_INTERPRETER_STRIP_PROGRAM_H_
 
@@ -28,8 +28,8 @@
 namespace ember::vm {
 
 inline constexpr int kMaxSegments = 4;
-// Largest and smallest number of elements that a tile aims at. If few tiles are
-// in use, each can be larger and still stay in the L1 cache.
+// Target number of elements of a tile, and the smallest such number. If few
+// tiles are in use, each tile can be larger and still stay in the L1 cache.
 inline constexpr int64_t kTileElements = 4096;
 inline constexpr int64_t kFewestTileElements = 512;
 inline constexpr int64_t kTileBytes = 40 * 1024;
@@ -41,54 +41,55 @@ struct FlatRange {
 
 struct StripStore {
   Access access;
-  DType type = DType::kF32;  // type of the elements in memory
+  DType type = DType::kF32;  // type of the stored elements in the buffer
   tensor::Update update = tensor::Update::kAssign;
 };
 
 struct StripSpec {
-  // for each segment its axes of the analysis
+  // for each segment, the numbers of its axes in the analysis
   std::vector<std::vector<int>> segments;
   std::vector<int64_t>
-      // for each segment the largest number of points of a range; empty:
-      // unknown
+      // For each segment, the largest number of points of a range. Empty:
+      // unknown.
       most_points;
-  // true: keep the axes' order, because stores may overlap
+  // True if the axes must keep their order, because stores may overlap.
   bool ordered = false;
   tensor::Combiner combiner = tensor::Combiner::kNone;
   const tensor::Fold* fold = nullptr;
   std::vector<tensor::Register> values;
   std::vector<StripStore> stores;
-  // If not null: the access from which the only value is loaded (without
-  // guards). The value is rounded to the type of the store.
+  // If it is not null: the program only copies. Its value is loaded (without
+  // guards) by this access and rounded to the type of the store.
   const Access* source = nullptr;
   DType source_type = DType::kF32;
 };
 
 enum class StripMode : uint8_t {
-  kMap,  // a stage without reduction
-  // a tile of spatial points accumulates; loops over the reduction axes are
-  // outside
+  kMap,  // the stage has no reduction
+  // A tile of spatial points is the accumulator; the loops over the reduction
+  // axes are outside of the loops in the kernels.
   kVertical,
-  // columns are a reduction axis; each row of a tile reduces to one element
+  // The columns of a tile are a reduction axis: each row of the tile is reduced
+  // to one element.
   kHorizontal,
-  kFold,  // like kVertical, for a fold of any tuple of accumulators
+  kFold,  // like kVertical, for a fold with any number of accumulators
 };
 
-// Adds bytes to an address. It computes on integers, because the address may
-// leave the buffer on the way and even wrap, for example if a tile begins in
-// the padding.
+// Adds bytes to an address. It computes on integers, because intermediate
+// addresses may be outside of the buffer and even wrap, for example if a tile
+// begins in the padding.
 inline char* Advance(char* pointer, int64_t bytes) {
   return reinterpret_cast<char*>(reinterpret_cast<uintptr_t>(pointer) +
                                  static_cast<uintptr_t>(bytes));
 }
 
-// A loop axis after collapsing.
+// A loop axis, which may combine several axes of the analysis.
 struct LoopAxis {
   int64_t extent;
-  int segment;  // number of the segment; -1: a reduction axis
+  int segment;  // number of the segment; -1 for a reduction axis
 };
 
-// The dimensions of the tile that a value varies with.
+// The dimensions of the tile (rows, columns) along which a value varies.
 struct TileShape {
   bool rows = false;
   bool columns = false;
@@ -97,46 +98,54 @@ struct TileShape {
 struct StripSlot {
   enum Kind : uint8_t { kConstant, kTile, kView } kind = kTile;
   TileShape shape;
-  // true for a tile that each reduction step computes anew
+  // true for a tile that is computed again in each reduction step
   bool step_local = false;
-  // true for a tile that lives from one tile of the loops to the next
+  // true for a tile whose contents stay valid when the loops move to the next
+  // tile of the stage
   bool keeps = false;
   int element_size = 4;
-  // offset in scratch memory in bytes, if the slot is a tile
+  // offset in scratch memory in bytes, if the slot is a tile; -1 otherwise
   int64_t scratch_offset = -1;
   uint64_t constant = 0;
 };
 
-// Memory of a buffer seen as a tile. It is refreshed whenever the loops move.
+// Memory of a buffer that is used as a tile. Its address is computed again
+// whenever the loops move.
 struct StripView {
   int slot = 0;
   int buffer = 0;
   int element_size = 0;
   TileShape shape;
-  int64_t offset = 0;         // offset of the first element in bytes
-  int64_t row_stride = 0;     // distance between rows in bytes
-  int64_t column_stride = 0;  // distance between columns in elements
+  int64_t offset = 0;         // offset of the first element in the buffer, in
+                              // bytes
+  int64_t row_stride = 0;     // distance in bytes between the rows of the tile
+                              // in the buffer
+  int64_t column_stride = 0;  // distance in elements between the columns of the
+                              // tile
   int coefficients =
-      // place in program.strides of the view's byte strides, one per loop axis
+      // Index in program.strides of the view's strides in bytes, one stride per
+      // loop axis.
       0;
-  // Guarded loads choose, tile by tile, between memory, the default and a
-  // patched copy.
+  // A load with guards chooses for each tile: the memory itself, the default
+  // value, or a copy in which the elements outside of the buffer are replaced.
   int guard_count = 0;
   int first_guard = 0;
   int default_slot = -1;
   int tile_slot = -1;
-  // true: the slot is the memory itself; false: it is a tile with a converted
-  // copy
+  // True if the slot is the memory itself. False if the slot is a tile to which
+  // the memory is copied and converted.
   bool in_place = true;
   TileKernel load = nullptr;  // kernel that copies memory to the tile
   TileKernel fill = nullptr;  // kernel that fills the tile with the default
-  // true: elements outside contribute nothing, so the reduction step is clipped
+                              // value
+  // True if elements outside of the buffer do not change the result. The
+  // reduction step is then clipped to the elements inside.
   bool skips = false;
 };
 
-// A row of few columns that is the same in every row (a bias), copied into a
-// whole tile so that arithmetic with it is one long loop. Filled when the view
-// moves.
+// A row of few columns that is the same in every row of a tile (such as a
+// bias). It is copied to all rows of a tile, so that arithmetic with it is one
+// long loop. The tile is filled again when the view moves.
 struct StripBroadcast {
   int view = 0;
   int tile = 0;
@@ -145,38 +154,43 @@ struct StripBroadcast {
 
 struct StripGuard {
   int64_t constant = 0;
-  int coefficients = 0;  // place of the coefficients in program.strides
+  int coefficients = 0;  // index in program.strides of the guard's coefficients
   int64_t row_step = 0;
   int64_t column_step = 0;
   int64_t extent = 0;
   int64_t reduction_low =
-      // smallest and largest contribution of the reduction axes to the index
+      // Smallest amount that the reduction axes add to the index; the next
+      // field is the largest amount.
       0;
   int64_t reduction_high = 0;
 };
 
-// Further operands of instructions that are not plain kernels.
+// Further operands of instructions that are not plain kernels: kIota, kCheck
+// and kScatter.
 struct StripSpecial {
-  int coefficients = 0;  // iota: place of the coefficients in program.strides
-  int64_t base = 0;      // iota: constant part of the value
-  int64_t column_step = 0;   // iota: difference between columns
-  int buffer = 0;            // check and scatter: number of the buffer
-  int dimension = 0;         // check: dimension of the index
-  DType type = DType::kF32;  // scatter: type of the elements
+  int coefficients = 0;      // kIota: index in program.strides of the form's
+                             // coefficients
+  int64_t base = 0;          // kIota: constant term of the form
+  int64_t column_step = 0;   // kIota: difference of the form's values between
+                             // columns
+  int buffer = 0;            // kCheck and kScatter: number of the accessed
+                             // buffer
+  int dimension = 0;         // kCheck: number of the dimension that is indexed
+  DType type = DType::kF32;  // kScatter: type of the buffer's elements
   tensor::Update update = tensor::Update::kAssign;
 };
 
 struct StripOp {
   enum Kind : uint8_t { kPlain, kIota, kCheck, kScatter };
   TileKernel kernel = nullptr;
-  // Slots of the result and the operands. A stage may have more slots than
-  // instructions.
+  // Numbers of the slots of the result and of the operands. A stage may have
+  // more slots than instructions.
   int destination = 0;
   int a = 0;
   int b = 0;
   int c = 0;
   int64_t immediate[2] = {};
-  TileShape shape;  // shape of the result
+  TileShape shape;  // shape of the tile that is the instruction's result
   Kind kind = kPlain;
   int special = -1;  // index in program.specials
 };
@@ -184,7 +198,7 @@ struct StripOp {
 struct StripProgram {
   StripMode mode = StripMode::kMap;
   bool ordered = false;
-  // loop axes: spatial axes in order, then reduction axes
+  // the loop axes: spatial axes in order, then reduction axes
   std::vector<LoopAxis> axes;
   int spatial_count = 0;
   int segment_count = 0;
@@ -193,32 +207,36 @@ struct StripProgram {
   int64_t max_rows = 1;
   int64_t max_columns = 1;
   std::vector<StripSlot> slots;
-  // views that are refreshed once per tile
+  // views whose addresses are computed once per tile
   std::vector<StripView> spatial_views;
-  // views that are refreshed in each reduction step
+  // views whose addresses are computed in each reduction step
   std::vector<StripView> step_views;
   std::vector<StripBroadcast> broadcasts;
   std::vector<StripGuard> guards;
   std::vector<int64_t> strides;
   std::vector<StripSpecial> specials;
-  // The instructions that run once per tile: prologue, initial before the
-  // reduction, epilogue after it. `step` runs in each reduction step.
+  // The parts of the program. For each tile `prologue` runs first, then
+  // `initial` before the reduction, `step` in each reduction step, and
+  // `epilogue` after the reduction.
   std::vector<StripOp> prologue, initial, step, epilogue;
-  // Number of steps after which the accumulator of a long sum is carried to a
-  // total; 0: never.
+  // Number of reduction steps after which the accumulator of a long sum is
+  // added to a total; 0: there is no total.
   int64_t carry_steps = 0;
   std::vector<StripOp> carry;
-  // number of the view in step_views whose guards clip the steps; -1: none
+  // number of the view in step_views whose guards clip the reduction steps; -1
+  // if there is none
   int skip_view = -1;
   TapKernel tap_kernel =
-      // kernel that runs the only operation of `step` for several steps at once
+      // Kernel that executes the only instruction of `step` for several steps
+      // at once; null if there is none.
       nullptr;
-  // true: operand b of each tap is the accumulator
+  // true if a tap is one element of operand a (operand b is the accumulator),
+  // false if it is a product
   bool taps_are_single = false;
-  // Offsets in bytes of a and b at each reduction step, if the reduction is
-  // short or along one axis. A longer reduction repeats the table, moved by
-  // tap_advance each time, until tap_count steps are done. Tiles in which no
-  // step is clipped use this table.
+  // Offsets in bytes of the operands a and b at each reduction step, if the
+  // reduction is short or along one axis. A longer reduction uses the table
+  // repeatedly, with tap_advance added each time, until tap_count steps are
+  // done. The table is used for tiles in which no step is clipped.
   struct TapOffset {
     int64_t a = 0;
     int64_t b = 0;
@@ -228,13 +246,14 @@ struct StripProgram {
   int64_t tap_count = 0;
   int64_t scratch_bytes = 0;
   double cost_per_point =
-      // rough nanoseconds per point, where points are spatial points times
-      // reduction steps
+      // Estimated nanoseconds per point, where the number of points is that of
+      // the spatial points times the reduction steps.
       1;
   bool has_checks = false;
 
-  // Calls tap(a, b) for each of tap_count steps until it returns false. The
-  // arguments are the positions of a and b at the first step.
+  // Calls tap(a, b) with the addresses of the operands for each of tap_count
+  // steps, until it returns false. The arguments are the addresses at the first
+  // step.
   template <typename Tap>
   void ForEachTap(char* a, char* b, const Tap& tap) const {
     const auto size = static_cast<int64_t>(tap_offsets.size());
@@ -255,7 +274,7 @@ struct StripProgram {
   std::string Describe() const;
 };
 
-// An error at run time; the first failure of a run is kept.
+// An index out of range at run time. Only the first failure of a run is stored.
 struct StripFailure {
   bool found = false;
   int buffer = 0;
@@ -265,23 +284,25 @@ struct StripFailure {
 };
 
 struct StripContext {
-  // pointers to the dispatch's buffers by number, then those of the spec's own
-  // buffers
+  // Pointers to buffers by number: those of the dispatch, then the additional
+  // ones of the spec.
   char* const* buffers = nullptr;
-  char* scratch = nullptr;  // memory of at least scratch_bytes, 64-byte aligned
-  TileOperand* slots = nullptr;  // memory for at least operand_count() operands
+  char* scratch = nullptr;  // scratch memory of at least scratch_bytes bytes,
+                            // 64-byte aligned
+  TileOperand* slots = nullptr;  // array of at least operand_count() operands
   StripFailure* failure = nullptr;
-  // interrupt that can stop the run; null: none
+  // interrupt that can stop the run; may be null
   const Interrupt* interrupt = nullptr;
 };
 
-// All accesses and forms that a spec reads. They decide about axes, and must be
-// known before the spec is compiled.
+// All accesses and forms that a spec uses. They determine which axes can be
+// combined, so they must be known before the spec is compiled.
 struct StripUses {
-  std::vector<tensor::Register> data;  // registers that are computed as tiles
+  std::vector<tensor::Register> data;  // registers whose values are computed as
+                                       // tiles
   std::vector<const Access*> loads;
-  std::vector<const Affine*>
-      forms;  // forms of offsets, guards, indices and index values
+  std::vector<const Affine*> forms;  // forms of offsets, guards, dynamic
+                                     // indices and computed index values
 };
 StripUses CollectUses(const StageAnalysis& analysis, const StripSpec& spec);
 
@@ -290,8 +311,8 @@ StatusOr<StripProgram> CompileStrips(const StageAnalysis& analysis,
 void RunStrips(const StripProgram& program, const StripContext& context,
                std::span<const FlatRange> ranges);
 
-// Stores a tile of values (b) sequentially at offsets (a) of memory
-// (destination.data).
+// Stores the elements of a tile (b) one after another to memory
+// (destination.data) at the offsets in a tile (a).
 void ScatterTile(const TileArguments& arguments, DType type,
                  tensor::Update update);
 

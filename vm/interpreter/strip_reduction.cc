@@ -15,8 +15,8 @@ using tensor::Update;
 
 namespace {
 
-// Largest number of steps whose offsets are in the table. Longer reductions
-// along one axis reuse the table for this many steps at a time.
+// Largest number of steps whose offsets are in the table. A longer reduction
+// along one axis uses the table again for each group of this many steps.
 constexpr int64_t kTabulatedTaps = 15 * kMaxTaps;
 
 }  // namespace
@@ -39,8 +39,8 @@ void StripCompiler::CompileMap() {
   std::vector<int> values;
   for (Register r : spec_.values) {
     int slot = Emit(r);
-    // A stage may load a buffer that it stores to. With several stores all
-    // loads come before the first store.
+    // A stage may load from a buffer to which it also stores. If it has several
+    // stores, all loads must be executed before the first store.
     if (spec_.stores.size() > 1 &&
         program_.slots[slot].kind == StripSlot::kView) {
       const StripSlot from = program_.slots[slot];
@@ -105,9 +105,9 @@ void StripCompiler::FindTaps(TapKernel kernel, bool single) {
   for (const StripView& view : program_.step_views) {
     if (!view.in_place || (view.guard_count > 0 && !view.skips)) return;
   }
-  // Taps need memory to read along. An operand that no step moves must not be
-  // padded, because for a tile that is completely outside the operand is a
-  // single value.
+  // The kernel for several steps reads its operands from memory. An operand
+  // that stays the same in all steps must not have guards, because for a tile
+  // that is completely outside of the buffer the operand is a single value.
   for (const StripView& view : program_.spatial_views) {
     const bool is_operand = view.slot == op.a || (!single && view.slot == op.b);
     if (is_operand && view.guard_count > 0) return;
@@ -117,7 +117,7 @@ void StripCompiler::FindTaps(TapKernel kernel, bool single) {
   TabulateTaps(op);
 }
 
-// Returns the offset of a view at a step, in bytes.
+// Returns the offset in bytes of a view at a reduction step.
 int64_t StripCompiler::StepOffset(const StripView& view, int64_t step) const {
   int64_t offset = 0;
   for (int i = static_cast<int>(axes_.axes.size()) - 1;
@@ -160,8 +160,8 @@ void StripCompiler::BeginValues() {
 void StripCompiler::EndValues() {
   if (!only_steps_) return;
   only_steps_ = false;
-  // Values that the stores' indices need must be emitted again, outside the
-  // steps.
+  // Values that the indices of stores need must be emitted again after the
+  // reduction, outside of its steps.
   slots_of_.assign(slots_of_.size(), -1);
 }
 
@@ -176,7 +176,7 @@ void StripCompiler::CarrySum(int accumulator, DType type) {
       extent = DivideRoundingUp(extent, program_.max_columns);
     if (__builtin_mul_overflow(steps, extent, &steps)) steps = INT64_MAX;
   }
-  // A step that combines columns counts as several additions.
+  // A step that combines the columns of a tile counts as several additions.
   const int64_t most =
       horizontal ? tensor::kSumBlock / 2 : tensor::kSumBlock - kMaxTaps;
   if (steps <= most) return;
@@ -202,7 +202,7 @@ void StripCompiler::CompileReduction() {
   const int size = TileElementSize(type);
   FindSkip(value);
   const TileShape full = FullShape();
-  // If possible, the accumulator is the result's own memory.
+  // If possible, the memory of the result itself is used as the accumulator.
   const StripStore& store = spec_.stores[0];
   const StripView view = MakeView(store.access, size, full);
   const bool direct = !horizontal && !spec_.ordered &&

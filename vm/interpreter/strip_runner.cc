@@ -8,14 +8,15 @@
 namespace ember::vm {
 namespace {
 
-// Number of points between two checks of the interrupt. They take some tens of
-// microseconds of simple instructions.
+// Number of points between two checks of the interrupt. Simple instructions on
+// this many points take some tens of microseconds.
 constexpr int64_t kPointsPerQuestion = 16384;
-// Number of instructions of a tile between two calls of CountPoints. One
+// Number of instructions on a tile between two calls of CountPoints. One
 // instruction on one element counts as one point.
 constexpr int kOpsPerQuestion = 16;
 
-// The first row and column of a clipped reduction step within its tile.
+// The first row and the first column of the part of a tile to which a clipped
+// reduction step applies.
 struct Clip {
   int64_t first_row = 0, first_column = 0;
 };
@@ -51,8 +52,8 @@ class Runner {
   bool failed() const { return context_.failure->found; }
 
   // Counts points before they are computed, and checks the interrupt from time
-  // to time. Once the interrupt or a failed check sets stops_, all loops over
-  // tiles and steps end.
+  // to time. After the interrupt or a failed check has set stops_, all loops
+  // over tiles and steps end.
   void CountPoints(int64_t points) {
     points_left_ -= points;
     if (points_left_ > 0) return;
@@ -61,7 +62,7 @@ class Runner {
       stops_ = true;
   }
 
-  // --- tiles of a box ---
+  // --- the tiles of a box ---
 
   void RunBox() {
     outer_count_ = 0;
@@ -72,8 +73,9 @@ class Runner {
         outer_[outer_count_++] = i;
     }
     if (program_.tap_kernel != nullptr) {
-      // In windows the same columns of consecutive outer rows share most of the
-      // memory that they read.
+      // The loop over outer axes is inside of the loop over columns, because in
+      // windows the same columns of consecutive outer rows read mostly the same
+      // memory.
       RowBlocks blocks(*this);
       while (blocks.Next()) {
         do {
@@ -92,8 +94,8 @@ class Runner {
     } while (NextOuter());
   }
 
-  // Advances the axes that are neither rows nor columns. False when they are
-  // back at the start.
+  // Advances the axes that are neither rows nor columns to the next point.
+  // Returns false when they are back at the first point.
   bool NextOuter() {
     for (int i = outer_count_ - 1; i >= 0; --i) {
       const int axis = outer_[i];
@@ -116,8 +118,8 @@ class Runner {
     origin_[columns] = box_->begin[columns];
   }
 
-  // Splits the row axis into blocks. Rows at a border form blocks of their own,
-  // so that the others need no clipping.
+  // Splits the row axis into blocks of rows. Rows at a border form separate
+  // blocks, so that the other blocks need no clipping.
   class RowBlocks {
    public:
     explicit RowBlocks(Runner& runner)
@@ -150,7 +152,8 @@ class Runner {
     int64_t inside_[2] = {0, 1};
   };
 
-  // Finds the rows for which the guards hold at every step of the reduction.
+  // Finds the range of rows for which all guards are fulfilled at every
+  // reduction step.
   void FindInside(FlatRange range, int64_t inside[2]) {
     const StripView& view = program_.step_views[program_.skip_view];
     const int row_axis = program_.row_axis;
@@ -202,8 +205,8 @@ class Runner {
       if (program_.axes[i].extent == 0) return;
     }
     step_columns_ = -1;
-    // In horizontal mode the column axis is a reduction axis: it moves with the
-    // steps.
+    // In horizontal mode the column axis is a reduction axis, so its position
+    // changes with the steps.
     SetStepBases();
     for (;;) {
       if (horizontal) {
@@ -230,7 +233,7 @@ class Runner {
     }
   }
 
-  // Counts the terms that the tile's accumulators have taken.
+  // Counts the terms that have been added to the tile's accumulators.
   void CountSteps(int64_t steps, int64_t rows, int64_t columns) {
     if (program_.carry_steps == 0) return;
     steps_ += steps;
@@ -265,7 +268,7 @@ class Runner {
     RunOps(program_.step, rows, columns, clip);
   }
 
-  // True if no step of the reduction clips this tile.
+  // True if no reduction step has to be clipped in this tile.
   bool IsInside(int64_t rows, int64_t columns) const {
     if (program_.skip_view < 0) return true;
     const StripView& view = program_.step_views[program_.skip_view];
@@ -322,8 +325,8 @@ class Runner {
     tap_.taps = 0;
   }
 
-  // Tiles are dense for the columns in use, so that kernels can walk them as
-  // one row.
+  // Sets the strides of tiles so that the columns in use are contiguous;
+  // kernels can then process a tile as one row.
   void SetTileStrides(int64_t columns, bool step_local) {
     if (step_local) step_columns_ = columns;
     const StripSlot* infos = program_.slots.data();
@@ -357,14 +360,14 @@ class Runner {
     return sum;
   }
 
-  // Returns the offset of a step view. The offsets are stored behind the slots,
-  // one per step view.
+  // Returns the part of a step view's offset that SetStepBases has computed.
+  // These numbers are stored behind the slots, one per step view.
   int64_t& StepBase(size_t view) {
     return slots_[program_.slots.size() + view].row_stride;
   }
 
   // Computes the parts of the positions of step views and guards that do not
-  // depend on reduction axes.
+  // depend on the reduction axes.
   void SetStepBases() {
     for (size_t i = 0; i < program_.step_views.size(); ++i) {
       const StripView& view = program_.step_views[i];
@@ -392,8 +395,8 @@ class Runner {
     }
   }
 
-  // Returns the source, rows and columns that a broadcast's tile currently
-  // holds. They are stored behind the step bases.
+  // Returns the source, rows and columns that are currently copied in the tile
+  // of a broadcast. They are stored behind the step bases.
   TileOperand& FilledBroadcast(size_t i) {
     return slots_[program_.slots.size() + program_.step_views.size() + i];
   }
@@ -439,8 +442,8 @@ class Runner {
                     int64_t columns) {
     for (const StripView& view : views) {
       char* memory = context_.buffers[view.buffer];
-      // The address of a tile that starts in the padding is not accessed; it is
-      // computed as an integer.
+      // The address of a tile that begins in the padding is computed as an
+      // integer, because it may be outside of the buffer. It is not accessed.
       char* data =
           reinterpret_cast<char*>(reinterpret_cast<uintptr_t>(memory) +
                                   view.offset + Dot(view.coefficients));
@@ -489,7 +492,7 @@ class Runner {
                                  view.element_size),
            view.row_stride, view.column_stride};
     if (t.columns == 1 && t.rows > 1 &&
-        columns == 1) {  // a tile of one column is walked as a row
+        columns == 1) {  // A tile of one column is processed as one row.
       t.a.column_stride = view.row_stride / view.element_size;
       t.columns = t.rows;
       t.rows = 1;
@@ -508,7 +511,7 @@ class Runner {
                                     clip.first_column * operand.column_stride *
                                         info.element_size);
     }
-    if (vertical) {  // a column of values is walked as a row
+    if (vertical) {  // A column of values is processed as a row.
       operand.column_stride = operand.row_stride / info.element_size;
       operand.row_stride = 0;
     }
@@ -524,8 +527,8 @@ class Runner {
     int since_question = 0;
     for (const StripOp& op : ops) {
       // A file may have a hundred thousand instructions for one tile. After an
-      // interrupt the remaining ones and all that follows are skipped, because
-      // indices may be unchecked.
+      // interrupt the remaining instructions, and everything after them, are
+      // skipped, because indices may not have been checked.
       if (++since_question == kOpsPerQuestion) {
         since_question = 0;
         CountPoints(kOpsPerQuestion * rows * columns);
@@ -581,11 +584,11 @@ class Runner {
   TileOperand* slots_;
   const StripBox* box_ = nullptr;
   int64_t origin_[kMaxAxes];
-  // positions of the axes that are neither rows nor columns
+  // numbers of the axes that are neither rows nor columns
   int outer_[kMaxAxes];
   int outer_count_ = 0;
   int64_t step_columns_ = -1;
-  int64_t steps_ = 0;  // number of steps since sums were carried
+  int64_t steps_ = 0;  // number of steps since sums were last carried to totals
   int64_t skip_bases_[kMaxAxes];
   TileIndexFailure index_failure_ = {0, false};
   int64_t points_left_ = kPointsPerQuestion;

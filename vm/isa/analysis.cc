@@ -11,8 +11,8 @@
 namespace ember::vm {
 namespace {
 
-// Checks every reachable instruction against what holds before it, and collects
-// the facts.
+// Checks every reachable instruction against the facts that hold before it, and
+// collects the results of the analysis.
 class Checker {
  public:
   Checker(const ModuleDefinition& module, uint32_t number, ProgramFacts& facts)
@@ -44,8 +44,8 @@ class Checker {
     return OkStatus();
   }
 
-  // Unreachable instructions get a site, too, because the executor numbers all
-  // of them.
+  // An unreachable dispatch instruction also gets a site, because the executor
+  // gives every dispatch instruction a number.
   void AddUnreachable(uint32_t index) {
     if (program_.instructions[index].opcode == ProgramOpcode::kDispatch)
       AddSite(index, nullptr);

@@ -32,15 +32,15 @@
 #include <vector>
 
 #include "base/status.h"
-#include "vm/format/module_definition.h"
+#include "vm/isa/module_definition.h"
 
 namespace ember::vm {
 
-// The constant that an operand's memory comes from, if it is the same on every
-// path.
+// The constant to which an operand refers, if it is the same one on every path.
 struct ConstantSource {
-  int32_t constant = -1;  // number of a constant; -1: not known to be one
-  int64_t offset = 0;     // offset of the memory in the constant, in bytes
+  int32_t constant = -1;  // number of the constant; -1 if none is known
+  int64_t offset = 0;     // offset of the operand's memory in the constant, in
+                          // bytes
 
   bool operator==(const ConstantSource&) const = default;
 };
@@ -50,23 +50,22 @@ struct DispatchSite {
   uint32_t program = 0;
   uint32_t instruction = 0;
   uint32_t dispatch = 0;
-  // for each input of the dispatch its constant
+  // for each input of the dispatch, the constant to which it refers
   std::vector<ConstantSource> inputs;
-  // Sites of a program that run the same dispatch on the same constants have
-  // the same number: they share plans and kernels.
+  // Sites of a program that run the same dispatch on the same constants are in
+  // the same group: they share plans and kernels.
   uint32_t group = 0;
 };
 
 struct ProgramFacts {
-  // dispatch sites, in the order of the instructions
+  // all dispatch instructions of the program, in their order
   std::vector<DispatchSite> sites;
   uint32_t group_count = 0;
-  // bytes of the arena: the largest operand of the arena instructions
+  // size of the arena in bytes: the largest operand of the arena instructions
   int64_t arena_bytes = 0;
 };
 
-// Verifies a program of the module and returns its facts. number: the program's
-// number in the module.
+// Verifies the program with this number in the module and returns its facts.
 StatusOr<ProgramFacts> AnalyzeProgram(const ModuleDefinition& module,
                                       uint32_t number);
 

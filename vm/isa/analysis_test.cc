@@ -9,8 +9,8 @@
 namespace ember::vm {
 namespace {
 
-// The declarations of a module with input x: f32[4], output y: f32[4], dispatch
-// @add(a, b -> c) and constant 0, f32[4].
+// The declarations of a module with the input x: f32[4], the output y: f32[4],
+// a dispatch @add(a, b -> c), and the constant number 0, f32[4].
 constexpr std::string_view kHeader = R"(
 module "test" from "test"
 constant c: f32[4] = [1, 2, 3, 4]
@@ -44,8 +44,9 @@ TEST(AnalysisTest, AcceptsSamples) {
   }
 }
 
-// kPaths jumps lead to a long block, each with one written register fewer than
-// the one before, so that the analysis would visit the block once per jump.
+// kPaths jumps lead to one long block. At each jump one register fewer has been
+// written than at the jump before, so the analysis would visit the block once
+// per jump.
 TEST(AnalysisTest, RefusesLongBlocksThatAreVisitedOften) {
   constexpr int kPaths = 400;
   constexpr int kInstructions = 4000;
@@ -67,8 +68,8 @@ TEST(AnalysisTest, RefusesLongBlocksThatAreVisitedOften) {
             "per instruction, found a more tangled one");
 }
 
-// In each iteration of the loop the facts about a register move to the next
-// register, and the facts about all registers are copied.
+// In each iteration of the loop the facts about one register move on to the
+// next register, and each visit copies the facts about all registers.
 TEST(AnalysisTest, RefusesManyRegistersThatAreVisitedOften) {
   constexpr int kMoves = 400;
   const auto number = [](int i) { return std::to_string(i); };
@@ -148,7 +149,7 @@ L3:
             "program main: instruction 3 (result): expected a register written "
             "on every path, "
             "found b0");
-  // The second iteration of the loop uses a register that the first one
+  // The second iteration of the loop reads a register that the first one has
   // released.
   EXPECT_EQ(ErrorOf(R"(
     i0 = integer 4
@@ -229,8 +230,8 @@ TEST(AnalysisTest, OffsetsKeepAlignment) {
       "and not negative, found 4");
 }
 
-// Returns the error of a module of two programs: main, and one that main may
-// call.
+// Returns the error of a module with two programs: main, and a program that
+// main may call.
 std::string CallErrorOf(const std::string& body, const std::string& called,
                         uint32_t number = 0) {
   const std::string text =
@@ -309,7 +310,8 @@ TEST(CallAnalysisTest, ResultsOfCallsAreReadOnly) {
                         kCalled),
             "program main: instruction 3 (dispatch): expected writable memory "
             "to store to, found b1, which may be an input or a constant");
-  // Appending is allowed: it copies memory that the register does not own.
+  // Appending to the result of a call is allowed, because memory that is not
+  // owned by the register is copied first.
   EXPECT_EQ(CallErrorOf(R"(
     b0 = input x
     i0 = integer 4
@@ -380,7 +382,8 @@ TEST(AnalysisTest, IntegersInMemory) {
       "on every path, found b0");
 }
 
-// Tests that change the plain values, for errors that the text cannot express.
+// Tests with changed plain values, for errors that the text form cannot
+// express.
 class StructureTest : public testing::Test {
  protected:
   ModuleDefinition module_ = SampleNamed("static");
@@ -456,8 +459,8 @@ TEST_F(StructureTest, LimitsHold) {
             "program main: input 'x:0': expected at most 32 dims, found 40");
 }
 
-// Many blocks times many registers are refused at once; analysing them would
-// take gigabytes.
+// A program with many blocks and many registers must be refused at once,
+// because its analysis would take gigabytes.
 TEST_F(StructureTest, ComplexityIsBounded) {
   program().buffer_register_count = 1 << 20;
   std::vector<ProgramInstruction> code(100,

@@ -10,7 +10,8 @@
 namespace ember::vm {
 namespace {
 
-// Calls visit with a null pointer to the storage type of the DType.
+// Calls visit(pointer) with a null pointer to the storage type of the DType, so
+// that visit gets the type as a template argument.
 template <typename Visit>
 auto VisitType(DType type, const Visit& visit) {
   switch (type) {
@@ -30,8 +31,8 @@ std::string NumberText(T value) {
                      std::to_chars(buffer, buffer + sizeof(buffer), value).ptr);
 }
 
-// Returns the text of one element, from which parsing gets the same value.
-// Returns nullopt for a NaN, which only its bits describe.
+// Returns a text of one element from which the parser reads the same value.
+// Returns nullopt for a NaN, which can only be written as its bits.
 template <typename T>
 std::optional<std::string> ElementText(const uint8_t* data) {
   T value;
@@ -140,8 +141,9 @@ Status ParseConstantValues(Lexer& lexer, Constant& constant) {
   for (int64_t dim : constant.dims) {
     if (count) count = CheckedMultiply(*count, dim);
   }
-  // Largest number of elements of a constant in a text. A larger text would not
-  // be useful to a reader, and the memory is allocated before the text is read.
+  // Largest number of elements of a constant in a text. Its memory is allocated
+  // before the values are parsed, and a larger text would not be useful to a
+  // reader.
   constexpr int64_t kMax = int64_t{1} << 28;
   if (!count || *count < 0 || *count > kMax) {
     return ErrorAt(start, "constant '" + constant.name +

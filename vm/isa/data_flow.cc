@@ -19,8 +19,8 @@ bool EndsBlock(ProgramOpcode opcode) {
   return IsBranch(opcode) || opcode == ProgramOpcode::kReturn;
 }
 
-// Keeps in `into` the facts that hold in both states. Returns true if `into`
-// changed.
+// Keeps in `into` only the facts that hold in both states. Returns true if
+// `into` changed.
 bool Merge(DataFlowState& into, const DataFlowState& from) {
   bool changed = false;
   const auto clear = [&changed](std::vector<bool>& bits,
@@ -81,22 +81,23 @@ Status DataFlow::Solve() {
          " blocks times registers, found ", blocks_.size() * registers}));
   }
   DataFlowState start;
-  // Constructing a new vector takes less code than growing one.
+  // A new vector is constructed, because growing one takes more code.
   start.integers = std::vector<bool>(program_.integer_register_count);
   std::fill_n(start.integers.begin(), program_.parameters.size(), true);
   start.buffers.resize(program_.buffer_register_count);
   start.results = std::vector<bool>(program_.results.size());
   queued_ = std::vector<bool>(blocks_.size());
   Flow(0, start);
-  // Nested loops need about one visit per level. A program that is constructed
-  // to need more is refused. The limit counts instructions, not blocks, because
-  // a long block behind many short ones may be visited once for each of them.
-  // It also counts registers, because a visit copies the facts about all of
-  // them.
+  // Limits the number of visits. Nested loops need about one visit of a block
+  // per level. A program that is made to need more visits than the limit is
+  // refused. The limit counts instructions, not blocks, because a long block
+  // behind many short ones may be visited once for each of them. It also counts
+  // registers, because a visit copies the facts about all of them.
   uint64_t steps_left = 64 * uint64_t{program_.instructions.size()} +
                         16 * blocks_.size() * registers + 65536;
   while (!worklist_.empty()) {
-    // The earliest block is visited first, which is a mostly topological order.
+    // The earliest block of the worklist is visited first, so the order is
+    // mostly topological.
     std::pop_heap(worklist_.begin(), worklist_.end(), std::greater<>());
     const Block& block = blocks_[worklist_.back()];
     queued_[worklist_.back()] = false;
@@ -155,13 +156,14 @@ BufferFacts DataFlow::WrittenFacts(const ProgramInstruction& instruction,
                             : ConstantSource{};
       return facts;
     }
-    // The memory may be an input or a constant of the caller, or other memory
-    // of the caller.
+    // The result of a called program, or a slice of memory, may be an input or
+    // a constant, so it must not be written.
     case ProgramOpcode::kCallProgram:
     case ProgramOpcode::kSliceAt:
       return {true, false, {}};
-    // The memory is an arena, an allocation, a result of a library call, or
-    // memory that was appended to.
+    // All other instructions give memory that may be written: an arena, an
+    // allocation, a result of a library call, or memory to which the program
+    // appended.
     default:
       return {true, true, {}};
   }
@@ -178,7 +180,7 @@ void DataFlow::Transfer(uint32_t index, DataFlowState& state) const {
     return;
   }
   if (instruction.opcode == ProgramOpcode::kDispatch)
-    return;  // the instruction writes no register
+    return;  // An instruction of another kind writes no register.
   const OperandAccess access = AccessOf(program_, module_, instruction);
   for (uint32_t reg : access.written_integers) state.integers[reg] = true;
   if (access.written_buffers.empty()) return;

@@ -9,14 +9,15 @@
 #include <vector>
 
 #include "base/status.h"
-#include "vm/format/module_definition.h"
 #include "vm/isa/analysis.h"
+#include "vm/isa/module_definition.h"
 
 namespace ember::vm {
 
 struct BufferFacts {
   bool written = false;
-  // true: the memory is certainly neither an input nor a constant
+  // true if the memory is certainly neither that of an input nor that of a
+  // constant
   bool writable = false;
   ConstantSource source;
 
@@ -24,10 +25,10 @@ struct BufferFacts {
 };
 
 struct DataFlowState {
-  // for each integer register: true if it is written
+  // for each integer register, true if it has been written
   std::vector<bool> integers;
   std::vector<BufferFacts> buffers;
-  std::vector<bool> results;  // for each result: true if it is set
+  std::vector<bool> results;  // for each result, true if it has been set
 
   bool operator==(const DataFlowState&) const = default;
 };
@@ -43,16 +44,18 @@ class DataFlow {
   };
 
   DataFlow(const Program& program, const ModuleDefinition& module);
-  // Computes the facts for all blocks. ResourceExhausted if the program is too
-  // complex to verify (vm/isa/limits.h).
+  // Computes the facts that hold at the start of each block. Returns
+  // ResourceExhausted if the program exceeds the limit kMaxBlockRegisters
+  // (vm/isa/limits.h).
   Status Solve();
   const std::vector<Block>& blocks() const { return blocks_; }
-  // Applies an instruction to the facts that hold before it.
+  // Changes `state` from the facts before an instruction to the facts after it.
   void Transfer(uint32_t instruction, DataFlowState& state) const;
 
  private:
   void FindBlocks();
-  // Merges `state` into the entry of the block that starts at `instruction`.
+  // Merges `state` into the facts at the start of the block that begins at
+  // `instruction`.
   void Flow(uint32_t instruction, const DataFlowState& state);
   BufferFacts WrittenFacts(const ProgramInstruction& instruction,
                            const DataFlowState& state) const;
@@ -60,7 +63,7 @@ class DataFlow {
   const Program& program_;
   const ModuleDefinition& module_;
   std::vector<Block> blocks_;
-  // for each instruction the number of the block that starts there
+  // for each instruction, the number of the block that begins at it
   std::vector<uint32_t> block_at_;
   std::vector<uint32_t> worklist_;
   std::vector<bool> queued_;

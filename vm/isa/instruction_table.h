@@ -8,27 +8,27 @@
 #include <string_view>
 
 #include "base/short_text.h"
-#include "vm/format/module_definition.h"
 #include "vm/isa/instructions.h"
+#include "vm/isa/module_definition.h"
 
 namespace ember::vm {
 
 struct ProgramInstructionInfo {
   std::string_view text;
-  // Contents of the fields a, b, c and the immediate; instructions.h explains
-  // the letters.
+  // Says what the fields a, b, c and the immediate contain; instructions.h
+  // explains the letters.
   std::string_view operands;
 };
 
-// The stored form of ProgramInstructionInfo.
+// A row of ProgramInstructionInfo as it is stored in the table.
 struct ProgramInstructionRow {
   ShortText<15> text;
   ShortText<7> operands;
 };
 
 inline constexpr ProgramInstructionRow kProgramInstructionTable[] = {
-// The docs of the rows are left out, so that an embedded runtime does not carry
-// them.
+// The table leaves out the doc texts of the rows, so that an embedded runtime
+// does not contain them.
 #define EMBER_ROW(name, text, operands, doc) {text, operands},
     EMBER_FOR_EACH_PROGRAM_INSTRUCTION(EMBER_ROW)
 #undef EMBER_ROW
@@ -50,7 +50,8 @@ constexpr bool IsBufferRegister(char letter) {
   return letter == 'b' || letter == 'B' || letter == 'w' || letter == 'u';
 }
 
-// Returns field 0..3 of an instruction: a, b, c, immediate.
+// Returns a field of an instruction by its number: 0 is a, 1 is b, 2 is c, 3 is
+// the immediate.
 constexpr int64_t FieldOf(const ProgramInstruction& instruction, int field) {
   switch (field) {
     case 0:

@@ -2,10 +2,10 @@
 // integers and buffer references. Encoder, verifier, text form and executor
 // expand these rows.
 //
-// Fixed width: every instruction is one ProgramInstruction of 24 bytes.
-// Registers are numbered in two files: i0… (int64) and b0… (references to
-// memory: base pointer, byte length, owner). Variable-length operand lists
-// (Dispatch, LibraryCall, Result, CallProgram) live in Program::operands.
+// Fixed width: every instruction is one ProgramInstruction of 24 bytes. There
+// are two register files: i0… (int64) and b0… (references to memory: base
+// pointer, byte length, owner). Variable-length operand lists (Dispatch,
+// LibraryCall, Result, CallProgram) live in Program::operands.
 #ifndef EMBER_VM_ISA_INSTRUCTIONS_H_
 #define EMBER_VM_ISA_INSTRUCTIONS_H_
 
@@ -14,8 +14,8 @@
 
 namespace ember::vm {
 
-// (name, text, operand signature, doc). The letters of a signature describe the
-// fields a, b, c and immediate, in this order:
+// Columns: (name, text, operand signature, doc). The letters of a signature
+// describe the fields a, b, c and immediate, in this order:
 //   I written integer register   i read integer register
 //   B written buffer register    b read buffer register
 //   w buffer register whose memory is written    u b and B in one

@@ -1,11 +1,12 @@
 // The library functions that a program can call: the few computations that are
-// not tensor expressions. Verifier, text form and the functions themselves
-// (vm/runtime/library.h) are driven from these rows; keep the list short.
+// not tensor expressions. The verifier, the text form and the functions
+// themselves (vm/runtime/library/library.h) expand these rows. Keep the list
+// short.
 //
-// Operand letters, in order: i read integer, b read memory, w memory that the
-// function writes (given by the program), I written integer, B memory that the
-// function allocates and returns. Types are passed as integers holding a
-// DType's number. Lengths of all memory are checked by the function.
+// Operand letters, in order: i read integer, b read memory, w memory of the
+// program that the function writes, I written integer, B memory that the
+// function allocates and returns. A type is passed as an integer, the number of
+// the DType. The function checks the lengths of all memory.
 #ifndef EMBER_VM_ISA_LIBRARY_FUNCTIONS_H_
 #define EMBER_VM_ISA_LIBRARY_FUNCTIONS_H_
 
@@ -16,8 +17,9 @@
 
 namespace ember::vm {
 
-// (name, kind, text, operands, doc). Kinds: Core; String, on strings as i64
-// handles, which only a session with SessionOptions::strings has.
+// Columns: (name, kind, text, operands, doc). Kinds: Core; String for functions
+// on strings (as i64 handles), which only a session with
+// SessionOptions::strings supports.
 // clang-format off
 #define EMBER_FOR_EACH_LIBRARY_FUNCTION(row) \
   row(TopK, Core, "top_k", "iiiiiibww", \
@@ -61,7 +63,7 @@ struct LibraryFunctionInfo {
   std::string_view operands;
 };
 
-// The stored form of LibraryFunctionInfo.
+// A row of LibraryFunctionInfo as it is stored in the table.
 struct LibraryFunctionRow {
   ShortText<19> text;
   ShortText<11> operands;
@@ -76,8 +78,8 @@ inline constexpr LibraryFunctionRow kLibraryFunctionTable[] = {
 inline constexpr uint32_t kLibraryFunctionCount =
     sizeof(kLibraryFunctionTable) / sizeof(kLibraryFunctionTable[0]);
 
-// Returns the row of the function with this number, as in
-// ProgramInstruction::a.
+// Returns the row of the function with this number, which is
+// ProgramInstruction::a of a library call.
 constexpr LibraryFunctionInfo LibraryInfoOf(uint32_t function) {
   const LibraryFunctionRow& row = kLibraryFunctionTable[function];
   return {row.text, row.operands};

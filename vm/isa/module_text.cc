@@ -1,7 +1,7 @@
 #include "base/hash.h"
-#include "tensor/text.h"
-#include "vm/format/model_metadata.h"
+#include "tensor/text/text.h"
 #include "vm/isa/limits.h"
+#include "vm/isa/model_metadata.h"
 #include "vm/isa/program_text.h"
 #include "vm/isa/text.h"
 
@@ -129,8 +129,8 @@ class ModuleParser {
     return OkStatus();
   }
 
-  // Reads a dispatch with the dispatch's own parser. Its text ends with the
-  // brace that closes its first brace.
+  // Parses a dispatch with the parser for dispatches. The text of the dispatch
+  // ends with the brace that closes its first brace.
   Status ParseDispatch() {
     const Token first = lexer_.Peek();
     const char* begin = first.text.data();
@@ -158,7 +158,8 @@ class ModuleParser {
   Lexer lexer_;
   ModuleDefinition module_;
   std::string origin_;
-  std::vector<std::vector<CallReference>> calls_;  // for each program its calls
+  // for each program, the calls of other programs in it
+  std::vector<std::vector<CallReference>> calls_;
 };
 
 }  // namespace

@@ -8,8 +8,8 @@
 #include <cstdint>
 #include <string>
 
-#include "vm/format/module_definition.h"
 #include "vm/isa/instruction_table.h"
+#include "vm/isa/module_definition.h"
 
 namespace ember::vm {
 
@@ -30,9 +30,9 @@ constexpr OperandList OperandListOf(const ProgramInstruction& instruction) {
           FieldOf(instruction, field + 1)};
 }
 
-// Returns the letters (vm/isa/instructions.h) of the operands that the list
-// must have. The number of the dispatch, function, program or result must be in
-// range.
+// Returns the letters (vm/isa/instructions.h) of the operands that the
+// instruction's list must have. The number of the dispatch, function, program
+// or result must be in range.
 std::string ListLetters(const Program& program, const ModuleDefinition& module,
                         const ProgramInstruction& instruction);
 

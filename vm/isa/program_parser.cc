@@ -17,7 +17,7 @@ bool IsDecimal(std::string_view text) {
                      [](char c) { return c >= '0' && c <= '9'; });
 }
 
-// Reads the number in a token such as i12, b3 or L7.
+// Parses the number behind the letter in a token such as i12, b3 or L7.
 bool NumberBehind(char letter, std::string_view text, uint32_t* number) {
   if (text.size() < 2 || text[0] != letter || !IsDecimal(text.substr(1)))
     return false;
@@ -151,8 +151,8 @@ class ProgramParser {
     return OkStatus();
   }
 
-  // Finds the opcode of a mnemonic. target: the letter of the register before
-  // '='; '-' if there is none.
+  // Finds the opcode for a mnemonic. `target` is the letter of the register
+  // before '='; '-' if there is none.
   static StatusOr<ProgramOpcode> FindOpcode(const Token& mnemonic,
                                             char target) {
     for (int i = 0; i < kProgramOpcodeCount; ++i) {
@@ -237,7 +237,7 @@ class ProgramParser {
     }
   }
 
-  // Parses a number for a field of 32 bits.
+  // Parses a number that must fit a field of 32 bits.
   StatusOr<int64_t> ParseNumber(std::string_view what) {
     const Token token = lexer_.Peek();
     EMBER_ASSIGN_OR_RETURN(const int64_t value, lexer_.ExpectInteger(what));
@@ -287,7 +287,8 @@ class ProgramParser {
     return found;
   }
 
-  // Parses a register and appends it to the operand list.
+  // Parses a register of the kind `letter` and appends its number to the
+  // operand list.
   Status ParseListed(char letter) {
     EMBER_ASSIGN_OR_RETURN(const uint32_t reg, ParseRegister(letter));
     program_.operands.push_back(reg);
@@ -350,8 +351,8 @@ class ProgramParser {
     return lexer_.Expect(")");
   }
 
-  // Parses registers of one kind until another token comes; `separator` comes
-  // before the first.
+  // Parses registers of one kind up to the first other token. `separator` must
+  // precede the first register.
   Status ParseRegisterList(char letter, std::string_view separator) {
     const char prefix = IsIntegerRegister(letter) ? 'i' : 'b';
     if (!separator.empty() && !lexer_.Accept(separator)) return OkStatus();
@@ -364,7 +365,8 @@ class ProgramParser {
     return OkStatus();
   }
 
-  // Parses the rest of a call, such as "name(i0, i1; b0 -> b1 [i2], b2 [])".
+  // Parses the part of a call behind its mnemonic, such as "name(i0, i1; b0 ->
+  // b1 [i2], b2 [])".
   Status ParseCallProgram(ProgramInstruction& in) {
     const Token name = lexer_.Peek();
     if (name.kind == Token::kInteger) {

@@ -69,8 +69,8 @@ class ProgramPrinter {
     }
   }
 
-  // Prints a register count only if it is not the largest register number in
-  // use plus one.
+  // Prints the number of registers of a kind, unless it is the largest register
+  // number in use plus one.
   void PrintRegisterCounts() {
     uint32_t integers = static_cast<uint32_t>(program_.parameters.size());
     uint32_t buffers = 0;
@@ -93,7 +93,8 @@ class ProgramPrinter {
     }
   }
 
-  // Calls visit(letter, register) for the operands in the list.
+  // Calls visit(letter, register) for each operand in the instruction's operand
+  // list.
   template <typename Visit>
   void ForEachListed(const ProgramInstruction& in, const Visit& visit) {
     if (!HasOperandList(in.opcode)) return;
@@ -188,11 +189,12 @@ class ProgramPrinter {
       }
       default:
         printer_.Print(value);
-        return;  // for operands v and m
+        return;  // Operands with the letters v and m need no special text.
     }
   }
 
-  // Prints the name of an item, or its number if names are not unique.
+  // Prints the name of an item. Prints its number instead if several items have
+  // this name.
   template <typename Items>
   void PrintReference(const Items& items, int64_t number) {
     const std::string& name = items[static_cast<size_t>(number)].name;
@@ -226,8 +228,8 @@ class ProgramPrinter {
     printer_.Print(")");
   }
 
-  // Prints the call's parameters, then its inputs, "->", and each result with
-  // its dims.
+  // Prints a call: its parameters, its inputs, "->", and each result with its
+  // dims.
   void PrintCallProgram(const ProgramInstruction& in) {
     printer_.Print("call_program ");
     PrintReference(module_.programs, in.a);

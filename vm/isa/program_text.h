@@ -1,5 +1,5 @@
-// Parts of the program text that printer, parser and module text share.
-// Internal; use vm/isa/text.h.
+// Parts of the text form that the printer and the parser of programs and
+// modules share. Internal; use vm/isa/text.h.
 #ifndef EMBER_VM_ISA_PROGRAM_TEXT_H_
 #define EMBER_VM_ISA_PROGRAM_TEXT_H_
 
@@ -12,18 +12,18 @@
 #include "base/lexer.h"
 #include "base/printer.h"
 #include "base/status.h"
-#include "vm/format/module_definition.h"
+#include "vm/isa/module_definition.h"
 
 namespace ember::vm {
 
-// Returns the name as the lexer reads it back: bare if it is an identifier,
-// else quoted.
+// Returns the name in the form that the lexer reads back: as it is if it is an
+// identifier, otherwise quoted.
 std::string NameText(std::string_view name);
 // Parses a name, which is bare or quoted.
 StatusOr<std::string> ParseName(Lexer& lexer, std::string_view what);
 
-// Returns the index of the only item with that name; -1 if there is none, or
-// more than one.
+// Returns the index of the item with this name; -1 if there is none, or more
+// than one.
 template <typename Items, typename GetName>
 int64_t FindUnique(const Items& items, std::string_view name,
                    const GetName& get_name) {
@@ -43,7 +43,7 @@ StatusOr<DType> ParseType(Lexer& lexer);
 void PrintProgramTo(Printer& printer, const Program& program,
                     const ModuleDefinition& module);
 
-// A call, by name, of a program that may come later in the text.
+// A call of a program by its name. The program may follow later in the text.
 struct CallReference {
   uint32_t instruction = 0;
   Token name;
@@ -54,15 +54,15 @@ struct ParsedProgram {
 };
 StatusOr<ParsedProgram> ParseProgramFrom(Lexer& lexer,
                                          const ModuleDefinition& module);
-// Sets the numbers of the called programs.
+// Sets the numbers of the called programs, once all programs have been parsed.
 Status ResolveCalls(std::span<const CallReference> calls,
                     const std::vector<Program>& programs, Program& caller);
 
-// Returns the text of a constant's values, such as "[1, 2.5, -inf]", or in
-// hexadecimal digits, such as "0011aa", for values that numbers cannot express
-// (NaNs).
+// Returns the text of a constant's values, such as "[1, 2.5, -inf]", or its
+// bytes in hexadecimal digits, such as "0011aa", if some values cannot be
+// written as numbers (NaNs).
 std::string ConstantValuesText(const Constant& constant);
-// Parses the values into memory that the constant owns.
+// Parses the values of a constant into memory that the constant owns.
 Status ParseConstantValues(Lexer& lexer, Constant& constant);
 
 }  // namespace ember::vm

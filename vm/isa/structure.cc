@@ -186,7 +186,8 @@ class StructureChecker {
         if (value == 0) return OkStatus();
         return Error(Concat({"expected 0 in an unused field, found ", value}));
       default:
-        // letter v needs no check; o and s are checked together
+        // The letter v needs no check. The letters o and s are checked together
+        // by CheckOperandRange.
         return OkStatus();
     }
   }
@@ -197,8 +198,8 @@ class StructureChecker {
                          multiple, " and not negative, found ", value}));
   }
 
-  // Checks the position of an operand list. Lists follow each other in the
-  // order of the instructions, so the text form need not contain their
+  // Checks the position of an operand list. The lists must follow each other in
+  // the order of the instructions, so that the text form need not contain the
   // positions.
   Status CheckOperandRange(uint32_t first, int64_t count) {
     const uint64_t size = program_.operands.size();
@@ -212,8 +213,8 @@ class StructureChecker {
                          count, " from position ", first}));
   }
 
-  // Returns the name of the object that an instruction's operand list belongs
-  // to, for messages.
+  // Returns, for messages, the name of the object that determines the operands
+  // of an instruction's list.
   std::string ListOwner(const ProgramInstruction& instruction) const {
     switch (instruction.opcode) {
       case ProgramOpcode::kDispatch:
@@ -266,7 +267,8 @@ class StructureChecker {
   const Program& program_;
   const ModuleDefinition& module_;
   uint32_t index_ = 0;
-  uint64_t next_operand_ = 0;  // first position of the next operand list
+  uint64_t next_operand_ = 0;  // position at which the next operand list must
+                               // begin
 };
 
 void AddOperand(char letter, uint32_t reg, OperandAccess& access) {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/status.h"
-#include "vm/format/module_definition.h"
+#include "vm/isa/module_definition.h"
 
 namespace ember::vm {
 
@@ -16,8 +16,8 @@ namespace ember::vm {
 Status ProgramError(const Program& program, uint32_t instruction,
                     std::string_view message);
 
-// Checks that numbers are in range, signatures are well-formed, and operand
-// counts are as declared. number: the program's number in the module.
+// Checks that numbers are in range, signatures are well-formed, and numbers of
+// operands are as declared. `number` is the program's number in the module.
 Status CheckStructure(const ModuleDefinition& module, uint32_t number);
 
 // The registers that an instruction accesses. The program must have passed
@@ -27,8 +27,8 @@ struct OperandAccess {
   std::vector<uint32_t> written_integers;
   std::vector<uint32_t> read_buffers;
   std::vector<uint32_t>
-      // buffer registers that are read as references while their memory is
-      // written
+      // Buffer registers that the instruction reads to get an address, and
+      // whose memory it writes.
       changed_buffers;
   std::vector<uint32_t> written_buffers;
 };

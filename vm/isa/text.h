@@ -11,8 +11,9 @@
 //   }
 //
 // ParseProgram(PrintProgram(p)) == p for every verified program. A module's
-// text has the values of constants only up to a size. ParseModule refuses a
-// text without the values of a constant, and names the constant.
+// text contains the values of a constant only if it is small
+// (inline_constant_bytes). ParseModule refuses a text in which the values of a
+// constant are missing, and names the constant.
 #ifndef EMBER_VM_ISA_TEXT_H_
 #define EMBER_VM_ISA_TEXT_H_
 
@@ -21,18 +22,18 @@
 #include <string_view>
 
 #include "base/status.h"
-#include "vm/format/module_definition.h"
+#include "vm/isa/module_definition.h"
 
 namespace ember::vm {
 
 struct ModuleTextOptions {
-  // Largest size in bytes of a constant whose values are written out; -1: all
-  // constants.
+  // Largest size in bytes of a constant whose values are printed; -1: the
+  // values of all constants are printed.
   int64_t inline_constant_bytes = 64;
 };
 
-// Returns the text of a program. Names of dispatches and constants come from
-// the module.
+// Returns the text of a program. The module provides the names of dispatches
+// and constants.
 std::string PrintProgram(const Program& program,
                          const ModuleDefinition& module);
 StatusOr<Program> ParseProgram(std::string_view text,

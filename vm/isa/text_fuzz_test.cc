@@ -1,5 +1,6 @@
-// Fuzzes module texts: parsing must do no harm, and a text that parses and
-// verifies must print to a text that gives the same module.
+// Fuzzes module texts. Parsing must not crash or access memory out of bounds.
+// If a text can be parsed and verified, printing it and parsing the result must
+// give the same module.
 #include <cstdlib>
 #include <string_view>
 

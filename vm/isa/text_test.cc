@@ -2,7 +2,7 @@
 
 #include <random>
 
-#include "base/test_seeds.h"
+#include "base/testing/seeds.h"
 #include "gtest/gtest.h"
 #include "vm/format/verifier.h"
 #include "vm/isa/analysis.h"
@@ -46,8 +46,8 @@ TEST(ModuleTextTest, SamplesRoundTrip) {
   }
 }
 
-// Every instruction of the table is in a sample, so that all of them are
-// parsed, printed and run.
+// Every instruction of the table must be in some sample, so that tests parse,
+// print and run all of them.
 TEST(ModuleTextTest, SamplesUseEveryInstruction) {
   std::vector<int> uses(kProgramOpcodeCount);
   for (const SampleModule& sample : SampleModules()) {
@@ -110,8 +110,11 @@ TEST(ModuleTextTest, LargeConstantsAreElided) {
 TEST(ModuleTextTest, ConstantsOfAllTypesRoundTrip) {
   for (int t = 0; t < kDTypeCount; ++t) {
     const DType type = static_cast<DType>(t);
-    // Byte patterns with extreme values. For floats the last two give NaN and
-    // infinity.
+    // Every byte of the constant is `fill`, except that one bit of the last
+    // byte is flipped. As floats, 0xff gives NaNs; 0x7f gives NaNs or very
+    // large numbers; 0x01 and 0x80 give numbers close to 0 (0x80 in types of 8
+    // bits: -0); and 0x3c with the flipped bit gives an infinity (f8e5m2) or a
+    // NaN (f16).
     for (uint8_t fill : {0x00, 0x01, 0x3c, 0x7f, 0x80, 0xff}) {
       ModuleDefinition module = SampleNamed("static");
       std::vector<uint8_t> bytes(3 * static_cast<size_t>(DTypeByteSize(type)),
@@ -155,8 +158,9 @@ TEST(ProgramTextTest, ErrorsNamePlaceAndExpectation) {
             "2:14: the number does not fit 64 bits");
 }
 
-// Returns a random program with the structure of a valid one. Most do not
-// verify, but all must round-trip.
+// Returns a random program that has the structure of a valid one. Most such
+// programs do not pass verification, but all must be the same after printing
+// and parsing.
 Program RandomProgram(std::mt19937_64& random, const ModuleDefinition& module) {
   const auto below = [&](uint64_t n) {
     return static_cast<uint32_t>(random() % n);

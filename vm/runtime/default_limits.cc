@@ -10,8 +10,8 @@
 namespace ember::vm {
 namespace {
 
-// Returns the number in a file; INT64_MAX if there is none ("max", no such
-// file).
+// Returns the number that a file contains. Returns INT64_MAX if the file does
+// not exist or contains no number (but "max").
 int64_t NumberIn(const std::string& path) {
   std::FILE* const file = std::fopen(path.c_str(), "re");
   if (file == nullptr) return INT64_MAX;
@@ -23,8 +23,9 @@ int64_t NumberIn(const std::string& path) {
   return read == 0 || end == text || number <= 0 ? INT64_MAX : number;
 }
 
-// Returns the limit of this process and all enclosing groups, in version 2 of
-// control groups ("0::/path").
+// Returns the smallest memory limit of this process's control group and all
+// groups that contain it (version 2 of control groups, in which the entry is
+// "0::/path").
 int64_t GroupLimit() {
   const std::string root = "/sys/fs/cgroup";
   int64_t limit = std::min(NumberIn(root + "/memory.max"),
@@ -46,7 +47,7 @@ int64_t GroupLimit() {
 }  // namespace
 
 int64_t DefaultMemoryLimit() {
-  // The limit is computed once per process, because each session asks for it.
+  // The limit is computed once per process, because every session needs it.
   static const int64_t limit = [] {
     const long pages = sysconf(_SC_PHYS_PAGES);
     const long page = sysconf(_SC_PAGESIZE);

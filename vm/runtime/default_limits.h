@@ -6,14 +6,16 @@
 
 namespace ember::vm {
 
-// Largest number of points of a run. They take hours on a fast machine.
+// Largest number of points that a run may evaluate. Evaluating this number
+// takes hours on a fast machine.
 inline constexpr int64_t kDefaultWorkLimit = int64_t{1} << 48;
-// Largest number of steps of a run's program. A program that does nothing else
-// ends within a minute.
+// Largest number of steps of a run's program. A program that only executes
+// steps reaches the limit within a minute.
 inline constexpr int64_t kDefaultStepLimit = int64_t{1} << 32;
 
-// Returns the bytes of the machine's memory, or the limit of its control group
-// if that is less. INT64_MAX if neither is known.
+// Returns the bytes of the machine's memory, or the memory limit of the
+// process's control group if that is less. Returns INT64_MAX if neither is
+// known.
 int64_t DefaultMemoryLimit();
 
 }  // namespace ember::vm

@@ -9,7 +9,8 @@
 namespace ember::vm {
 namespace {
 
-// Bytes of a chunk that small calls share; a large call has its own chunk.
+// Number of bytes of a chunk that small calls share. A call that needs more
+// gets a chunk of its own.
 constexpr int64_t kChunkBytes = int64_t{1} << 20;
 
 }  // namespace
@@ -19,7 +20,8 @@ DeviceScratch::DeviceScratch(std::shared_ptr<hal::Device> device)
       alignment_(std::max<int64_t>(device_->limits().binding_alignment, 64)) {}
 
 StatusOr<hal::BufferRange> DeviceScratch::Take(int64_t bytes) {
-  // Chunks that are too small for this call are skipped until the next Reuse.
+  // Chunks in which this range does not fit are skipped. They are used again
+  // after the next Reuse.
   for (; chunk_ < static_cast<int64_t>(chunks_.size()); ++chunk_, used_ = 0) {
     hal::Buffer* const chunk = chunks_[static_cast<size_t>(chunk_)].get();
     const int64_t offset = RoundUp(used_, alignment_);

@@ -1,14 +1,14 @@
-// The functions that a session needs if its device is not the host
-// (docs/devices.md). It is an interface, so that a runtime for the host alone
-// does not link the implementation:
+// The functions that a session calls if its device is not the host
+// (docs/devices.md). They form an interface, so that a runtime for the host
+// alone does not link the implementation:
 //
-//   #include "vm/runtime/device_session.h"
+//   #include "vm/runtime/devices/session.h"
 //   Session::Create(module, {.device = device,
 //                            .device_support = NewDeviceSupport});
 //
-// There is one object per session, which calls it in the order of the program's
-// instructions. Between two instructions the device's copy of memory is the
-// current one; the host's copy is valid from BeginHost to EndHost. Not
+// There is one object per session. The session calls it in the order of the
+// program's instructions. Between two instructions the device's copy of memory
+// is valid; the host's copy is valid from BeginHost to EndHost. Not
 // thread-safe. An error of a call may come from an earlier dispatch, which was
 // appended and has failed only now; failed_site is then its site.
 #ifndef EMBER_VM_RUNTIME_DEVICE_SUPPORT_H_
@@ -31,23 +31,29 @@
 
 namespace ember::vm {
 
-// Work of the device for a session since it was created or since ResetProfile.
+// Counts the work of the device for a session since the session was created or
+// its profile was reset.
 struct DeviceWork {
   int64_t runs = 0;
   int64_t submissions = 0;
-  int64_t commands = 0;  // submitted commands: calls of kernels and copies
-  int64_t barriers = 0;  // submitted barriers between commands
-  int64_t recorded = 0;  // commands that were recorded, not replayed
-  // CPU time in nanoseconds of the calling thread before submissions, while the
-  // device waits.
+  int64_t commands = 0;  // number of submitted commands: calls of kernels and
+                         // copies
+  int64_t barriers = 0;  // number of submitted barriers between commands
+  int64_t recorded = 0;  // number of commands that had to be recorded instead
+                         // of replayed
+  // CPU time in nanoseconds that the calling thread spends before submissions,
+  // while the device is idle.
   int64_t host_ns = 0;
 };
 
-// Work of the host in the middle of a session's programs.
+// Counts work that the host does between the device's work in a session's
+// programs, such as a dispatch without a kernel.
 struct HostWork {
   int64_t calls = 0;
-  int64_t waits = 0;  // number of waits for the device before the host's work
-  int64_t copied_bytes = 0;  // bytes copied from and to the device's memory
+  int64_t waits = 0;  // number of times that the host waited for the device
+                      // before its work
+  int64_t copied_bytes = 0;  // number of bytes copied to and from the device's
+                             // memory
   std::string reason;        // reason why no kernel ran the dispatch
 };
 
@@ -61,71 +67,79 @@ struct HostInstruction {
 // Memory that an instruction accesses on the host.
 struct HostAccess {
   MemoryReference memory;
-  // true: the host writes, and may read, too; false: it only reads
+  // True if the host writes to the memory (and may read it, too). False if it
+  // only reads it.
   bool writes = false;
-  // True if the host writes all bytes and reads none, so the device's bytes
-  // need not be copied to the host first.
+  // True if the host writes all bytes and reads none, so that the device's
+  // bytes need not be copied to the host first.
   bool overwrites = false;
 };
 
-// A call of a dispatch.
+// A call of a dispatch that becomes a command of the device.
 struct DeviceCall {
   uint32_t site = 0;
   const RecordedKernel* kernel = nullptr;
   std::span<const int64_t> parameters;
-  // memory of inputs, then of outputs
+  // memory of the dispatch's inputs, then of its outputs
   std::span<const MemoryReference> buffers;
   uint32_t input_count = 0;
-  const int64_t* required_bytes = nullptr;  // bytes that each buffer must have
+  // for each buffer, the number of bytes that it must have
+  const int64_t* required_bytes = nullptr;
 };
 
 class DeviceSupport : public MemorySource, public DispatchRunnerSource {
  public:
-  // Begins a run. (Allocate, of MemorySource, is for memory that programs use:
-  // the arena and the pool's blocks.)
+  // StartRun begins a run. (The inherited function MemorySource::Allocate
+  // provides memory that programs use: the arena and the pool's blocks.)
 
   virtual void StartRun(MemoryPool& pool) = 0;
   // Copies the input's elements, or the handles of its strings, to the device
-  // and returns a reference to them. It is the same memory in each run as long
-  // as it is large enough.
+  // and returns a reference to them. Each run uses the same memory as long as
+  // it is large enough.
   virtual StatusOr<MemoryReference> BindInput(size_t input,
                                               const Tensor& tensor,
                                               StringSupport* strings,
                                               MemoryPool& pool) = 0;
-  // Sets the arena. Memory without a block is in the arena or is a
-  // constant.
+  // Sets the buffer that is the arena. A memory reference without a block
+  // refers to the arena or to a constant.
   virtual void SetArena(hal::Buffer* arena) = 0;
 
-  // Appends a call. False if it must run on the host; *reason then says why.
+  // Appends a call. Returns false if the call must run on the host; *reason
+  // then says why.
   virtual StatusOr<bool> Append(const DeviceCall& call,
                                 const char** reason) = 0;
-  // Copies between ranges that do not overlap.
+  // Appends a copy from source to target, which do not overlap.
   virtual Status Copy(const MemoryReference& source,
                       const MemoryReference& target) = 0;
-  // True if kernels can bind memory that begins here.
+  // True if the address of the memory is aligned so that kernels can bind it.
   virtual bool CanBind(const MemoryReference& memory) const = 0;
-  // Returns the counters of an instruction; the reference stays valid.
+  // Returns the counters of an instruction. The reference stays valid as long
+  // as the session.
   virtual HostWork& WorkOf(uint32_t program, uint32_t instruction) = 0;
-  // Gives the host access to memory. waits: true to wait for all appended
-  // commands, whatever memory they use. work: gets the counts.
+  // Makes memory accessible to the host, until EndHost. If `waits`, it waits
+  // for all appended commands, whatever memory they use; otherwise only for
+  // commands that use the same memory. The waits and copies are counted in
+  // `work`.
   virtual Status BeginHost(std::span<const HostAccess> accesses, bool waits,
                            HostWork& work) = 0;
   virtual Status EndHost(std::span<const HostAccess> accesses,
                          HostWork& work) = 0;
   virtual Status Flush() = 0;
-  // Makes the memory, with its current contents, result number `result` of the
-  // run.
+  // Makes the memory, with its current contents, the result number `result` of
+  // the run.
   virtual Status StageResult(size_t result, const MemoryReference& memory,
                              MemoryPool& pool) = 0;
-  // Ends a run whose program ended with the status. Waits for the appended
+  // Ends a run whose program ended with `status`. Waits for the appended
   // commands, gives each staged result memory of its own, which may outlive the
-  // session, and drops the run's references. Returns the run's status.
+  // session, and drops the run's references. Returns `status`, or the error of
+  // an appended command.
   virtual Status EndRun(Status status, const std::shared_ptr<MemoryPool>& pool,
                         std::span<Tensor> results) = 0;
-  // Returns the site of the dispatch whose check failed, or -1.
+  // Returns the site of the dispatch whose index check failed; -1 if none
+  // failed.
   virtual int64_t failed_site() const = 0;
-  // Frees all that needs the session's pool. Called before the pool is
-  // destroyed.
+  // Frees everything that uses the session's pool. It is called before the pool
+  // is destroyed.
   virtual void Close() = 0;
 
   virtual DeviceWork work() const = 0;

@@ -1,7 +1,7 @@
-// Makes the object that runs a session's dispatches, if that is not tier 0
-// alone. It is an interface, so that a runtime without kernels, or for the host
-// alone, does not link unused code: Tiering implements it for kernels of the
-// host, DeviceSupport for devices.
+// Makes the object that runs a session's dispatches, if tier 0 alone does not
+// run them. It is an interface, so that a runtime without kernels, or for the
+// host alone, does not link unused code: Tiering implements it for kernels of
+// the host, DeviceSupport for devices.
 #ifndef EMBER_VM_RUNTIME_DISPATCH_RUNNER_SOURCE_H_
 #define EMBER_VM_RUNTIME_DISPATCH_RUNNER_SOURCE_H_
 
@@ -17,8 +17,8 @@ class DispatchRunner;
 class DispatchRunnerSource {
  public:
   virtual ~DispatchRunnerSource() = default;
-  // Makes the runner of a session. The objects that the context refers to, and
-  // this source, outlive the runner.
+  // Makes the runner of a session. The objects to which the context refers, and
+  // this source, must outlive the runner.
   virtual StatusOr<std::unique_ptr<DispatchRunner>> NewDispatchRunner(
       const DispatchContext& context) = 0;
 };

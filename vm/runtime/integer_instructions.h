@@ -1,5 +1,6 @@
-// The meaning of the integer instructions of programs, for code that runs a
-// whole program and for code that computes only its shapes.
+// Defines the integer instructions of programs. Two kinds of code use them:
+// code that runs a whole program, and code that computes only the shapes of
+// results.
 //
 //   if (!EvaluateInteger<ProgramOpcode::kAdd>(b, c, &a)) ...   // overflow
 #ifndef EMBER_VM_RUNTIME_INTEGER_INSTRUCTIONS_H_
@@ -12,17 +13,17 @@
 
 #include "base/concat.h"
 #include "base/status.h"
-#include "vm/format/module_definition.h"
 #include "vm/isa/instruction_table.h"
+#include "vm/isa/module_definition.h"
 
 namespace ember::vm {
 
-// Rows (name) for the instructions of the form a = b op c.
+// The instructions of the form a = b op c. Columns: (name).
 #define EMBER_FOR_EACH_INTEGER_INSTRUCTION(row)                     \
   row(Add) row(Subtract) row(Multiply) row(FloorDivide) row(Modulo) \
       row(Minimum) row(Maximum) row(Less) row(Equal)
 
-// Computes *a = b op c. False: overflow or division by zero.
+// Computes *a = b op c. Returns false on overflow or division by zero.
 template <ProgramOpcode opcode>
 inline bool EvaluateInteger(int64_t b, int64_t c, int64_t* a) {
   if constexpr (opcode == ProgramOpcode::kAdd) {
@@ -56,8 +57,8 @@ inline bool EvaluateInteger(int64_t b, int64_t c, int64_t* a) {
   }
 }
 
-// Returns the error of instruction `index`. The message says what was expected
-// and found.
+// Returns the error of the instruction `index`, with a message that says what
+// was expected and what was found.
 inline Status InstructionError(const Program& program, size_t index,
                                std::string_view message) {
   const ProgramInstruction& instruction = program.instructions[index];
@@ -73,8 +74,8 @@ inline Status ArithmeticError(const Program& program, size_t index) {
       "zero");
 }
 
-// Returns the error of a check instruction that failed. b and c: the values of
-// the instruction's registers; for kCheckTrue only b.
+// Returns the error of a check instruction that failed. b and c are the values
+// of the instruction's registers; kCheckTrue has only b.
 inline Status CheckError(const Program& program,
                          const ProgramInstruction& instruction, int64_t b,
                          int64_t c) {

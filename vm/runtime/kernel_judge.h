@@ -1,6 +1,6 @@
-// Decides if a kernel's results are right. A session runs the first call of
-// each kernel and the same call of tier 0, on the real operands, and asks the
-// judge.
+// Decides if a kernel's results are right. On the first call of each kernel, a
+// session also runs the call at tier 0, with the same operands, and passes both
+// results to the judge.
 //
 //   class MyJudge : public KernelJudge {
 //     KernelVerdict Judge(const ComparedCall& call) override {
@@ -27,7 +27,7 @@ namespace ember::vm {
 
 class Kernel;
 
-// A call that tier 0 and the kernel made. Its memory is valid until Judge
+// A call that both tier 0 and the kernel made. Its memory is valid until Judge
 // returns.
 struct ComparedCall {
   const tensor::Dispatch& dispatch;
@@ -39,26 +39,28 @@ struct ComparedCall {
   const std::vector<bool>& constant_inputs;
   // Inputs as they were before the call, in order.
   std::span<const void* const> inputs;
-  // Results, in order; unspecified after an error.
-  // results of tier 0, which the caller gets
+  // The results of tier 0 and of the kernel, in the order of the outputs. They
+  // are unspecified after an error. `want` are the results of tier 0, which the
+  // caller gets.
   std::span<const void* const> want;
-  std::span<const void* const> got;  // results of the kernel, which are dropped
-  // For each output the input in whose memory it was computed, or -1.
+  std::span<const void* const> got;  // results of the kernel, which are
+                                     // discarded
+  // For each output, the number of the input in whose memory it was computed;
+  // -1 if there is none.
   std::span<const int> shared;
   const Status& want_status;
   const Status& got_status;
   // Interrupt of the run; may be null. The judge checks it about every
-  // millisecond. If it stops the judge, the result of Judge is not used.
+  // millisecond. If the interrupt stops it, the result of Judge is not used.
   const Interrupt* interrupt = nullptr;
 };
 
 struct KernelVerdict {
-  // The reason for which the kernel is withdrawn permanently, one line that is
-  // added to KernelSlot::decline_reasons. Empty: the kernel's results are
-  // right.
+  // The reason why the kernel is never used again, in one line, which is added
+  // to KernelSlot::decline_reasons. Empty if the kernel's results are right.
   std::string wrong;
-  // True if a wrong kernel might give the same results for these operands (for
-  // example all zeros), so that another call should be checked.
+  // True if even a wrong kernel might give these results (for example if all
+  // are zeros), so that another call should be checked.
   bool tells_little = false;
 };
 
@@ -69,7 +71,7 @@ class KernelJudge {
   virtual KernelVerdict Judge(const ComparedCall& call) = 0;
   // True if the dispatch stores every element of the output, so its old
   // contents do not matter. The output is then overwritten before the kernel
-  // runs, because it may hold the right results of an earlier call.
+  // runs, because it may contain the right results of an earlier call.
   virtual bool StoresAll(const tensor::Dispatch& dispatch,
                          std::span<const int64_t> parameters, size_t output) {
     return false;

@@ -5,10 +5,10 @@
 //   auto make = reinterpret_cast<NewKernelProviderFunction*>(
 //       dlsym(library, kNewKernelProviderSymbol));
 //
-// C++ types cross the interface, so both sides must have been built from the
-// same sources. The symbol's name changes with kernel_provider.h and the types
-// in it, and a package of the library requires the runtime's package of its
-// version.
+// The interface uses C++ types, so the program and the library must have been
+// built from the same sources. The symbol's name changes with kernel_provider.h
+// and the types in it, and a package of the library requires the runtime's
+// package of its version.
 #ifndef EMBER_VM_RUNTIME_KERNEL_LIBRARY_H_
 #define EMBER_VM_RUNTIME_KERNEL_LIBRARY_H_
 
@@ -20,31 +20,32 @@
 
 namespace ember::vm {
 
-// The process in which the compiler (LLVM) works.
+// Says where the compiler (LLVM) runs.
 enum class CompilePlace : uint8_t {
-  kThread,  // compiles in this process
-  // Compiles in the compile worker, a process that this user's processes share
-  // (jit/worker/worker_client.h). It is an error if the worker cannot be
-  // started.
+  kThread,  // the compiler runs in a thread of this process
+  // The compiler runs in the compile worker, a process that all processes of
+  // this user share (jit/worker/client.h). If the worker cannot be
+  // started, that is an error.
   kWorker,
-  kWorkerIfThere,  // kWorker if the worker can be started, else kThread
+  kWorkerIfThere,  // like kWorker if the worker can be started, otherwise like
+                   // kThread
 };
 
 struct KernelLibraryOptions {
   // Number of threads of low priority that compile while calls run. 0: the
-  // requesting thread compiles, and the request returns when the kernel is
+  // requesting thread compiles, and the request returns only when the kernel is
   // made.
   int threads = 0;
   CompilePlace place = CompilePlace::kWorkerIfThere;
-  // Folder in which kernels are kept for later processes. Empty: kernels are
-  // not kept.
+  // Folder in which kernels are stored for later processes. Empty: kernels are
+  // not stored.
   std::string cache_folder;
 };
 
-// Makes a provider. Returns false if there is none; message then has the
-// reason. Otherwise message says what the provider must do without, such as a
-// cache folder that cannot be used, or is empty. The function changes no signal
-// handlers.
+// The type of a function that makes a provider. It returns false if it cannot
+// make one; `message` then has the reason. Otherwise `message` is empty, or
+// names something that the provider cannot use, such as its cache folder. The
+// function changes no signal handlers.
 using NewKernelProviderFunction =
     bool(const KernelLibraryOptions& options,
          std::shared_ptr<KernelProvider>* provider, std::string* message);

@@ -9,10 +9,10 @@
 //     }
 //   };
 //
-// vm never waits for a kernel: the slot may be filled at any time, from any
-// thread, even after the module's sessions are gone. A provider that compiles
-// at once returns from RequestKernel when the kernel is made, or when the
-// request's interrupt asks to stop.
+// The runtime never waits for a kernel: the slot may be filled at any time,
+// from any thread, even after all sessions of the module have been destroyed.
+// If a provider compiles inside of RequestKernel, the function returns when the
+// kernel is made, or when the request's interrupt requests to stop.
 #ifndef EMBER_VM_RUNTIME_KERNEL_PROVIDER_H_
 #define EMBER_VM_RUNTIME_KERNEL_PROVIDER_H_
 
@@ -37,14 +37,14 @@ namespace ember::vm {
 class KernelSlot;
 
 // One call of a dispatch. Buffers are the dispatch's inputs and outputs in
-// order. Each has at least the bytes that the dispatch declares for these
-// parameters.
+// order. Each buffer has at least the number of bytes that the dispatch
+// declares for these parameters.
 struct KernelCall {
   std::span<const int64_t> parameters;
   std::span<void* const> buffers;
   ParallelRunner& runner;
   // Number of points that the dispatch's stages evaluate; 0: not known. Kernels
-  // use it to split long calls, so that runner.interrupt() is checked
+  // use the number to split long calls, so that runner.interrupt() is checked
   // regularly.
   int64_t points = 0;
   // Budget that is charged with the temporaries of the call while the call
@@ -53,26 +53,26 @@ struct KernelCall {
 };
 
 // One call of a dispatch that becomes commands of a device (docs/devices.md).
-// Buffers are those of KernelCall in the device's memory; those that the kernel
-// does not use (RecordedKernel::Uses) may be empty.
+// Its ranges are the buffers of a KernelCall in the device's memory. The range
+// of a buffer that the kernel does not use (RecordedKernel::Uses) may be empty.
 struct RecordCall {
   std::span<const int64_t> parameters;
   std::span<const hal::BufferRange> buffers;
   hal::CommandList& list;
-  // The source of temporaries, which lives as long as the list may be
-  // submitted. Null: the recording owns its temporaries.
+  // Scratch from which temporaries are taken. It must exist as long as the list
+  // may be submitted. Null: the recording owns its temporaries.
   DeviceScratch* scratch = nullptr;
 };
 
 // Memory that recorded commands need in addition to the call's buffers and
-// scratch: a record of failed checks. It lives as long as the list may be
-// submitted.
+// scratch: a record of failed checks. The caller keeps it as long as the list
+// may be submitted.
 class Recording {
  public:
   virtual ~Recording() = default;
-  // Returns the outcome of the last submission that has ended: an error if an
-  // index from data was out of range. Call it once after each submission,
-  // because it clears the record.
+  // Returns the outcome of the last submission, which must have ended: an error
+  // if an index that depends on data was out of range. It clears the record, so
+  // call it once after each submission.
   virtual Status Outcome() = 0;
   // Returns the bytes of the device's memory that the recording owns.
   virtual int64_t device_bytes() const { return 0; }
@@ -81,27 +81,30 @@ class Recording {
 class HostKernel;
 class RecordedKernel;
 
-// Compiled code of a dispatch, a HostKernel or a RecordedKernel. Thread-safe:
-// sessions share it. Lives until its Tiering does.
+// Compiled code of a dispatch, a HostKernel or a RecordedKernel. Thread-safe,
+// because sessions share it. It must not outlive its Tiering.
 class Kernel {
  public:
   virtual ~Kernel() = default;
-  // Returns this kernel if the host calls it, or if it is recorded for a
-  // device; else null. Used in each call, so it is no virtual function.
+  // Return this kernel if it is of the kind in the function's name: a kernel
+  // that the host calls, or one that is recorded for a device. Otherwise they
+  // return null. They are called in each call of a dispatch, so they are not
+  // virtual.
   inline const HostKernel* host() const;
   inline const RecordedKernel* recorded() const;
 
   virtual int tier() const = 0;
-  // True if the kernel can run these parameters. False if it was specialised on
-  // others. Called once per session and parameter tuple, not per call.
+  // True if the kernel can run these parameters. False if it is specialised for
+  // other values. It is called once per session and tuple of parameters, not in
+  // each call.
   virtual bool Accepts(std::span<const int64_t> parameters) const = 0;
   // Returns the factor by which the error of the kernel's sums may exceed that
-  // of the dispatch's sums, relative to results around them. 1 if the kernel
-  // adds up the terms of the dispatch itself.
+  // of the dispatch's own sums, relative to the magnitude of neighbouring
+  // results. It is 1 if the kernel adds up the dispatch's own terms.
   virtual double error_growth() const { return 1; }
-  // True if the kernel is used from the first call on, without being checked
-  // and timed against tier 0, because it was made and tried ahead of time
-  // (vm/runtime/native_kernels.h).
+  // True if the kernel is used from its first call on without checking and
+  // timing it against tier 0, because it was made and tested ahead of time
+  // (vm/runtime/dispatch/native_kernels.h).
   virtual bool is_settled() const { return false; }
   // Returns one line that describes the kernel, for --profile.
   virtual std::string Describe() const = 0;
@@ -120,8 +123,8 @@ class HostKernel : public Kernel {
   HostKernel() : Kernel(/*is_of_host=*/true) {}
 
   virtual Status Run(const KernelCall& call) const = 0;
-  // Returns the bytes of temporaries of a call with this many workers, if they
-  // are the same for all calls; else 0.
+  // Returns the number of bytes of temporaries that each call needs with this
+  // many workers. Returns 0 if the number differs between calls.
   virtual int64_t TemporaryBytes(int workers) const { return 0; }
 };
 
@@ -130,11 +133,11 @@ class RecordedKernel : public Kernel {
  public:
   RecordedKernel() : Kernel(/*is_of_host=*/false) {}
 
-  // True if recorded commands read or write buffer number i of the dispatch.
-  // False for a constant that was packed when the kernel was made.
+  // True if recorded commands read or write the dispatch's buffer with this
+  // number. False for a constant that was packed when the kernel was made.
   virtual bool Uses(size_t buffer) const { return true; }
-  // Records the commands of the call. There are barriers between its commands,
-  // but none before and after them.
+  // Records the commands of the call. Barriers are recorded between the
+  // commands, but not before and after them.
   virtual StatusOr<std::unique_ptr<Recording>> Record(
       const RecordCall& call) const = 0;
 };
@@ -147,8 +150,8 @@ const RecordedKernel* Kernel::recorded() const {
   return is_of_host_ ? nullptr : static_cast<const RecordedKernel*>(this);
 }
 
-// Calls a kernel on the host. The provider of kernels chooses their kind; a
-// kernel of a device is an error.
+// Calls a kernel on the host. Returns an error if the kernel is for a device,
+// because the provider of kernels chooses their kind.
 inline Status RunOnHost(const Kernel& kernel, const KernelCall& call) {
   const HostKernel* const host = kernel.host();
   if (host != nullptr) return host->Run(call);
@@ -160,20 +163,21 @@ struct KernelRequest {
   std::shared_ptr<const void> owner;
   const tensor::Dispatch* dispatch = nullptr;
   std::string target;  // result of hal::Device::target()
-  // The device that the kernel will be recorded for. Null or the host's device:
-  // the kernel will be called on the host.
+  // Device for which the kernel will be recorded. If it is null or the host's
+  // device, the kernel will be called on the host.
   std::shared_ptr<hal::Device> device;
   int tier = 1;
-  // Observed parameters to specialise on. Empty: the request is for a kernel
-  // for all shapes.
+  // Values of the parameters for which the kernel is specialised. Empty: the
+  // kernel must run all shapes.
   std::vector<int64_t> parameters;
   // For each input of the dispatch: true if it is always the same constant of
-  // the module, so that the kernel may keep packed weights. constant_data has
-  // the constant's bytes; otherwise it is empty.
+  // the module, so that the kernel may pack the constant and keep it.
+  // constant_data then has the constant's bytes; for other inputs it is empty.
   std::vector<bool> constant_inputs;
   std::vector<std::span<const uint8_t>> constant_data;
-  // Interrupt of the requesting run, for providers that compile at once; may be
-  // null. It may be destroyed once RequestKernel has returned.
+  // Interrupt of the requesting run, for providers that compile inside of
+  // RequestKernel; may be null. It may be destroyed once RequestKernel has
+  // returned.
   const Interrupt* interrupt = nullptr;
 };
 
@@ -181,12 +185,13 @@ class KernelProvider {
  public:
   virtual ~KernelProvider() = default;
   // Requests a kernel. Thread-safe. The provider answers through the slot, once
-  // per request, at any time. It must return soon, or soon after
-  // request.interrupt asks to stop: compile elsewhere.
+  // per request, at any time. The call must return soon, because compiling
+  // belongs in another thread; a provider that compiles in the call must return
+  // soon after request.interrupt requests to stop.
   virtual void RequestKernel(const KernelRequest& request,
                              std::shared_ptr<KernelSlot> slot) = 0;
-  // Returns the judge of the first call of each kernel (Tiering::Options).
-  // Null: kernels are used without checks.
+  // Returns the judge of the first call of each kernel (Tiering::Options). If
+  // it is null, kernels are used without checks.
   virtual std::shared_ptr<KernelJudge> judge() { return nullptr; }
 };
 

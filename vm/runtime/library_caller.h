@@ -1,5 +1,5 @@
-// Runs the instruction of a session that calls a library function. Programs
-// that must be small leave all library functions out by naming no caller
+// Runs the instruction of a session that calls a library function. A program
+// that must be small links no library functions if it sets no caller
 // (SessionOptions::library). Internal to sessions.
 #ifndef EMBER_VM_RUNTIME_LIBRARY_CALLER_H_
 #define EMBER_VM_RUNTIME_LIBRARY_CALLER_H_
@@ -10,8 +10,9 @@ namespace ember::vm {
 
 struct LibraryInstruction;
 
-// Reads the operands, checks limits, calls the function, sets the registers
-// that it writes. Errors name the function.
+// A function that reads the operands, checks limits, calls the library
+// function, and sets the registers that it writes. Errors name the library
+// function.
 using LibraryCaller = Status (*)(const LibraryInstruction& instruction);
 Status CallLibraryFunction(const LibraryInstruction& instruction);
 

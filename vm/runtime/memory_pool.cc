@@ -10,8 +10,8 @@
 namespace ember::vm {
 namespace {
 
-// Each power of two is divided into four size classes, so at most a fifth of a
-// block is wasted.
+// There are four size classes for each power of two, so at most a fifth of a
+// block is unused. The smallest size class is 256 bytes.
 constexpr int kSmallestShift = 8;  // the smallest size class is 256 bytes
 constexpr int kClassCount = (63 - kSmallestShift) * 4;
 
@@ -20,12 +20,12 @@ int64_t ClassBytes(int size_class) {
   return base + base / 4 * (size_class % 4);
 }
 
-// Returns the size class of blocks of that many bytes; -1 for sizes above the
-// largest class.
+// Returns the size class of blocks with this number of bytes; -1 if it is above
+// the largest class.
 int SizeClass(int64_t bytes) {
   if (bytes <= int64_t{1} << kSmallestShift) return 0;
   const int shift =
-      // floor of the logarithm to base 2
+      // the logarithm to base 2, rounded down
       std::bit_width(static_cast<uint64_t>(bytes - 1)) - 1;
   int size_class = (shift - kSmallestShift) * 4;
   while (size_class < kClassCount && ClassBytes(size_class) < bytes)
@@ -97,8 +97,8 @@ Status MemoryPool::Reserve(int64_t bytes) {
   return OkStatus();
 }
 
-// Frees all idle blocks in one pass: a program may have a million, and cannot
-// be cancelled meanwhile.
+// Frees all idle blocks in one pass, because a program may have a million of
+// them and cannot be cancelled meanwhile.
 void MemoryPool::FreeIdleBlocks() {
   for (std::vector<MemoryBlock*>& blocks : idle_) blocks.clear();
   auto kept = blocks_.begin();
@@ -133,19 +133,20 @@ void MemoryPool::Discharge(int64_t bytes) {
 void MemoryPool::GiveBack(MemoryBlock* block) {
   std::lock_guard<std::mutex> lock(mutex_);
   block->is_idle_ = true;
-  // A block beyond the largest class is never used again, only freed.
+  // A block that is larger than the largest class is never reused. It stays
+  // allocated, and counts as used, until FreeIdleBlocks frees all idle blocks.
   if (block->size_class_ >= 0) idle_[block->size_class_].push_back(block);
 }
 
 void MemoryPool::OrderIdleBlocks() {
   std::lock_guard<std::mutex> lock(mutex_);
-  // Blocks are taken from the end of the list.
+  // The order is descending, because blocks are taken from the end of the list.
   const auto is_later = [](const MemoryBlock* a, const MemoryBlock* b) {
     return a->number_ > b->number_;
   };
   for (std::vector<MemoryBlock*>& blocks : idle_) {
     if (std::is_sorted(blocks.begin(), blocks.end(), is_later)) continue;
-    // A heap sort takes less code than std::sort.
+    // Heap sort is used, because it takes less code than std::sort.
     std::make_heap(blocks.begin(), blocks.end(), is_later);
     std::sort_heap(blocks.begin(), blocks.end(), is_later);
   }

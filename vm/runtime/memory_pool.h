@@ -1,5 +1,5 @@
-// Memory of a session for shapes that are known only at run time: blocks that
-// are reused instead of freed, under the session's limit.
+// Memory of a session for shapes that are known only at run time. Its blocks
+// are reused instead of freed, and their total size is limited.
 //
 //   EMBER_ASSIGN_OR_RETURN(MemoryBlock* block, pool->Acquire(4096));
 //   ...
@@ -29,19 +29,19 @@ class MemoryPool;
 class MemorySource {
  public:
   virtual ~MemorySource() = default;
-  // Returns zeroed memory that the host can access.
+  // Returns zeroed memory of `bytes` bytes that the host can access.
   virtual StatusOr<std::unique_ptr<hal::Buffer>> Allocate(int64_t bytes) = 0;
 };
 
-// A block with a count of its references. Dropping the last one returns it to
-// the pool.
+// A block of memory with a reference count. When the last reference is dropped,
+// the block returns to the pool.
 class MemoryBlock {
  public:
   uint8_t* data() const { return static_cast<uint8_t*>(buffer_->host_data()); }
   int64_t capacity() const { return buffer_->size(); }
   hal::Buffer& buffer() const { return *buffer_; }
-  // Adds a reference. The caller has one; if it is the only one, no other
-  // thread changes the count.
+  // Adds a reference. The caller must have one. If that is the only one, no
+  // other thread can change the count.
   void Hold() {
     if (references_.load(std::memory_order_relaxed) == 1) {
       references_.store(2, std::memory_order_relaxed);
@@ -50,7 +50,8 @@ class MemoryBlock {
     }
   }
   void Drop();
-  // True if there is only one reference. Its owner may then change the memory.
+  // True if there is only one reference. The owner of that reference may then
+  // change the memory.
   bool unique() const {
     return references_.load(std::memory_order_acquire) == 1;
   }
@@ -61,29 +62,34 @@ class MemoryBlock {
   MemoryPool* pool_ = nullptr;
   std::unique_ptr<hal::Buffer> buffer_;
   int size_class_ = 0;
-  int64_t number_ = 0;    // number of the block in the order of creation
-  bool is_idle_ = false;  // guarded by the pool's mutex
+  int64_t number_ = 0;    // number of the block, in the order in which the
+                          // blocks were created
+  bool is_idle_ = false;  // true while no one uses the block; the pool's mutex
+                          // guards it
 };
 
 class MemoryPool final : public MemoryBudget {
  public:
-  // Makes an empty pool. limit: largest number of bytes of all blocks and
-  // charges; 0: none. source: null: the device's host-visible memory.
+  // Makes an empty pool. `limit` is the largest number of bytes of all blocks
+  // and charges together; 0: no limit. If `source` is null, blocks are
+  // host-visible memory of the device.
   MemoryPool(std::shared_ptr<hal::Device> device, int64_t limit,
              std::shared_ptr<MemorySource> source = nullptr);
   ~MemoryPool() override;
 
-  // Returns a block of at least `bytes`, 64-byte aligned, with one reference.
-  // Its contents are zero or old.
+  // Returns a block of at least `bytes` bytes, 64-byte aligned, with one
+  // reference. Its contents are zeros or those of an earlier use.
   StatusOr<MemoryBlock*> Acquire(int64_t bytes);
-  // Counts memory that was allocated elsewhere against the limit.
+  // Adds memory that was allocated elsewhere to the used bytes, which are
+  // limited.
   Status Charge(int64_t bytes) override;
   void Discharge(int64_t bytes) override;
 
-  // After this call idle blocks are used in the order of their creation, so
-  // that a program that runs again gets the same blocks as the last time.
+  // Sorts the idle blocks: Acquire then takes them in the order of their
+  // creation, so that a program that runs again gets the same blocks as in its
+  // last run.
   void OrderIdleBlocks();
-  // Frees idle blocks if they have more than `most` bytes.
+  // Frees all idle blocks if they have more than `most` bytes in total.
   void FreeIdle(int64_t most);
 
   int64_t limit() const { return limit_; }
@@ -93,7 +99,7 @@ class MemoryPool final : public MemoryBudget {
  private:
   friend class MemoryBlock;
   void GiveBack(MemoryBlock* block);
-  // The caller of these functions holds mutex_.
+  // The functions below must be called with mutex_ held.
   Status Reserve(int64_t bytes);
   void FreeIdleBlocks();
 
@@ -105,11 +111,12 @@ class MemoryPool final : public MemoryBudget {
   int64_t peak_ = 0;
   int64_t made_ = 0;
   std::vector<std::unique_ptr<MemoryBlock>> blocks_;
-  std::vector<std::vector<MemoryBlock*>> idle_;  // idle blocks by size class
+  // for each size class, its idle blocks
+  std::vector<std::vector<MemoryBlock*>> idle_;
 };
 
-// Returns the block's memory as a shared pointer, which takes over one
-// reference. The pool lives at least as long as the result.
+// Returns the block's memory as a shared pointer, which takes over one of the
+// caller's references. The pool stays alive at least as long as the result.
 std::shared_ptr<void> Share(std::shared_ptr<MemoryPool> pool,
                             MemoryBlock* block);
 

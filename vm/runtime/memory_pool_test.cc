@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "gtest/gtest.h"
-#include "hal/cpu/cpu_device.h"
+#include "hal/cpu/device.h"
 
 namespace ember::vm {
 namespace {
@@ -30,7 +30,8 @@ TEST(MemoryPoolTest, IdleBlocksAreUsedAgain) {
   first->Drop();
 }
 
-// Blocks in use keep their contents, also those that were idle before.
+// Blocks that are in use must keep their contents, even if they were idle
+// before.
 TEST(MemoryPoolTest, IdleBlocksMakeRoomUnderTheLimit) {
   MemoryPool pool(Host(), 8192);
   MemoryBlock* const kept = Take(pool, 1024);
@@ -54,8 +55,8 @@ TEST(MemoryPoolTest, IdleBlocksMakeRoomUnderTheLimit) {
   EXPECT_EQ(pool.used_bytes(), 8192);
 }
 
-// An untrusted program may have many idle blocks. One pass per block would take
-// an hour, which no Cancel could end.
+// An untrusted program may have many idle blocks. If each block were freed in a
+// pass of its own, this would take an hour, and Cancel could not stop it.
 TEST(MemoryPoolTest, ManyIdleBlocksAreFreedAtOnce) {
   constexpr int64_t kBlocks = 500'000;
   MemoryPool pool(Host(), kBlocks * 256);

@@ -1,7 +1,7 @@
 // The contents of a buffer register of a program. Internal to sessions.
 //
-// data is an address of the host on every device. If a device has memory of its
-// own, it is the address in the mirror (vm/runtime/device_memory.h).
+// `data` is a host address, whatever the device. If the device has memory of
+// its own, it is an address in the mirror (vm/runtime/devices/memory.h).
 #ifndef EMBER_VM_RUNTIME_MEMORY_REFERENCE_H_
 #define EMBER_VM_RUNTIME_MEMORY_REFERENCE_H_
 
@@ -11,7 +11,8 @@
 
 namespace ember::vm {
 
-// An address and its block. block is null if the memory outlives the run.
+// A reference to memory: its address and the block that contains it. `block` is
+// null if the memory exists longer than the run.
 struct MemoryReference {
   uint8_t* data = nullptr;
   int64_t length = 0;

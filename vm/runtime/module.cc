@@ -16,8 +16,8 @@
 namespace ember::vm {
 namespace {
 
-// Copies a constant's bytes if they are not aligned: constants from a compiler
-// may have any address.
+// Copies a constant's bytes if they are not aligned, because constants from a
+// compiler may have any address.
 Status Align(Constant& constant) {
   const size_t size = constant.data.size();
   if (size == 0 ||
@@ -69,8 +69,9 @@ Status Module::Add(uint32_t program, ProgramFacts facts) {
     sites_.push_back(std::move(site));
   }
   group_count_ += facts.group_count;
-  // Callers come before the programs that they call. Their offset is known, and
-  // determines those of the called programs.
+  // Callers come before the programs that they call, so the offset of the
+  // caller's arena is known here. The arenas of called programs begin behind
+  // the caller's arena.
   const std::optional<int64_t> end =
       CheckedAdd(arena_offsets_[program], facts.arena_bytes);
   if (!end || *end > INT64_MAX - kMemoryAlignment) {

@@ -17,9 +17,9 @@
 #include <vector>
 
 #include "base/status.h"
-#include "vm/format/module_definition.h"
 #include "vm/format/reader.h"
 #include "vm/isa/analysis.h"
+#include "vm/isa/module_definition.h"
 
 namespace ember::vm {
 
@@ -28,8 +28,8 @@ class Module {
   // Maps the file and loads the module; constants are not copied.
   static StatusOr<std::shared_ptr<const Module>> Load(
       const std::string& path, const ReaderOptions& options = {});
-  // Loads a module from memory that `owner` keeps alive (null: the memory
-  // outlives the module).
+  // Loads a module from memory. `owner` owns the memory; if it is null, the
+  // memory must outlive the module.
   static StatusOr<std::shared_ptr<const Module>> Load(
       std::span<const uint8_t> bytes, std::shared_ptr<const void> owner,
       const ReaderOptions& options = {});
@@ -41,22 +41,26 @@ class Module {
   const Program& entry() const { return definition_.programs.front(); }
   std::span<const TensorSignature> inputs() const { return entry().inputs; }
   std::span<const TensorSignature> results() const { return entry().results; }
-  // The dispatch instructions of all programs. A site's number is its index
-  // here. Group numbers are unique in the whole module.
+  // The dispatch instructions of all programs. A site's number is its index in
+  // this list. Group numbers are unique in the whole module.
   std::span<const DispatchSite> sites() const { return sites_; }
   uint32_t group_count() const { return group_count_; }
-  // Offset of each program's arena in the session's arena. Programs that never
-  // run at the same time may have the same offset.
+  // Returns for each program the offset of its arena in the session's arena.
+  // Programs that never run at the same time may have the same offset.
   std::span<const int64_t> arena_offsets() const { return arena_offsets_; }
   int64_t arena_bytes() const { return arena_bytes_; }
-  // Total bytes of all constants.
+  // Returns the total number of bytes of all constants.
   int64_t constant_bytes() const;
 
  private:
   Module() = default;
   static StatusOr<std::shared_ptr<const Module>> Make(
       ModuleDefinition verified, const ReaderOptions& options);
-  // Adds a program; must be called in the order of the programs.
+  // Adds the facts of one program to the module: its dispatch sites, its number
+  // of groups, and the size of its arena, from which the offsets of the arenas
+  // of the programs that it calls follow. Make calls Add once for each program,
+  // in ascending order of their numbers; a caller always has a smaller number
+  // than the programs that it calls.
   Status Add(uint32_t program, ProgramFacts facts);
 
   ModuleDefinition definition_;
@@ -66,8 +70,8 @@ class Module {
   int64_t arena_bytes_ = 0;
 };
 
-// Returns the text of a signature, such as "2x?x8xf32"; with names of symbols
-// "NxCx8xf32"; with a logical type "3xu8 as f8e4m3fn".
+// Returns the text of a signature, such as "2x?x8xf32". With names of symbols
+// it is, for example, "NxCx8xf32", and with a logical type "3xu8 as f8e4m3fn".
 std::string SignatureText(const Program& program,
                           const TensorSignature& signature);
 

@@ -1,6 +1,6 @@
-// Fuzzes module files: loading and running them under limits must do no harm.
-// The hashes are not compared and the header's sizes are made to fit, so that
-// changes reach the later checks.
+// Fuzzes module files: loading them and running them under limits must not
+// crash or access memory out of bounds. The hashes are not compared and the
+// sizes in the header are corrected, so that mutations reach the later checks.
 #include <cstring>
 #include <memory>
 

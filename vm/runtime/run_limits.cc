@@ -8,8 +8,8 @@
 namespace ember::vm {
 namespace {
 
-// Returns the limit that an option sets; `otherwise` if the option is 0.
-// INT64_MAX if there is no limit.
+// Returns the limit that an option sets. If the option is 0, returns
+// `otherwise`; if it is negative, INT64_MAX, which means no limit.
 int64_t LimitOf(int64_t option, int64_t otherwise) {
   if (option < 0) return INT64_MAX;
   return option > 0 ? option : otherwise;
@@ -28,8 +28,8 @@ void RunLimits::Start() {
   work_left_ = work_limit_;
   steps_left_ = step_limit_;
   int64_t deadline = 0;
-  // Largest time with a deadline. For a longer one int64 nanoseconds could not
-  // represent the deadline.
+  // Longest time in seconds for which a deadline is set. The deadline of a
+  // longer one would not fit int64 nanoseconds.
   constexpr double kMaxSeconds = 1e9;
   if (max_seconds_ > 0 && max_seconds_ < kMaxSeconds)
     deadline = SteadyNanoseconds() + static_cast<int64_t>(max_seconds_ * 1e9);
@@ -75,7 +75,7 @@ Status RunLimits::TakeClear(int64_t bytes) {
 
 Status RunLimits::TakeText(int64_t bytes) {
   if (interrupt_.ShouldStop()) return interrupt_.status();
-  // bytes may be as large as INT64_MAX, so it is compared before 1 is added.
+  // The number is compared before 1 is added, because it may be INT64_MAX.
   if (bytes < work_left_ && TakeWork(bytes + 1)) return OkStatus();
   work_left_ = -1;
   return WorkError("strings", "");

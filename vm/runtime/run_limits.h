@@ -17,65 +17,68 @@
 #include "base/interrupt.h"
 #include "base/status.h"
 #include "tensor/dispatch.h"
-#include "vm/format/module_definition.h"
+#include "vm/isa/module_definition.h"
 
 namespace ember::vm {
 
-// Returns the error ResourceExhausted: these points are more than the run may
-// still evaluate.
+// Returns the error ResourceExhausted for a call of `points` points, which is
+// more than the run may still evaluate.
 Status TooManyPoints(const tensor::Dispatch& dispatch, int64_t points,
                      int64_t most);
 
 class RunLimits {
  public:
   struct Options {
-    // The fields of SessionOptions with these names: 0 is the default, negative
-    // no limit.
+    // Limits as the fields of SessionOptions with these names: 0 is the
+    // default, a negative number means no limit.
     int64_t work_limit = 0;
     int64_t step_limit = 0;
     double max_seconds = 0;
     const std::atomic<bool>* begins_cancelled = nullptr;
   };
 
-  // Makes the limits of a session. The interrupt outlives them.
+  // Makes the limits of a session. The interrupt must outlive them.
   RunLimits(const Options& options, Interrupt& interrupt);
 
-  // Sets the limit of time in seconds. It takes effect with the next run.
+  // Sets the limit on time in seconds. It applies from the next run on.
   void SetMaxSeconds(double seconds) { max_seconds_ = seconds; }
-  // Starts the clock, the counts and the interrupt.
+  // Begins a run: starts the clock and the interrupt, and resets the counts.
   void Start();
 
-  // True if the run may make one more step.
+  // Counts a step. Returns false if the run has reached its limit on steps or
+  // was stopped.
   bool TakeStep() { return --steps_left_ >= 0 && !interrupt_.ShouldStop(); }
-  // Returns the error after TakeStep returned false.
+  // Returns the error of a run for which TakeStep returned false.
   Status StepError(const Program& program) const;
 
-  // True if the run may evaluate this many more points.
+  // Counts points. Returns false if the run may not evaluate this many more
+  // points.
   bool TakeWork(int64_t points) {
     work_left_ -= points;
     return work_left_ >= 0;
   }
   int64_t work_left() const { return work_left_; }
-  // Returns the error after TakeWork(points) returned false.
+  // Returns the error of a dispatch for which TakeWork(points) returned false.
   Status WorkError(const tensor::Dispatch& dispatch, int64_t points) const;
-  // Returns the error for another object, for example WorkError("call ",
-  // "TopK").
+  // Returns the error for an object that is not a dispatch, for example
+  // WorkError("call ", "TopK").
   Status WorkError(std::string_view kind, std::string_view name) const;
 
-  // Call it before a program itself copies or clears this many bytes. It counts
-  // a point for each cache line, and checks the interrupt, because a program
-  // may copy without jumps or dispatches.
+  // Counts the bytes that a program's own instruction copies or clears: one
+  // point for each cache line. It must be called before the work. It also
+  // checks the interrupt, because a program may copy without jumps or
+  // dispatches.
   Status TakeCopy(const Program& program, int64_t bytes);
-  // Counts the bytes as TakeCopy does. Call it before a session clears memory
-  // that a run reads before it has been written.
+  // Counts bytes like TakeCopy. It must be called before a session clears
+  // memory that a run reads but has not written.
   Status TakeClear(int64_t bytes);
   // Counts the bytes of a string: one point for each byte, and one for the
-  // string. Call it before a library function reads the string.
+  // string. It must be called before a library function reads the string.
   Status TakeText(int64_t bytes);
 
  private:
-  // Counts bytes that are copied. kind and name: name the object in the error,
-  // see WorkError.
+  // Counts bytes that are copied. `kind` and `name` name the object in the
+  // error, as in WorkError.
   Status TakeBytes(int64_t bytes, std::string_view kind, std::string_view name);
 
   const int64_t work_limit_;

@@ -9,8 +9,8 @@
 //   std::vector<Tensor> results;
 //   EMBER_RETURN_IF_ERROR(session->Run(inputs, &results));
 //
-// Ownership: results own their memory (or share it with the session's pool, to
-// which it returns); they stay valid after the session is destroyed.
+// Ownership: results own their memory, or share it with the session's pool, to
+// which it is returned later; they stay valid after the session is destroyed.
 // Thread-safety: one Run at a time per session; sessions of one module run in
 // parallel; Cancel may be called on any thread.
 //
@@ -20,7 +20,7 @@
 // vm/interpreter/plan.h does not allow it; a limit; Cancel. After an error the
 // session can be used again; results are unspecified.
 //
-// On the host no run sees contents that another run has left in memory: memory
+// On the host no run reads contents that another run has left in memory: memory
 // that a program reads without having written it is zero.
 #ifndef EMBER_VM_RUNTIME_SESSION_H_
 #define EMBER_VM_RUNTIME_SESSION_H_
@@ -52,42 +52,46 @@ class Tiering;
 
 struct SessionOptions {
   std::shared_ptr<hal::Device>
-      // the device that runs the programs; required; must have host-visible
-      // memory
+      // The device on which the programs run. It is required and must have
+      // host-visible memory.
       device;
   // Support for devices that are not the host: NewDeviceSupport of
-  // vm/runtime/device_session.h. Null: the session refuses such a device.
+  // vm/runtime/devices/session.h. If it is null, a session on such a device is
+  // refused.
   DeviceSupportFactory device_support = nullptr;
-  // Support for strings: NewStringSupport of vm/runtime/string_functions.h.
-  // Null: the session refuses a module with strings, or the call of a string
-  // function.
+  // Support for strings: NewStringSupport of
+  // vm/runtime/library/string_functions.h. If it is null, the session refuses
+  // modules with strings and calls of string functions.
   StringSupportFactory strings = nullptr;
   // The interpreter of tier 0. PointwiseInterpreter of
   // vm/interpreter/pointwise_plan.h is for programs that must be small. Only
-  // the interpreter that is named here is linked.
+  // the interpreter to which this field is set is linked.
   const Interpreter* interpreter = &StripInterpreter();
-  // The function that calls library functions. Null: the session refuses such
-  // calls, and the program is smaller.
+  // The function that executes calls of library functions. If it is null, the
+  // session refuses such calls, and the program is smaller.
   LibraryCaller library = CallLibraryFunction;
-  // Kernels and counters that the sessions of one module share, on one device
-  // if that is not the host. Null: the host runs everything at tier 0.
+  // Kernels and counters that all sessions of a module share (and, if the
+  // device is not the host, all its sessions on this device). If it is null,
+  // the host runs all dispatches at tier 0.
   std::shared_ptr<Tiering> tiering;
   // True: kernels that do not depend on each other may run concurrently, each
   // on one worker, if that is measured to be faster
-  // (vm/runtime/side_by_side.h). It has no effect with profile or trace.
+  // (vm/runtime/dispatch/side_by_side.h). It has no effect with profile or
+  // trace.
   bool side_by_side = true;
-  // The clock that times calls, in nanoseconds since a fixed moment. Tests
-  // supply their own.
+  // The clock with which calls are timed, in nanoseconds since a fixed moment.
+  // Tests pass other clocks.
   int64_t (*clock)() = SteadyNanoseconds;
-  // Limits that protect the host from an untrusted module. Exceeding one is a
-  // ResourceExhausted of one line that names the limit; it is checked before
-  // memory is allocated.
+  // Limits that protect the host from an untrusted module. A run that exceeds a
+  // limit returns ResourceExhausted, with one line that names the limit; limits
+  // are checked before memory is allocated.
   //
-  // Bytes of arena, allocations, results, and memory of tier 0: temporary
-  // results, packed and padded operands, workers' scratch. 0: the memory of the
-  // machine or of its control group (vm/runtime/default_limits.h); negative: no
-  // limit. Strings of one run may take as many bytes in addition, at most 1 GiB
-  // unless a limit is given.
+  // memory_limit is the largest number of bytes of the arena, allocations,
+  // results, and memory of tier 0: temporary results, packed and padded
+  // operands, workers' scratch. 0: the memory of the machine or of its control
+  // group (vm/runtime/default_limits.h); negative: no limit. The strings of a
+  // run may use the same number of bytes in addition, but at most 1 GiB if
+  // memory_limit is not set.
   int64_t memory_limit = 0;
   // Largest number of points that one Run may evaluate: for each stage of a
   // dispatch the product of its axes' extents, for a library call the bytes of
@@ -96,70 +100,77 @@ struct SessionOptions {
   // Largest number of steps of one Run: backward jumps and calls of programs.
   // 0: kDefaultStepLimit; negative: no limit.
   int64_t step_limit = 0;
-  // Largest number of seconds of one Run; 0: no limit. It takes effect at the
-  // same places as Cancel.
+  // Largest number of seconds of one Run; 0: no limit. A run that takes longer
+  // stops at the same points as after Cancel.
   double max_seconds = 0;
-  // Allocator of tier 0's working memory; buffers come from the device.
+  // Allocator of tier 0's working memory. Buffers are allocated by the device.
   HostAllocator allocator;
-  // A flag; may be null. If it is true when a Run begins, the Run is cancelled.
-  // It is for callers that run in a thread of their own and must not lose a
-  // Cancel that comes before the Run begins. The flag must outlive the session.
+  // A flag that cancels a Run if it is true when the Run begins; may be null.
+  // It is for callers that call Run on another thread and must not lose a
+  // Cancel that is called before the Run begins. The flag must outlive the
+  // session.
   const std::atomic<bool>* begins_cancelled = nullptr;
-  // True: times every dispatch. Dispatches of a device are then submitted one
-  // by one, and each is waited for.
+  // True: the time of every dispatch is measured. Dispatches of a device are
+  // then submitted one by one, and the host waits for each of them.
   bool profile = false;
-  bool trace = false;  // records an event per dispatch; implies profile
+  bool trace = false;  // True: an event per dispatch is recorded. This implies
+                       // `profile`.
   int plans_per_site =
-      // number of parameter tuples whose plans are kept per dispatch; the least
-      // recently used plan is dropped
+      // Number of parameter tuples per dispatch whose plans are kept. When
+      // there are more, the least recently used plan is dropped.
       8;
 };
 
-// Counters of one dispatch instruction of a program since the session was
-// created.
+// Counters of one dispatch instruction of a program. They count since the
+// session was created or ResetProfile was called.
 struct SiteProfile {
-  // Texts of the module, valid as long as it lives. They are not copied,
-  // because a file may use one long text in a million instructions. A zero byte
-  // follows each.
-  std::string_view dispatch = "";  // name of the dispatch
-  std::string_view origin = "";    // the model's node names
+  // Texts of the module, which are valid as long as the module exists. They are
+  // not copied, because a file may use one long text in a million instructions.
+  // A zero byte follows each text. `dispatch` is the name of the dispatch.
+  std::string_view dispatch = "";  // name of the dispatch that the instruction
+                                   // calls
+  std::string_view origin = "";    // names of the model's nodes in the dispatch
   std::string_view program = "";
   uint32_t instruction = 0;  // number of the instruction within the program
   int64_t calls = 0;
-  // total nanoseconds of timed calls; with SessionOptions::profile of all calls
+  // total nanoseconds of the timed calls; with SessionOptions::profile, all
+  // calls are timed
   int64_t total_ns = 0;
   int tier = 0;                       // tier of the last call
   int64_t tier_calls[3] = {0, 0, 0};  // number of calls by each tier
   int64_t device_calls = 0;  // number of calls on a device that is not the host
-  std::vector<int64_t> parameters;  // parameters of the last call
-  // Filled with SessionOptions::profile, on the host: the calls by the
-  // dispatch's parameters, for the first kMaxProfileShapes of them.
+  std::vector<int64_t> parameters;  // values of the dispatch's parameters in
+                                    // the last call
+  // Calls of the site by the dispatch's parameters, for the first
+  // kMaxProfileShapes different parameters. It is filled only with
+  // SessionOptions::profile, on the host.
   std::vector<DispatchProfile::Shape> shapes;
-  // Execution of the last call, as Plan::Describe or Kernel::Describe describes
-  // it.
+  // Describes how the last call was executed: the text of Plan::Describe or
+  // Kernel::Describe.
   std::string plan;
 };
 
 // An event of a Chrome trace. Times are those of the steady clock.
 struct TraceEvent {
-  // index in Session::Profile; Session::SiteName returns the name
+  // number of the site: its index in Session::Profile; Session::SiteName
+  // returns the name
   uint32_t site = 0;
   int64_t begin_ns = 0;
   int64_t end_ns = 0;
   uint64_t thread = 0;
 };
 
-// The work of a session on a device that is not the host.
+// Reports the work of a session on a device that is not the host.
 struct DeviceReport {
   DeviceWork work;
-  // Work of the host between the device's: dispatches, calls of library
-  // functions, integers that were loaded …
+  // Work that the host did in between: dispatches, calls of library functions,
+  // loads of integers …
   std::vector<HostInstruction> host;
 };
 
-// Memory of the caller for a result.
+// The caller's memory for one result.
 struct ResultPlace {
-  // memory for the result; null: the session's own memory
+  // Memory for the result; null: the session's own memory is used.
   void* data = nullptr;
   int64_t byte_size = 0;
 };
@@ -167,10 +178,10 @@ struct ResultPlace {
 struct SessionMemory {
   int64_t arena_bytes = 0;
   int64_t pool_bytes =
-      // Bytes of the program's allocations (in use or kept for reuse), results,
-      // and memory that plans of tier 0 are charged.
+      // Bytes of the program's allocations (in use or kept for reuse), of
+      // results, and of memory of plans of tier 0.
       0;
-  int64_t peak_bytes = 0;  // largest sum of both numbers so far
+  int64_t peak_bytes = 0;  // largest sum of arena_bytes and pool_bytes so far
 };
 
 class Session {
@@ -179,27 +190,29 @@ class Session {
       std::shared_ptr<const Module> module, SessionOptions options);
   virtual ~Session() = default;
 
-  // Runs the entry program. Takes one tensor per input, in order; returns one
-  // per result.
+  // Runs the entry program. `inputs` has one tensor per input, in order;
+  // `results` gets one per result.
   virtual Status Run(std::span<const Tensor> inputs,
                      std::vector<Tensor>* results) = 0;
 
-  // Sets places for results. From the next Run on each result with a place is
-  // written there, and its tensor borrows that memory. Places must be aligned
-  // for their elements, must not overlap each other or inputs, and must be
-  // large enough, or Run returns an error. There is one place for each result,
-  // or none at all. Not for strings.
+  // Sets memory of the caller, called places, for results. From the next Run
+  // on, each result with a place is written to its place, and the result's
+  // tensor refers to this memory without owning it. Places must be aligned for
+  // their elements, must not overlap each other or inputs, and must be large
+  // enough, or Run returns an error. `places` has one item for each result, or
+  // is empty. Results of strings cannot have places.
   Status PlaceResults(std::vector<ResultPlace> places);
-  // Replaces SessionOptions::max_seconds from the next Run on.
+  // Sets a new value of SessionOptions::max_seconds, which applies from the
+  // next Run on.
   virtual void SetMaxSeconds(double seconds) = 0;
   // Returns the number of dispatches that the current or last Run has begun.
   // Thread-safe.
   virtual int64_t progress() const = 0;
 
-  // Ends the current Run with kCancelled, if there is one. Tier 0 stops within
-  // milliseconds. Otherwise the Run ends when the running chunks of kernels,
-  // the library function or the device's commands have ended. The session can
-  // be used again. Thread-safe.
+  // Stops the current Run, if there is one; it then returns kCancelled. Tier 0
+  // stops within milliseconds. In other cases the Run ends when the chunks of
+  // kernels, the library function or the device's commands that are running
+  // have ended. The session can be used again. Thread-safe.
   virtual void Cancel() = 0;
 
   virtual const Module& module() const = 0;
@@ -211,10 +224,11 @@ class Session {
   virtual std::span<const TraceEvent> trace() const = 0;
   // Clears counters and trace events.
   virtual void ResetProfile() = 0;
-  // True if the choice of kernel is final for every dispatch that ran, for its
-  // last parameters. Benchmarks use it. Never true with profile or trace.
+  // True if, for every dispatch that has run, the choice of its kernel is final
+  // for the parameters of the last call. Benchmarks use this function. It is
+  // never true with `profile` or `trace`.
   virtual bool IsSettled() const = 0;
-  // Returns the number of batches of dispatches that run concurrently
+  // Returns the number of batches of dispatches that are run concurrently
   // (SessionOptions::side_by_side).
   virtual int side_by_side_count() const = 0;
   virtual SessionMemory memory() const = 0;
@@ -223,9 +237,9 @@ class Session {
   virtual DeviceReport device_report() const = 0;
 
  private:
-  // Returns the session's dispatches, for the functions that are not virtual.
-  // Those are not virtual so that programs which do not call them do not link
-  // their code.
+  // Returns the object that runs the session's dispatches. The non-virtual
+  // functions use it. They are not virtual, so that a program which does not
+  // call them does not link their code.
   virtual const DispatchRunner& dispatches() const = 0;
   virtual ResultPlaces& places() = 0;
 };

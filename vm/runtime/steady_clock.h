@@ -1,4 +1,4 @@
-// The clock that sessions use.
+// The clock with which sessions measure time.
 #ifndef EMBER_VM_RUNTIME_STEADY_CLOCK_H_
 #define EMBER_VM_RUNTIME_STEADY_CLOCK_H_
 

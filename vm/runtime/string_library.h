@@ -1,5 +1,6 @@
 // The interface between a program and the optional library for strings,
-// libember_strings.so, which needs RE2. See also vm/runtime/kernel_library.h.
+// libember_strings.so, which needs RE2. It follows the same rules as
+// vm/runtime/kernel_library.h.
 #ifndef EMBER_VM_RUNTIME_STRING_LIBRARY_H_
 #define EMBER_VM_RUNTIME_STRING_LIBRARY_H_
 

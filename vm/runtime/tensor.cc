@@ -15,8 +15,8 @@ constexpr size_t kAlignment = 64;
 constexpr uint64_t kMaxBytes =
     std::min<uint64_t>(uint64_t{1} << 40, SIZE_MAX / 2);
 
-// Returns zeroed memory; null if there is not enough memory. calloc returns
-// large blocks as untouched pages.
+// Returns zeroed memory; null if there is not enough memory. It uses calloc,
+// which returns large blocks as pages that are not yet resident.
 std::shared_ptr<void> AllocateZeroed(int64_t bytes, void** data) {
   if (static_cast<uint64_t>(bytes) > kMaxBytes) return nullptr;
   void* block = std::calloc(1, static_cast<size_t>(bytes) + kAlignment);

@@ -1,5 +1,5 @@
-// A tensor as it enters and leaves a session: element type, extents, and shared
-// memory.
+// An input or result of a session: element type, extents, and elements in
+// shared memory.
 //
 //   EMBER_ASSIGN_OR_RETURN(Tensor x, Tensor::Allocate(DType::kF32, {1, 3}));
 //   x.elements<float>()[0] = 1.5f;
@@ -24,39 +24,42 @@
 
 namespace ember::vm {
 
-// Returns the product of dims times the element size. An error if a dim is
-// negative or the product exceeds int64.
+// Returns the product of the dims and the element size. Returns an error if a
+// dim is negative or if the product does not fit int64.
 StatusOr<int64_t> TensorByteSize(DType type, std::span<const int64_t> dims);
 
-// Returns a text such as "1x3xf32"; for a scalar "f32".
+// Returns a text such as "1x3xf32"; for a scalar, the element type alone, such
+// as "f32".
 std::string TensorTypeText(DType type, std::span<const int64_t> dims);
 
 struct Tensor {
   DType type = DType::kF32;
   std::vector<int64_t> dims;
-  // object that keeps data alive; null if the memory is borrowed
+  // object that owns the memory; null if the memory is borrowed
   std::shared_ptr<void> memory;
   void* data = nullptr;
   // number of bytes of the elements; data has at least as many
   int64_t byte_size = 0;
-  // The strings of a tensor of strings, one per element; the runtime represents
-  // them by i64 handles of its own. Null for all other tensors.
+  // The elements of a tensor of strings; the runtime represents these strings
+  // by i64 handles. Null for all other tensors.
   std::shared_ptr<const std::vector<std::string>> strings;
 
-  // Makes a tensor with zeroed, 64-byte aligned memory of its own.
+  // Makes a tensor with zeroed, 64-byte aligned memory of its own. Returns
   // ResourceExhausted if there is not enough memory.
   static StatusOr<Tensor> Allocate(DType type, std::vector<int64_t> dims);
-  // Makes a tensor that refers to memory of the caller. Any alignment works;
-  // Session::Run copies memory that is not 16-byte aligned. If dims are
-  // negative or too large, byte_size is -1, which Session::Run refuses.
+  // Makes a tensor that refers to memory of the caller without owning it. Any
+  // alignment is allowed; Session::Run copies memory that is not 16-byte
+  // aligned. If dims are negative or too large, byte_size is -1, which
+  // Session::Run refuses.
   static Tensor Borrow(DType type, std::vector<int64_t> dims, const void* data);
-  // Makes a tensor of strings, one per element, row-major. InvalidArgument if
-  // their number does not match the dims.
+  // Makes a tensor of strings. The strings are its elements in row-major order.
+  // Returns InvalidArgument if their number does not match the dims.
   static StatusOr<Tensor> OfStrings(std::vector<int64_t> dims,
                                     std::vector<std::string> strings);
 
   int64_t element_count() const { return byte_size / DTypeByteSize(type); }
-  // Returns the elements. T must be the storage type of `type` (base/dtype.h).
+  // Returns the elements. T must be the C++ storage type of the tensor's `type`
+  // (base/dtype.h).
   template <typename T>
   std::span<T> elements() {
     return {static_cast<T*>(data), static_cast<size_t>(byte_size) / sizeof(T)};

@@ -54,7 +54,7 @@ SampleModel Convolutional() {
   return model;
 }
 
-// A whole net in one file.
+// A caffemodel that contains the whole net, so that no prototxt is needed.
 SampleModel Whole() {
   NetParameter net;
   net.set_name("whole");

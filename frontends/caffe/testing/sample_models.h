@@ -36,8 +36,9 @@ class CaffemodelBuilder {
 
 struct SampleModel {
   std::string name;
-  std::string prototxt;    // empty: the caffemodel has the whole net
-  std::string caffemodel;  // empty: there are no weights
+  // The prototxt; empty if the caffemodel has the whole net.
+  std::string prototxt;
+  std::string caffemodel;  // The caffemodel; empty if there are no weights.
 };
 const std::vector<SampleModel>& SampleModels();
 

@@ -37,7 +37,8 @@ constexpr char kImagePredict[] = R"pb(
   external_input: "c"
   external_output: "softmax"
 )pb";
-// This net fills the image, like exports for phones do.
+// An init net that fills the image, the input of the model, as exports for
+// phones do.
 constexpr char kImageInit[] = R"pb(
   op {
     output: "w"

@@ -18,14 +18,14 @@ Message DoubleFeature(const std::string& name);
 Message StringFeature(const std::string& name);
 Message Description(const std::vector<Message>& inputs,
                     const std::vector<Message>& outputs);
-// A model of a kind (coreml/model.h: ModelField).
+// Makes a model of the given kind, a ModelField of coreml/model.h.
 Message ModelOf(const Message& description, uint64_t kind,
                 const Message& parameters);
-// A layer of a network.
+// Makes a layer of a network.
 Message LayerOf(uint64_t kind, const Message& parameters,
                 const std::vector<std::string>& inputs,
                 const std::vector<std::string>& outputs);
-// A node of a tree; behavior 6 is a leaf.
+// Makes a branch node of a tree. Behavior 6 makes a leaf.
 Message BranchOf(int64_t node, int64_t behavior, int64_t feature, double value,
                  int64_t yes, int64_t no, bool missing_is_true = false);
 Message LeafOf(int64_t node,
@@ -41,7 +41,7 @@ Message ConstFloats(const std::string& name, const std::vector<int64_t>& dims,
 Message ConstInts(const std::string& name, const std::vector<int64_t>& values);
 Message ConstBool(const std::string& name, bool value);
 Message ConstText(const std::string& name, const std::string& text);
-// A block of an operation, whose inputs are named.
+// Makes a block of an operation. The inputs of the block have the given names.
 Message BlockOf(const std::vector<std::string>& inputs,
                 const std::vector<Message>& operations,
                 const std::vector<std::string>& outputs);

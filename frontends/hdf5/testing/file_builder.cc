@@ -71,7 +71,8 @@ struct FileBuilder::Node {
   std::vector<std::pair<std::string, std::vector<std::string>>> lists;
   std::vector<std::pair<std::string, std::unique_ptr<Node>>> links;
   bool is_dataset = false;
-  std::optional<std::vector<int>> filters;  // Filters of the chunk.
+  // Numbers of the filters of a chunked dataset.
+  std::optional<std::vector<int>> filters;
   DType dtype = DType::kF32;
   std::vector<int64_t> dims;
   std::string bytes;
@@ -168,7 +169,8 @@ uint64_t FileBuilder::Write(const Node& node, std::string& out) {
     if (is_new) out += node.bytes;
     std::string filters = Number(2, 1) + Number(node.filters->size(), 1);
     for (const int filter : *node.filters) {
-      // The last number is the width of the elements that shuffle moves.
+      // The last number of a filter's description is the size in bytes of the
+      // elements, which shuffle needs.
       filters += Number(static_cast<uint64_t>(filter), 2) + Number(0, 2) +
                  Number(1, 2) + Number(4, 4);
     }

@@ -23,7 +23,8 @@ std::string TypeName(DType dtype) {
   }
 }
 
-// Converts {"a": 1} to {"name": "x", "a": 1}.
+// Adds a name to a JSON object, for example converts {"a": 1} to {"name": "x",
+// "a": 1}.
 std::string WithName(const std::string& name, const std::string& config) {
   const std::string rest = config.substr(config.find('{') + 1);
   const bool is_empty = rest.find_first_not_of(" \n}") == std::string::npos;

@@ -34,7 +34,7 @@ TestWeight Weight(const std::vector<int64_t>& dims,
 class ModelBuilder {
  public:
   void Version(std::string version) { version_ = std::move(version); }
-  // Dims of -1 are open.
+  // Adds an input layer. Dims of -1 are open.
   void Input(const std::string& name, DType dtype,
              const std::vector<int64_t>& dims);
   // config: JSON without the name; call: an inbound node, or several with

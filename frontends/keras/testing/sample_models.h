@@ -11,7 +11,7 @@
 namespace ember::keras {
 
 std::span<const std::string_view> SampleModelNames();
-// Returns the file; `name` is one of SampleModelNames().
+// Returns the bytes of the model's file; `name` is one of SampleModelNames().
 std::string SampleModel(std::string_view name);
 
 }  // namespace ember::keras

@@ -14,7 +14,8 @@
 
 namespace ember::mxnet {
 
-// 0: the first format, without a version; 1 to 3: V1 to V3.
+// Version of the format of an array: the first format, which has no version
+// number, or V1 to V3.
 enum class ArrayVersion : uint8_t { kFirst, kV1, kV2, kV3 };
 
 class ParamsBuilder {

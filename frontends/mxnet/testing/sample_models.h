@@ -11,8 +11,8 @@
 namespace ember::mxnet {
 
 std::span<const std::string_view> SampleModelNames();
-// Returns a symbol, a byte 0, and parameters; `name` is one of
-// SampleModelNames().
+// Returns a model as one string: the symbol's JSON, a zero byte, and the
+// parameters; `name` is one of SampleModelNames().
 std::string SampleModel(std::string_view name);
 
 }  // namespace ember::mxnet

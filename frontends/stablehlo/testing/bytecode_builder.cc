@@ -25,7 +25,8 @@ std::string Numbers(const std::vector<int>& numbers) {
 
 }  // namespace
 
-// Writes one byte for 7 bits, else all 64.
+// Encodes a number as one byte if it has at most 7 bits, else in the form for
+// 64 bits.
 std::string Varint(uint64_t value) {
   if (value < 128) return std::string(1, static_cast<char>(value << 1 | 1));
   std::string text(1, '\0');
@@ -133,7 +134,8 @@ std::string BytecodeBuilder::Region(
   return text;
 }
 
-// Writes version 1, in which regions follow their operations.
+// Writes version 1 of the bytecode format, in which regions follow their
+// operations directly.
 std::string BytecodeBuilder::Finish(int function_type,
                                     const std::string& region) {
   const Named attributes = {{"sym_name", Text("main")},

@@ -24,7 +24,8 @@ class BytecodeBuilder {
   using Named = std::vector<std::pair<std::string, int>>;  // name, attribute
 
   int String(std::string_view text);
-  // Add an attribute or type of vhlo by its encoding, and return its number.
+  // These functions add an attribute or type of vhlo by its encoding, and
+  // return its number.
   int Attribute(std::string encoding);
   int Type(const std::string& encoding);
 

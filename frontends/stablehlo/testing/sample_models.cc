@@ -125,7 +125,8 @@ module @jit_block {
 }
 )mlir";
 
-// Open dims; regions, attributes and constants of most kinds.
+// A program with open dims, and with regions, attributes and constants of most
+// kinds.
 constexpr char kMixed[] = R"mlir(
 !row = tensor<?x3xf32>
 #numbers = #stablehlo.gather<offset_dims = [1], collapsed_slice_dims = [0], start_index_map = [0], index_vector_dim = 1>

@@ -2,7 +2,7 @@
 //
 //   for (std::string_view name : SampleModelNames()) SampleModel(name);
 //
-// tests/stablehlo/networks_test.cc says what they compute.
+// tests/stablehlo/networks_test.cc says what the programs compute.
 #ifndef EMBER_FRONTENDS_STABLEHLO_TESTING_SAMPLE_MODELS_H_
 #define EMBER_FRONTENDS_STABLEHLO_TESTING_SAMPLE_MODELS_H_
 
@@ -13,7 +13,7 @@
 namespace ember::stablehlo {
 
 std::span<const std::string_view> SampleModelNames();
-// `name` is one of SampleModelNames().
+// Returns the program. `name` is one of SampleModelNames().
 std::string SampleModel(std::string_view name);
 
 }  // namespace ember::stablehlo

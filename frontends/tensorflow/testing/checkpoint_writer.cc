@@ -44,7 +44,8 @@ std::string MakeBlock(const Entries& entries) {
     block += key.substr(shared) + value;
     before = key;
   }
-  AddLittle<uint32_t>(block, 0);  // one restart, at the beginning
+  // Writes the restart points of the block: only one, at the beginning.
+  AddLittle<uint32_t>(block, 0);
   AddLittle<uint32_t>(block, 1);
   return block;
 }

@@ -31,7 +31,7 @@ TestAttribute Texts(const std::string& name,
 TestAttribute Type(const std::string& name, DataType value);
 TestAttribute Ints(const std::string& name, const std::vector<int64_t>& values);
 TestAttribute Floats(const std::string& name, const std::vector<float>& values);
-// An extent of -1 is open.
+// Makes an attribute of type shape. An extent of -1 is open.
 TestAttribute ShapeOf(const std::string& name,
                       const std::vector<int64_t>& dims);
 TestAttribute NoRank(const std::string& name);
@@ -41,7 +41,7 @@ TestAttribute Functions(const std::string& name,
 
 std::span<const uint8_t> AsBytes(const std::string& text);
 
-// A node with inputs and attributes.
+// Makes a node with inputs and attributes.
 NodeDef MakeNode(const std::string& name, const std::string& op,
                  const std::vector<std::string>& inputs,
                  const std::vector<TestAttribute>& attributes = {});

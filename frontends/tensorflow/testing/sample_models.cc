@@ -126,7 +126,7 @@ SavedModel SampleSavedModel() {
              {"serving_default_x", "scale", "count"}, {Function("f", "serve")});
   graph.Node("Call_1", "StatefulPartitionedCall", {"count"},
              {Function("f", "increment")});
-  // The layout is that of tf.saved_model.save.
+  // The SavedModel has the layout that tf.saved_model.save writes.
   AttrValue names;
   names.mutable_tensor()->set_dtype(DT_STRING);
   names.mutable_tensor()->mutable_tensor_shape()->add_dim()->set_size(2);

@@ -10,7 +10,8 @@
 
 namespace ember::tensorflow {
 
-// The names: layers, loop (version 1), functions (version 2), text.
+// Returns the names of the samples: layers, loop (control flow of TensorFlow
+// 1), functions (TensorFlow 2) and text (a GraphDef in text form).
 std::vector<std::string> SampleModelNames();
 std::string SampleModel(const std::string& name);
 

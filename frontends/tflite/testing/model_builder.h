@@ -25,24 +25,30 @@ namespace ember::tflite {
 struct TestTensor {
   schema::TensorType type = schema::TensorType::FLOAT32;
   std::vector<int32_t> shape = {};
-  std::string name = "";  // If empty: "t" and its number.
+  // Name of the tensor. If empty, the name is "t" followed by the tensor's
+  // number.
+  std::string name = "";
   std::vector<float> scales = {};
   std::vector<int64_t> zero_points = {};
   int axis = 0;
   bool is_variable = false;
-  std::vector<int32_t> signature = {};  // the shape with -1 for open dims
-  std::string data = "";                // Bytes of a constant.
-  bool sparse = false;                  // True: use `sparsity`.
+  // shape_signature of the file: the shape with -1 for open dims.
+  std::vector<int32_t> signature = {};
+  // Bytes of the elements, if the tensor is a constant.
+  std::string data = "";
+  bool sparse = false;  // True: use `sparsity`.
 };
 
 class ModelBuilder {
  public:
   ModelBuilder() { Subgraph("main"); }
 
-  // Begins a new subgraph, which gets all that follows. Returns its number.
+  // Begins a new subgraph, to which the following tensors and operators are
+  // added. Returns the number of the subgraph.
   int Subgraph(const std::string& name);
 
-  // Adds a tensor to the subgraph, and returns its number.
+  // Adds a tensor to the current subgraph, and returns the number of the
+  // tensor.
   int Tensor(TestTensor tensor);
   int Input(TestTensor tensor);
   int Output(TestTensor tensor);
@@ -54,9 +60,11 @@ class ModelBuilder {
     return Tensor(std::move(tensor));
   }
 
-  // Builder for options: schema::CreateConv2DOptions(m.fbb(), …).Union().
+  // Returns the builder with which a test makes the options of an operator:
+  // schema::CreateConv2DOptions(m.fbb(), …).Union().
   flatbuffers::FlatBufferBuilder& fbb() { return fbb_; }
-  // An input of -1 is left out.
+  // Adds an operator to the current subgraph. An input of -1 means an operand
+  // that is left out.
   void Operator(schema::BuiltinOperator code,
                 const std::vector<int32_t>& inputs,
                 const std::vector<int32_t>& outputs,
@@ -69,7 +77,7 @@ class ModelBuilder {
   void Signature(const std::string& key, int subgraph,
                  const std::vector<std::pair<std::string, int>>& inputs,
                  const std::vector<std::pair<std::string, int>>& outputs);
-  // Sets the sparsity of the following tensors with `sparse`.
+  // Sets the sparsity for the following tensors whose field `sparse` is true.
   void Sparsity(flatbuffers::Offset<schema::SparsityParameters> sparsity) {
     sparsity_ = sparsity;
   }

@@ -7,8 +7,8 @@
 namespace ember::torch_export {
 namespace {
 
-// The JSON is composed from text here, so that the tests have the schema's
-// names in one place.
+// The JSON is composed from text, so that the names of the schema are in one
+// place of the tests.
 std::string Quoted(const std::string& text) {
   return nlohmann::json(text).dump();
 }
@@ -37,7 +37,7 @@ bool IsNumber(const std::string& text) {
   return text.find_first_not_of("0123456789") == std::string::npos;
 }
 
-// Returns the schema's ScalarType.
+// Returns the schema's number (ScalarType) of a type.
 int SchemaType(DType dtype) {
   switch (dtype) {
     case DType::kU8:
@@ -395,7 +395,8 @@ std::string ProgramBuilder::SavedDict(bool constants) const {
     }
     const std::string tensor =
         torchscript::PickleTensor(key, stored.dtype, stored.dims, strides, 0);
-    // Parameters are wrapped in a call that marks them as parameters.
+    // In the pickle, a parameter is wrapped in a call that marks it as a
+    // parameter.
     items += torchscript::PickleText(stored.name);
     items += constants ? tensor
                        : "ctorch._utils\n_rebuild_parameter\n(" + tensor +

@@ -26,12 +26,12 @@ namespace ember::torch_export {
 // An argument of a node, as JSON.
 struct Given {
   std::string json;
-  std::string name;  // if not empty: passed by this name
+  std::string name;  // If not empty, the argument is passed by this name.
 };
 Given None();
 Given Tensor(const std::string& name);
 Given Tensors(const std::vector<std::string>& names);
-// Names; "" means None.
+// Makes an argument that is a list of tensors, by name; "" means None.
 Given OptionalTensors(const std::vector<std::string>& names);
 Given Int(int64_t value);
 Given Ints(const std::vector<int64_t>& values);
@@ -41,14 +41,17 @@ Given Text(const std::string& value);
 Given Type(DType dtype);
 Given Device(const std::string& type);
 Given SymInt(const std::string& name);
-// Digits, or names of values.
+// Makes an argument that is a list of integers. Each is digits, or the name of
+// a value.
 Given SymInts(const std::vector<std::string>& values);
 Given Named(std::string name, Given argument);
 
-// A graph: that of the program, or one that is an argument.
+// Builds the JSON of a graph: the graph of the program, or a graph that is an
+// argument of a node.
 class GraphText {
  public:
-  // `extents`: digits, or expressions.
+  // Adds an input that is a tensor. `extents`: each is digits, or an
+  // expression.
   void TensorInput(const std::string& name, DType dtype,
                    const std::vector<std::string>& extents);
   void SymIntInput(const std::string& name);
@@ -100,7 +103,7 @@ class ProgramBuilder : public GraphText {
   void Range(const std::string& symbol, std::optional<int64_t> least,
              std::optional<int64_t> largest);
   void Version(int64_t major, int64_t minor);
-  // Sets the treespec of the results.
+  // Sets the description (treespec) of the structure of the results.
   void Arranged(const std::string& out_spec);
   // Adds the tensors of another program, so that the archive can hold either
   // program.

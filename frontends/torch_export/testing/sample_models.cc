@@ -11,7 +11,7 @@ std::vector<uint8_t> Floats(const std::vector<float>& values) {
   std::memcpy(bytes.data(), values.data(), bytes.size());
   return bytes;
 }
-// first, first + step …
+// Returns the bytes of the f32 numbers first, first + step, ….
 std::vector<uint8_t> Series(size_t count, float first, float step) {
   std::vector<float> values;
   for (size_t i = 0; i < count; ++i)
@@ -61,7 +61,7 @@ ProgramBuilder Layers() {
   return p;
 }
 
-// y = x + attention(norm(x)); one head.
+// A program that computes y = x + attention(norm(x)) with one head.
 ProgramBuilder Block() {
   ProgramBuilder p;
   p.Parameter("p_norm_weight", "norm.weight", DType::kF32, {4},

@@ -20,7 +20,7 @@ namespace ember::torch_export {
 // loop: x f32[2] → while_loop: doubled until the sum is above 100
 std::span<const std::string_view> SampleModelNames();
 ProgramBuilder SampleProgram(std::string_view name);
-// Returns an archive of the newer layout.
+// Returns the archive of a sample, in the layout of newer versions of PyTorch.
 std::string SampleModel(std::string_view name);
 
 }  // namespace ember::torch_export

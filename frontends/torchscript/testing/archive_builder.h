@@ -20,7 +20,7 @@
 
 namespace ember::torchscript {
 
-// Return the instructions of a pickle, as bytes in a string.
+// These functions return instructions of a pickle, as the bytes of a string.
 std::string PickleText(std::string_view text);
 std::string PickleInteger(int64_t value);
 std::string PickleFloat(double value);
@@ -30,11 +30,11 @@ std::string PickleTensor(const std::string& key, DType dtype,
 
 class ArchiveBuilder {
  public:
-  // Sets the text of code/__torch__.py. `module` names another file:
+  // Sets the text of code/__torch__.py. `module` selects another file, such as
   // "__torch__.sub".
   void Code(const std::string& text, const std::string& module = "__torch__");
 
-  // Add attributes to the object that was begun last.
+  // These functions add attributes to the object that was begun last.
   void Tensor(const std::string& name, DType dtype,
               const std::vector<int64_t>& dims,
               const std::vector<uint8_t>& bytes);
@@ -46,19 +46,20 @@ class ArchiveBuilder {
   void Float(const std::string& name, double value);
   void Flag(const std::string& name, bool value);
   void None(const std::string& name);
-  // Adds an attribute made by any instructions.
+  // Adds an attribute whose value the given pickle instructions make.
   void Pickled(const std::string& name, const std::string& instructions);
   // Begins an attribute that is an object. Its attributes follow until End.
   void Begin(const std::string& name, const std::string& class_name);
   void End();
 
-  // Adds CONSTANTS.c0 and so on.
+  // Adds a constant of the code. The first one is CONSTANTS.c0, the next
+  // CONSTANTS.c1, and so on.
   void Constant(DType dtype, const std::vector<int64_t>& dims,
                 const std::vector<uint8_t>& bytes);
   // Adds an input with which forward was traced.
   void TracedInput(DType dtype, const std::vector<int64_t>& dims);
 
-  // Adds any other entry.
+  // Adds any other entry to the archive.
   void Entry(const std::string& name, const std::string& contents);
 
   std::string Finish();

@@ -17,7 +17,7 @@ std::vector<uint8_t> Floats(const std::vector<float>& values) {
 constexpr std::string_view kNames[] = {"layers", "branch", "loop", "counter",
                                        "first",  "views",  "texts"};
 
-// y = relu(x W^T + b), by a module within the module.
+// A model that computes y = relu(x W^T + b) in a submodule.
 void AddLayers(ArchiveBuilder& archive) {
   archive.Code(R"(class Net(Module):
   __parameters__ = []
@@ -45,7 +45,8 @@ void AddLayers(ArchiveBuilder& archive) {
   archive.End();
 }
 
-// 2 x if the sum is positive, else -x. A sum that is too large is an error.
+// A model that returns 2 x if the sum of x is positive, else -x. A sum that is
+// too large is an error.
 void AddBranch(ArchiveBuilder& archive) {
   archive.Code(R"(class Net(Module):
   def forward(self: __torch__.Net,
@@ -66,7 +67,7 @@ void AddBranch(ArchiveBuilder& archive) {
 )");
 }
 
-// Doubles x until the sum is at least 100.
+// A model that doubles x until the sum of x is at least 100.
 void AddLoop(ArchiveBuilder& archive) {
   archive.Code(R"(class Net(Module):
   def forward(self: __torch__.Net,
@@ -84,7 +85,8 @@ void AddLoop(ArchiveBuilder& archive) {
 )");
 }
 
-// Adds up its inputs, from (1, 1, 1) on, and counts the calls.
+// A model that adds up its inputs, beginning with (1, 1, 1), and counts the
+// calls.
 void AddCounter(ArchiveBuilder& archive) {
   archive.Code(R"(class Net(Module):
   sums : Tensor
@@ -100,7 +102,8 @@ void AddCounter(ArchiveBuilder& archive) {
   archive.Integer("count", 0);
 }
 
-// Keeps the last x, which is None before the first call.
+// A model that keeps the x of the last call, which is None before the first
+// call.
 void AddFirst(ArchiveBuilder& archive) {
   archive.Code(R"(class Net(Module):
   last : Optional[Tensor]
@@ -130,7 +133,7 @@ void AddViews(ArchiveBuilder& archive) {
 )");
 }
 
-// Uses lists, dicts, texts, and loops of known length.
+// A model that uses lists, dicts, texts, and loops of known length.
 void AddTexts(ArchiveBuilder& archive) {
   archive.Code(R"(class Net(Module):
   scale : Final[float] = 0.5

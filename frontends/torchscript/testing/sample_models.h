@@ -11,7 +11,8 @@
 namespace ember::torchscript {
 
 std::span<const std::string_view> SampleModelNames();
-// Returns an archive; the name is one of those. All models take x: f32[2, 3].
+// Returns the archive of a model; the name is one of SampleModelNames(). All
+// models take x: f32[2, 3].
 std::string SampleModel(std::string_view name);
 
 }  // namespace ember::torchscript

@@ -1,5 +1,6 @@
 // The asynchronous copies of a thread of the emulated grid (PTX's cp.async), in
-// groups. A group is copied when the thread waits for it, as late as on a GPU.
+// groups. The copies of a group are performed when the thread waits for the
+// group, which is the latest time at which a GPU may perform them.
 //
 //   AsyncCopies copies;
 //   copies.Begin({.to = to, .from = from, .bytes = 16, .read = 16});
@@ -22,15 +23,17 @@ struct AsyncCopy {
   uint8_t* to = nullptr;
   const uint8_t* from = nullptr;
   uint32_t bytes = 0;
-  uint32_t read = 0;  // number of bytes that are read; the rest are zeros
+  uint32_t read = 0;  // number of source bytes; the rest of the target becomes
+                      // zeros
 };
 
 class AsyncCopies {
  public:
   void Begin(const AsyncCopy& copy) { copies_.push_back(copy); }
-  // Makes a group of the copies since the last call of Commit.
+  // Puts the copies since the last call of Commit into a group.
   void Commit() { groups_.push_back(std::exchange(copies_, {})); }
-  // Performs all copies except those of the last `groups` groups.
+  // Performs the copies of all groups except the last `groups` ones.
+  // visit(copy) is called before each copy.
   template <typename Visit>
   void Await(uint32_t groups, Visit&& visit) {
     for (; groups_.size() > groups; groups_.pop_front()) {
@@ -43,8 +46,8 @@ class AsyncCopies {
   }
 
  private:
-  std::vector<AsyncCopy> copies_;  // copies since the last Commit
-  // earlier groups, the oldest first
+  std::vector<AsyncCopy> copies_;  // copies begun since the last Commit
+  // groups of earlier copies, the oldest group first
   std::deque<std::vector<AsyncCopy>> groups_;
 };
 

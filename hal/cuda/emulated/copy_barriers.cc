@@ -10,14 +10,14 @@
 namespace ember::hal::cuda {
 namespace {
 
-// The swizzle exchanges address bits: it xors the 16-byte piece of a row of 128
-// bytes with the number of the row modulo eight.
+// Number of bytes of a row of a swizzled box. The swizzle xors the number of
+// each 16-byte piece of a row with the number of the row modulo eight.
 constexpr uint64_t kSwizzledRow = 128;
 constexpr uint64_t kSwizzledRows = 8;
 constexpr uint64_t kPiece = 16;
 // alignment in bytes of a box in shared memory
 constexpr uint64_t kAlignment = 128;
-// alignment in bytes of a swizzled box: eight rows
+// Alignment in bytes of a swizzled box: the size of eight rows.
 constexpr uint64_t kSwizzledAlignment = 1024;
 
 uint64_t RowBytes(const TensorMap& map) {
@@ -37,8 +37,9 @@ uint64_t PlaceOf(const TensorMap& map, uint64_t offset) {
   return offset ^ (offset / kSwizzledRow % kSwizzledRows) * kPiece;
 }
 
-// The elements [begin, end) of a row of the box that are inside of the tensor,
-// and the address that the first element of the row would have.
+// A row of the box: the range [begin, end) of its elements that are inside of
+// the tensor, and the address that the first element of the row has or would
+// have.
 struct Row {
   int64_t begin = 0, end = 0;
   uint64_t address = 0;
@@ -91,7 +92,8 @@ std::string CopyBarriers::Arrive(uint32_t thread, uint64_t offset,
   --barrier->pending;
   barrier->expected += bytes;
   races_.Release(thread, barrier->arrived);
-  // If there are no copies, nothing happens at the end of a phase.
+  // A phase without copies ends with its last arrival; shared memory does not
+  // change.
   if (barrier->pending == 0 && barrier->expected == 0 &&
       barrier->copies.empty()) {
     EndPhase(*barrier, nullptr);

@@ -44,23 +44,26 @@ class CopyBarriers {
 
   void BeginBlock() { barriers_.clear(); }
   bool Any() const { return !barriers_.empty(); }
-  // Makes a barrier at an offset. `count` is the number of arrivals in a phase.
+  // Makes a barrier at an offset. `count` is the number of arrivals that
+  // complete a phase.
   std::string Init(uint64_t offset, uint32_t count);
-  // Records that a thread arrives at a barrier. `bytes` is the number of copied
-  // bytes that this arrival expects in addition.
+  // Records that a thread arrives at a barrier. The phase then waits for
+  // `bytes` more copied bytes.
   std::string Arrive(uint32_t thread, uint64_t offset, uint64_t bytes);
-  // Copies the box that begins at the coordinates (innermost first; elements
-  // outside of the tensor are zeros) to the offset `to`. `can_read` says if the
-  // device has the memory.
+  // Begins to copy a box of a tensor to the offset `to`. The box begins at the
+  // coordinates (innermost first); elements outside of the tensor become zeros.
+  // `can_read` returns true if a range of addresses is memory of the device.
   std::string BeginCopy(
       uint32_t thread, const TensorMap& map,
       std::span<const int32_t> coordinates, uint64_t to, uint64_t offset,
       const std::function<bool(uintptr_t begin, uint64_t bytes)>& can_read);
-  // True if the phase of that parity is over. The thread then knows everything
-  // that happened before its end.
+  // True if the barrier's phase with this parity is over. In this case
+  // everything that happened before the end of the phase counts as known to the
+  // thread.
   bool IsOver(uint32_t thread, uint64_t offset, uint32_t parity);
-  // Ends phases that wait for nothing but copies which have begun, and performs
-  // these copies in the block's shared memory. Returns true if there were any.
+  // Ends each phase that waits only for copies that have begun, and performs
+  // these copies in the block's shared memory. Returns true if there was such a
+  // phase.
   bool EndPhases(uint8_t* shared);
   // Describes what the barrier's phase is waiting for.
   std::string Lacks(uint64_t offset) const;
@@ -77,12 +80,15 @@ class CopyBarriers {
     uint32_t pending = 0;
     // number of bytes that are still expected in this phase
     uint64_t expected = 0;
-    uint64_t begun = 0;        // number of bytes of copies that have begun
-    uint32_t phase = 0;        // number of finished phases
-    std::vector<Copy> copies;  // copies of this phase
-    // number of the agent that performs the copies (SharedRaces)
+    uint64_t begun = 0;        // number of bytes whose copies have begun in
+                               // this phase
+    uint32_t phase = 0;        // number of phases of this barrier that have
+                               // ended
+    std::vector<Copy> copies;  // copies that have begun in this phase
+    // number of the agent that performs the copies (see SharedRaces)
     uint32_t agent = 0;
-    Clock arrived, known;  // clocks of this phase and of the finished ones
+    Clock arrived, known;  // vector clocks: of the arrivals in this phase, and
+                           // of everything up to the end of the finished phases
   };
 
   Barrier* Find(uint64_t offset);
@@ -90,7 +96,8 @@ class CopyBarriers {
 
   SharedRaces& races_;
   const uint64_t shared_bytes_;
-  std::map<uint64_t, Barrier> barriers_;  // barriers by their offset
+  std::map<uint64_t, Barrier> barriers_;  // all barriers, by their offset in
+                                          // shared memory
 };
 
 }  // namespace ember::hal::cuda

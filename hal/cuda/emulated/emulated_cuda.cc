@@ -3,12 +3,12 @@
 #include <cstdio>
 #include <cstring>
 
+#include "hal/cuda/api/result.h"
 #include "hal/cuda/emulated/machine.h"
 #include "hal/cuda/emulated/tensor_map.h"
-#include "hal/cuda/result.h"
 
-// The shared library uses CUDA's names. This process uses other names, because
-// it may load CUDA's own library too.
+// The functions of the shared library have CUDA's names. In this process they
+// have other names, because it may load CUDA's own library too.
 #ifdef EMBER_EMULATED_LIBRARY
 #define EMBER_CALL(symbol) \
   extern "C" __attribute__((visibility("default"))) CUresult symbol
@@ -17,10 +17,12 @@
 #define EMBER_CALL(symbol) static CUresult Emulated_##symbol
 #define EMBER_SYMBOL(symbol) Emulated_##symbol
 #endif
-// If EMBER_EMULATED_WITHOUT_MAPS is defined, this is the library of a driver
-// before CUDA 12, which lacks tensor maps.
+// If EMBER_EMULATED_WITHOUT_MAPS is defined, the library behaves like a driver
+// before CUDA 12, which has no tensor maps.
 
-// Begins a call outside of contexts, or one in the current context.
+// EMBER_BEGIN begins a call that needs no context; EMBER_BEGIN_IN_CONTEXT
+// begins a call in the current context. Both record the call and return its
+// error if it must fail.
 #define EMBER_BEGIN(symbol)                              \
   Machine& machine = Machine::Get();                     \
   const std::lock_guard<std::mutex> lock(machine.mutex); \
@@ -29,8 +31,8 @@
   Machine& machine = Machine::Get();                     \
   const std::lock_guard<std::mutex> lock(machine.mutex); \
   if (const CUresult result = machine.Enter(symbol)) return result
-// Begins a call that destroys an object: it always does, and returns its error
-// afterwards.
+// Begins a call that destroys an object. Such a call destroys the object even
+// if it must fail, and returns the error afterwards.
 #define EMBER_BEGIN_DESTROY(symbol)                      \
   Machine& machine = Machine::Get();                     \
   const std::lock_guard<std::mutex> lock(machine.mutex); \
@@ -42,7 +44,7 @@ static bool IsDevice(const Machine& machine, int device) {
   return machine.is_ready && device >= 0 && device < machine.device_count;
 }
 
-// --- devices and contexts
+// --- functions for devices and contexts
 
 EMBER_CALL(cuInit)(unsigned flags) {
   Machine& machine = Machine::Get();
@@ -269,7 +271,7 @@ EMBER_CALL(cuMemHostGetDevicePointer_v2)
   return kSuccess;
 }
 
-// --- streams and events
+// --- functions for streams and events
 
 EMBER_CALL(cuStreamCreate)(CUstream* stream, unsigned) {
   EMBER_BEGIN_IN_CONTEXT("cuStreamCreate");

@@ -1,16 +1,16 @@
 // CUDA's driver library, emulated in this process: its devices use host memory
-// and run kernels on the emulated grid (grid.h). A wrong call returns CUDA's
-// error for it.
+// and run kernels on the emulated grid (grid.h). A wrong call returns the error
+// that CUDA returns for it.
 //
 //   Functions cu = EmulatedFunctions();
 //   cu.Init(0);
 //
-// The calling thread performs all work at once when it is put on a stream. A
-// kernel that fails prints the reason on stderr; its context is lost then, as
-// CUDA's is. Objects of a context that still exist when it ends are counted as
+// The calling thread performs all work at once when it is put on a stream. If a
+// kernel fails, the reason is printed on stderr and the context is lost, as
+// with CUDA. Objects that still exist when their context ends are counted as
 // leaked.
 //
-// For tests the same code is a shared library (//hal/cuda/emulated:
+// For tests the same code is also a shared library (//hal/cuda/emulated:
 // libfake_cuda.so), opened through EMBER_CUDA_LIBRARY.
 //
 // Environment, read by each cuInit:
@@ -26,30 +26,31 @@
 
 #include <cstdint>
 
-#include "hal/cuda/functions.h"
+#include "hal/cuda/api/functions.h"
 
 namespace ember::hal::cuda {
 
-// A symbol that only the emulated library has.
+// Name of a function that exists in the emulated library only; it shows that a
+// library is the emulated one.
 inline constexpr char kEmulatedMark[] = "EmberEmulatedCalls";
 
 Functions EmulatedFunctions();
 
 }  // namespace ember::hal::cuda
 
-// Functions for tests; in the shared library dlsym finds them.
+// These functions are for tests; dlsym finds them in the shared library.
 extern "C" {
 // Returns the names of the calls since the last cuInit, one after another, each
-// ended by a zero; `bytes` is set to their size. Valid until the next call of
-// CUDA.
+// followed by a zero byte. `bytes` is set to their total size. The result is
+// valid until the next call of a CUDA function.
 const char* EmberEmulatedCalls(uint64_t* bytes);
-// Returns the number of calls since the last cuInit that returned
-// EMBER_CUDA_FAULT's result.
+// Returns how many calls since the last cuInit returned the error that
+// EMBER_CUDA_FAULT requests.
 int64_t EmberEmulatedFaults();
-// Returns a number since the process began: objects that existed when their
-// context ended, plus contexts that have not ended.
+// Returns the number of leaked objects since the process began: objects that
+// existed when their context ended, plus contexts that have not ended.
 int64_t EmberEmulatedLeaks();
-// Returns the message of the last kernel that failed, or "".
+// Returns the message of the last kernel that failed; "" if none has failed.
 const char* EmberEmulatedProblem();
 }
 

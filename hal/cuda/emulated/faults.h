@@ -11,21 +11,22 @@
 #include <string>
 #include <string_view>
 
-#include "hal/cuda/functions.h"
+#include "hal/cuda/api/functions.h"
 
 namespace ember::hal::cuda {
 
 class Calls {
  public:
   // Forgets all recorded calls and sets the call that will fail. `fault` is
-  // "FUNCTION:CALL:RESULT", with "*" for any function; empty: no call fails.
+  // "FUNCTION:CALL:RESULT", where "*" as the function means any function. If it
+  // is empty, no call will fail.
   void Begin(std::string_view fault);
-  // Records a call. Returns the result that it must return without doing
-  // anything; 0 means that it proceeds.
+  // Records a call. Returns 0 if the call should proceed, or the error that it
+  // must return without any effect.
   CUresult Note(std::string_view symbol);
 
-  // Returns the names of the recorded calls one after another, each ended by a
-  // zero.
+  // Returns the names of the recorded calls one after another, each followed by
+  // a zero byte.
   const std::string& names() const { return names_; }
   int64_t faults() const { return faults_; }
 
@@ -34,7 +35,8 @@ class Calls {
   int64_t count_ = 0;
   std::map<std::string, int64_t, std::less<>> counts_;
   std::string fault_function_;
-  int64_t fault_call_ = 0;  // number of the call that fails; 0: none
+  int64_t fault_call_ = 0;  // Number of the call that will fail; 0 if no call
+                            // will.
   CUresult fault_result_ = 0;
   int64_t faults_ = 0;
 };

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-// gcc shows the sanitizer by a macro, clang by a feature.
+// gcc defines a macro if AddressSanitizer is on; clang reports it as a feature.
 #if defined(__SANITIZE_ADDRESS__)
 #define EMBER_ADDRESS_SANITIZER 1
 #elif defined(__has_feature)
@@ -19,8 +19,8 @@ namespace ember::hal::cuda {
 
 Fiber::Fiber(size_t stack_bytes)
     : stack_bytes_(stack_bytes),
-      // The stack's memory is not cleared: pages that are never reached take no
-      // memory.
+      // The stack's memory is not initialised, so that pages of it that are
+      // never reached take no physical memory.
       stack_(new uint8_t[stack_bytes]) {
   own_stack_ = {.begin = stack_.get(), .bytes = stack_bytes};
 }
@@ -45,8 +45,8 @@ void Fiber::Start(std::function<void()> function) {
   is_done_ = false;
 }
 
-// The address of the fiber comes in two halves, because makecontext passes
-// integers only.
+// The address of the fiber is passed as two integers, because makecontext can
+// pass integers only.
 void Fiber::Enter(unsigned high, unsigned low) {
   const uint64_t address = uint64_t{high} << 32 | low;
   reinterpret_cast<Fiber*>(static_cast<uintptr_t>(address))->Run();
@@ -62,11 +62,13 @@ void Fiber::Run() {
 
 void Fiber::Resume() {
   if (_setjmp(outside_) != 0) {
-    // The fiber's own stack is known already; its saved locals remain.
+    // The address and size of the fiber's stack are known already. A copy is
+    // passed to Arrive, so that the saved record of its locals remains.
     Stack left = own_stack_;
     return Arrive(stack_outside_, left);
   }
-  // A new run must not continue with the locals of an abandoned one.
+  // A new run must not use AddressSanitizer's record of the locals of an
+  // abandoned run.
   if (!is_started_) own_stack_.locals = nullptr;
   Leave(&stack_outside_, own_stack_);
   if (is_started_) _longjmp(inside_, 1);

@@ -7,9 +7,10 @@
 //   fiber.Resume();           // to the end
 //   fiber.is_done();          // true: it can be started again
 //
-// The function must not throw. A fiber that is not done can be started anew:
-// the old run is abandoned and its locals are not destroyed. All calls come
-// from one thread; Pause is called from inside.
+// The function must not throw. A fiber that is not done can be started again:
+// its old run is abandoned without destroying the run's local variables. All
+// functions must be called on one thread; Pause must be called by the fiber's
+// function.
 #ifndef EMBER_HAL_CUDA_EMULATED_FIBER_H_
 #define EMBER_HAL_CUDA_EMULATED_FIBER_H_
 
@@ -30,7 +31,7 @@ class Fiber {
   Fiber& operator=(const Fiber&) = delete;
 
   void Start(std::function<void()> function);
-  // Runs until the function pauses or ends.
+  // Runs the function until it pauses or ends.
   void Resume();
   void Pause();
   bool is_done() const { return is_done_; }
@@ -41,24 +42,25 @@ class Fiber {
   }
 
  private:
-  // The properties of a stack that AddressSanitizer must know before a switch.
-  // Without them it mistakes locals of one stack for those of returned calls on
-  // the other.
+  // The properties of a stack that AddressSanitizer must know before a switch
+  // to it. Without them it would take the local variables of one stack for
+  // those of calls on the other stack that have returned.
   struct Stack {
     const void* begin = nullptr;
     size_t bytes = 0;
-    // AddressSanitizer's record of the stack's locals while the other stack
-    // runs.
+    // AddressSanitizer's record of this stack's local variables while another
+    // stack is in use.
     void* locals = nullptr;
   };
 
   static void Enter(unsigned high, unsigned low);
   void Run();
-  // Called before each switch. `from` is the stack that is left; null if it is
-  // left for good. Leave and Arrive do nothing without AddressSanitizer.
+  // Called before each switch to the stack `to`. `from` is the stack that is
+  // left; null if its function ends. Leave and Arrive do nothing without
+  // AddressSanitizer.
   static void Leave(Stack* from, const Stack& to);
   // Called after each switch, on the stack `at`. `from` is set to the address
-  // and size of the stack that was left.
+  // and size of the stack from which the switch was made.
   static void Arrive(const Stack& at, Stack& from);
 
   const size_t stack_bytes_;
@@ -66,10 +68,11 @@ class Fiber {
   std::function<void()> function_;
   bool is_started_ = false;
   bool is_done_ = true;
-  // context in which the fiber is entered for the first time
+  // context with which the fiber's function is entered for the first time
   ucontext_t first_;
-  ucontext_t first_back_;  // context of the first call of Resume
-  // All switches after the first use these, which need no system call.
+  ucontext_t first_back_;  // context of the first call of Resume, to which the
+                           // fiber returns at the end
+  // jmp_bufs for all switches after the first one; they need no system call.
   jmp_buf inside_;
   jmp_buf outside_;
   Stack own_stack_;

@@ -42,7 +42,8 @@ GridRunner::GridRunner(const GridLaunch& launch, const FindMemory& memory,
   shared_ = static_cast<uint8_t*>(
       std::align(kSharedAlignment, shared_bytes_, begin, room));
   threads_.resize(thread_count_);
-  // If threads never synchronise, one stack serves one thread after another.
+  // If the kernel's threads never synchronise, they run one after another on a
+  // single stack.
   const size_t stacks = launch.kernel.meets ? thread_count_ : 1;
   while (fibers_.size() < stacks) fibers_.emplace_back(kStackBytes);
 }
@@ -51,8 +52,8 @@ std::string GridRunner::Run() {
   const uint32_t blocks = Volume(launch_.blocks);
   for (uint32_t block = 0; block < blocks && problem_.empty(); ++block) {
     block_ = PlaceOf(block, launch_.blocks);
-    // Shared memory begins with arbitrary contents, on which no kernel may
-    // rely.
+    // Shared memory is filled with arbitrary bytes, because no kernel may rely
+    // on its initial contents.
     std::memset(shared_, 0xcd, shared_bytes_);
     races_.BeginBlock();
     copy_barriers_.BeginBlock();
@@ -136,7 +137,9 @@ bool GridRunner::ReleaseBarrier() {
     const bool any_is_there = std::ranges::any_of(
         threads_,
         [this](const Thread& thread) { return IsAtBarrierOfAll(thread); });
-    // If not all threads wait at a barrier, one that waits is reported.
+    // The message names a thread that is not at the barrier of all threads. If
+    // no thread is at that barrier, threads that have ended are skipped, so
+    // that it names one that waits.
     if (!any_is_there && threads_[i].state == State::kIsDone) continue;
     problem_ = Concat(
         {any_is_there ? "threads wait at a barrier, expected all of them, but "

@@ -1,6 +1,6 @@
 // Tests copies of boxes on the emulated grid, the barriers that count them, and
-// barriers for some of a block's threads: they do what PTX specifies, and wrong
-// uses are found.
+// barriers for some of a block's threads: the emulation does what PTX
+// specifies, and detects wrong uses.
 #include <array>
 #include <cstdint>
 #include <string>
@@ -16,18 +16,18 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// A tensor of kRows rows of kColumns words, copied by boxes of 4 rows of 8
-// words to a ring of two slots.
+// The tensor has kRows rows of kColumns words. It is copied in boxes of 4 rows
+// of 8 words to a ring buffer with two entries.
 constexpr uint32_t kRows = 18, kColumns = 8;
 constexpr uint32_t kBoxRows = 4;
 constexpr uint32_t kBoxWords = kBoxRows * kColumns;
 constexpr uint32_t kSlots = 2, kTurns = 5;
-// Offset of the barriers in shared memory: full ones, then empty ones.
+// Offset in shared memory of the copy barriers: first those that say that an
+// entry of the ring is full, then those that say that it is empty.
 constexpr uint32_t kBarriers = 1024;
 constexpr uint32_t kConsumers = 32;
 
-// Names the mistake that a kernel makes on purpose. A kernel with kNone makes
-// none.
+// The mistake that a kernel makes on purpose. A kernel with kNone makes none.
 enum class Fault : uint8_t {
   kNone,
   kNoFullWait,
@@ -49,14 +49,17 @@ uint8_t* Barrier(GridThread* thread, bool is_full, uint32_t slot) {
 void Produce(GridThread* thread, const void* map, Fault fault) {
   for (uint32_t turn = 0; turn < kTurns; ++turn) {
     const uint32_t slot = turn % kSlots, use = turn / kSlots;
-    // The end of the previous copy does not show that its readers are done.
+    // A kernel with kNoEmptyWait waits for the end of the previous copy instead
+    // of its readers, which is the mistake: the end of the copy does not show
+    // that its readers are done.
     const bool waits_for_copy = fault == Fault::kNoEmptyWait;
     thread->functions->await_phase(
         thread, Barrier(thread, waits_for_copy, slot), 1 - use % 2);
     uint8_t* const full = Barrier(thread, true, slot);
     thread->functions->arrive(
         thread, full, 4 * kBoxWords + (fault == Fault::kMoreBytes ? 4 : 0));
-    // The first box begins above the tensor, the last one ends below it.
+    // The first box begins above the tensor's first row, the last one ends
+    // below its last row.
     const int32_t coordinates[] = {0,
                                    static_cast<int32_t>(turn * kBoxRows) - 1};
     thread->functions->copy_box(
@@ -67,8 +70,8 @@ void Produce(GridThread* thread, const void* map, Fault fault) {
   }
 }
 
-// Computes out[thread] as the sum over all boxes of the word with the thread's
-// number.
+// Computes out[thread], the sum over all boxes of the word whose number in the
+// box is the thread's number.
 void Consume(GridThread* thread, uint32_t* out, Fault fault) {
   const uint32_t number = thread->thread[0];
   uint32_t sum = 0;
@@ -103,8 +106,9 @@ void Pipeline(GridThread* thread, void* const* arguments) {
     Consume(thread, *static_cast<uint32_t* const*>(arguments[0]), kFault);
 }
 
-// A kernel whose first two warps exchange words; the third warp does not take
-// part. kBarrier is the barrier of the second warp.
+// A kernel whose first two warps exchange words and synchronise at a numbered
+// barrier; the third warp does not take part. kBarrier is the number of the
+// barrier that the second warp uses.
 template <uint32_t kBarrier>
 void MeetInPairs(GridThread* thread, void* const* arguments) {
   const uint32_t number = thread->thread[0];
@@ -138,8 +142,8 @@ class GridBoxes : public ::testing::Test {
               0);
   }
 
-  // Runs the kernel with as many threads as there are results, or the given
-  // number.
+  // Runs the kernel with `threads` threads; 0 means as many as there are
+  // results.
   Outcome Run(GridKernel function, uint32_t results, uint32_t threads = 0) {
     if (threads == 0) threads = results;
     Outcome run;
@@ -233,7 +237,8 @@ TEST_F(GridBoxes, SomeThreadsMeet) {
                 "threads"));
 }
 
-// A kernel that copies rows of 128 bytes whose pieces of 16 bytes are swizzled.
+// A kernel that copies a box with rows of 128 bytes, in which the pieces of 16
+// bytes are swizzled.
 void CopySwizzled(GridThread* thread, void* const* arguments) {
   uint8_t* const barrier = thread->shared + kBarriers;
   thread->functions->make_copy_barrier(thread, barrier, 1);
@@ -285,8 +290,8 @@ TEST_F(GridBoxes, PiecesOfSwizzledRowsAreExchanged) {
   }
 }
 
-// A kernel that copies a box of a tensor of 5 images of 3 lines of 4 words. The
-// box has images 1 to 4 on each of lines 2 and 3; the last line is outside.
+// A kernel that copies a box from a tensor of 5 images of 3 lines of 4 words.
+// The box has lines 2 and 3 of images 1 to 4; line 3 is outside of the tensor.
 void CopyByLines(GridThread* thread, void* const* arguments) {
   uint8_t* const barrier = thread->shared + kBarriers;
   thread->functions->make_copy_barrier(thread, barrier, 1);

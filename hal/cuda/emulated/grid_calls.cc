@@ -15,7 +15,8 @@
 namespace ember::hal::cuda {
 namespace {
 
-// Number of barriers of bar.sync, including that of all threads.
+// Number of barriers that bar.sync can name, including barrier 0, which is for
+// all threads.
 constexpr uint32_t kNamedBarriers = 16;
 
 }  // namespace
@@ -33,9 +34,11 @@ void GridRunner::Barrier(GridThread* thread) {
 float GridRunner::PowerOfTwo(GridThread*, float x) {
   const auto power = static_cast<float>(std::exp2(double{x}));
   if (power < std::numeric_limits<float>::min()) return 0;
-  // These results are exact, as the instruction specifies.
+  // A power of zero or infinity, and a NaN, are exact, as the instruction
+  // specifies.
   if (x == 0 || !std::isfinite(power)) return power;
-  // Half of the other results are off by one unit up or down.
+  // Half of the other results are changed by one unit in the last place, up or
+  // down.
   switch (std::bit_cast<uint32_t>(x) * 0x9e3779b9u >> 30) {
     case 0:
       return std::nextafter(power, 0.0f);
@@ -241,7 +244,7 @@ void GridRunner::Fail(uint32_t number, const std::string& what) {
   problem_ = Concat(
       {"thread ", PlaceText(PlaceOf(number, launch_.threads)), " ", what});
   FiberOf(number).Pause();
-  EMBER_CHECK(false) << "a thread that failed goes on";
+  EMBER_CHECK(false) << "a thread continues after its failure";
 }
 
 }  // namespace ember::hal::cuda

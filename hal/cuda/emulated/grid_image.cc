@@ -1,4 +1,4 @@
-// Writes and reads kernels of this process as bytes.
+// Encodes kernels of this process as the bytes of an image, and decodes them.
 #include <cstddef>
 #include <cstdint>
 #include <cstring>

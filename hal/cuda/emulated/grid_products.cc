@@ -11,7 +11,7 @@
 namespace ember::hal::cuda {
 namespace {
 
-// The shape of the matrices that warps load: eight rows of kRowBytes bytes.
+// The shape of a matrix that a warp loads: eight rows of kRowBytes bytes.
 constexpr uint32_t kRowBytes = 16;
 constexpr uint32_t kRowsOfMatrix = 8;
 constexpr uint32_t kWarpGroupThreads = 128;
@@ -46,8 +46,8 @@ void GridRunner::MultiplyWide(GridThread* seen, uint32_t packed,
   GridRunner& runner = Of(seen);
   const uint32_t number = runner.NumberOf(*seen);
   const uint32_t first = runner.WholeWarpOf(number, "multiplies matrices");
-  // On a GPU the warps of a group synchronise; here each may come at its own
-  // time.
+  // On a GPU the four warps of a warpgroup synchronise for the product; here
+  // each warp may reach it at its own time.
   const uint32_t group = number - number % kWarpGroupThreads;
   runner.CheckGroup(number, nullptr, b);
   const WarpProduct product = WarpProduct::Unpack(packed);
@@ -146,15 +146,16 @@ void GridRunner::AwaitProducts(GridThread* seen, uint32_t groups) {
   GridRunner& runner = Of(seen);
   Thread& thread = runner.threads_[runner.NumberOf(*seen)];
   for (; thread.held_groups.size() > groups; thread.held_groups.pop_front()) {
-    // The hardware may have read the operands as late as now, so they are held
-    // until here.
+    // The hardware may read the operands until this moment, so they stay held
+    // until now.
     for (const HeldBytes& held : thread.held_groups.front()) {
       runner.races_.Release(held.offset, held.bytes);
       Access(seen, runner.shared_ + held.offset, held.bytes, kLoadKind);
     }
   }
-  // The warp waits together. Other threads of the warp may be behind the thread
-  // that reports this.
+  // All threads of the warp wait at the same time, but this one may report a
+  // store of another thread of the warp before that thread has reached the
+  // wait.
   if (!runner.copy_barriers_.Any()) return;
   const uint32_t number = runner.NumberOf(*seen);
   const uint32_t first = runner.WholeWarpOf(number, "waits for products");

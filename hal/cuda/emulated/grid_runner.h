@@ -1,5 +1,5 @@
-// A running grid: its threads as fibers, the thing each one waits for, and the
-// memory that they share. RunGrid (grid.h) uses it.
+// The state of a running grid: its threads as fibers, the event for which each
+// thread waits, and their shared memory. RunGrid (grid.h) uses it.
 //
 //   GridStatistics statistics;
 //   std::string problem = GridRunner(launch, memory, statistics).Run();
@@ -30,20 +30,21 @@
 
 namespace ember::hal::cuda {
 
-// Formats a place for messages: "(3, 0, 0)".
+// Formats the position of a thread or block for messages: "(3, 0, 0)".
 inline std::string PlaceText(const std::array<uint32_t, 3>& place) {
   return Concat({"(", place[0], ", ", place[1], ", ", place[2], ")"});
 }
 
-// Returns the place with the number `number`, counted along x first.
+// Returns the position of the thread or block with the number `number`; x
+// varies fastest.
 inline std::array<uint32_t, 3> PlaceOf(uint32_t number,
                                        const std::array<uint32_t, 3>& extents) {
   return {number % extents[0], number / extents[0] % extents[1],
           number / extents[0] / extents[1]};
 }
 
-// Returns the stacks of this thread's grids, which are reused: one grid runs at
-// a time.
+// Returns the fibers of the calling thread. They are reused for all grids that
+// it runs, because it runs one grid at a time.
 std::deque<Fiber>& FibersOfThread();
 
 class GridRunner {
@@ -61,37 +62,43 @@ class GridRunner {
     kIsDone
   };
   struct HeldBytes {
-    uint64_t offset = 0;  // offset of a barrier or matrix in shared memory
+    uint64_t offset = 0;  // offset in shared memory of the bytes, which belong
+                          // to a barrier or matrix
     uint64_t bytes = 0;
   };
   using WideFactors = std::pair<const void*, const void*>;
   struct Thread {
     GridThread seen;
     State state = State::kRuns;
-    // The thread's inputs to an operation of its warp. There are two of them,
-    // so that a thread that is ahead does not overwrite values that others
-    // still read.
+    // The inputs that the thread passes to an operation of its warp. There are
+    // two sets of them, so that a thread that has reached the next operation
+    // does not overwrite inputs that other threads still read.
     struct Brought {
-      uint32_t value = 0;            // value that a shuffle exchanges
-      WarpOperands operands = {};    // operands of a product
-      const uint8_t* row = nullptr;  // row of a matrix that is loaded
+      uint32_t value = 0;            // value that a shuffle exchanges with
+                                     // other threads
+      WarpOperands operands = {};    // operands of a matrix product
+      const uint8_t* row = nullptr;  // this thread's row of the matrices that
+                                     // the warp loads
     };
     std::array<Brought, 2> brought = {};
     uint32_t meetings = 0;
     uint32_t mask = 0;
-    // The barrier at which the thread waits, and the number of threads that it
-    // waits for; 0 means all.
+    // The barrier at which the thread waits, and the number of threads that
+    // must wait there; 0 means all threads of the block.
     uint32_t barrier = 0;
     uint32_t barrier_threads = 0;
-    // The copy barrier and the parity of the phase for which the thread waits.
+    // Offset of the copy barrier, and parity of its phase, for which the thread
+    // waits.
     uint64_t copy_barrier = 0;
     uint32_t parity = 0;
     AsyncCopies copies;
-    // Operands of products that were not awaited: those since the last commit,
-    // and the earlier groups, the oldest first.
+    // Operands in shared memory of products for which the thread has not
+    // waited. `held`: those since the last commit. `held_groups`: those of
+    // earlier groups, the oldest first.
     std::vector<HeldBytes> held;
     std::deque<std::vector<HeldBytes>> held_groups;
-    size_t wide_products = 0;  // number of the thread's wide products so far
+    size_t wide_products = 0;  // number of warpgroup products (wgmma) that the
+                               // thread has made so far
   };
 
   static GridRunner& Of(GridThread* thread) {
@@ -112,21 +119,25 @@ class GridRunner {
   bool IsAtBarrierOfAll(const Thread& thread) const;
   std::string WhatItDoes(const Thread& thread) const;
 
-  // Releases the threads at the barrier of the whole block. Threads that are
-  // not at the barrier by now will never reach it.
+  // Releases the threads at the barrier of the whole block. It is called when
+  // no thread can run, so a thread that is not at the barrier will never reach
+  // it; that is an error.
   bool ReleaseBarrier();
 
-  // Releases barriers at which the required number of threads wait.
+  // Releases the threads at each numbered barrier at which the required number
+  // of threads wait.
   bool ReleaseMeetings();
 
-  // Releases phases of copy barriers that are over, or that lack only copies
-  // for which a GPU has had time by now.
+  // Ends phases of copy barriers and releases the threads that wait for them:
+  // phases that are over, and phases that wait only for copies that have begun,
+  // because no thread can run and so a GPU would have performed these by now.
   bool ReleasePhases();
 
-  // Releases each warp whose shuffle has all of its threads.
+  // Releases each warp in which all threads that take part in its operation
+  // have arrived.
   bool ReleaseWarps();
 
-  // --- functions that kernels call ---
+  // --- the functions that kernels call (GridFunctions) ---
   static void Barrier(GridThread* thread);
   static void Meet(GridThread* seen, uint32_t barrier, uint32_t threads);
 
@@ -139,11 +150,13 @@ class GridRunner {
   static void CopyBox(GridThread* seen, const void* map_bytes, uint32_t rank,
                       const int32_t* coordinates, void* to, void* barrier);
 
-  // Makes the thread wait for the threads of its warp that the mask names.
+  // Makes the thread wait until all threads of its warp that the mask selects
+  // have arrived.
   void MeetWarp(uint32_t number, uint32_t mask);
 
-  // Returns thread 0 of the whole warp of thread `number`; `what` names the
-  // operation in the message.
+  // Returns the number of the first thread of the warp of thread `number`,
+  // which must be a whole warp. `what` names the operation in the error
+  // message.
   uint32_t WholeWarpOf(uint32_t number, const char* what);
   static void Multiply(GridThread* seen, uint32_t packed,
                        const uint32_t* operands, uint32_t* result);
@@ -156,14 +169,16 @@ class GridRunner {
                              uint32_t is_transposed, uint64_t descriptor,
                              const void* b, uint32_t* sums);
 
-  // The four warps must multiply by the same matrices in shared memory. The
-  // first thread of a group that reaches a product determines them.
+  // Checks that the four warps of a warpgroup multiply by the same matrices in
+  // shared memory. The first warp that reaches a product determines its
+  // matrices.
   void CheckGroup(uint32_t number, const void* a, const void* b);
   SharedMatrix MatrixAt(const void* begin, uint64_t descriptor,
                         uint32_t is_transposed, DType type) const;
 
-  // Begins to read a matrix: each lane checks some of the matrix' pieces of 16
-  // bytes and holds them until they are awaited.
+  // Begins to read a matrix for a product: each lane checks some of the
+  // matrix's pieces of 16 bytes and holds them (SharedRaces::Hold) until the
+  // product has been awaited.
   void BeginMatrix(uint32_t number, const SharedMatrix& matrix, uint32_t depth,
                    uint32_t columns);
   static void CommitProducts(GridThread* seen);
@@ -178,12 +193,14 @@ class GridRunner {
                         const void* from, uint32_t read);
   static void CommitCopies(GridThread* seen);
 
-  // Performs copies of a thread. The end of a copy counts as a store: a thread
-  // that reads the bytes without a barrier after it reads too early.
+  // Performs copies for which a thread waits. The end of a copy counts as a
+  // store of the thread: if another thread reads the bytes without a later
+  // barrier, it reads too early.
   static void AwaitCopies(GridThread* seen, uint32_t groups);
 
-  // Counts the passes over the banks for loads of matrices. 16 bytes are four
-  // banks: eight rows in different groups of four are one pass.
+  // Counts the passes over the banks of shared memory for loads of matrices. A
+  // row of 16 bytes takes four of the 32 banks, so eight rows take one pass if
+  // they are in different groups of four banks.
   void CountPasses(std::span<const uint8_t* const> rows, uint32_t count);
   static uint32_t Shuffle(GridThread* seen, uint32_t mode, uint32_t mask,
                           uint32_t value, uint32_t b, uint32_t c);
@@ -195,7 +212,8 @@ class GridRunner {
   void CheckShared(uint32_t number, uint64_t offset, uint64_t bytes,
                    AccessKind kind);
 
-  // Ends the grid with an error and leaves the kernel for good.
+  // Ends the grid with an error message and leaves the kernel without returning
+  // to it.
   void Fail(uint32_t number, const std::string& what);
 
   static constexpr auto kLoadKind = static_cast<uint32_t>(AccessKind::kLoad);
@@ -218,11 +236,12 @@ class GridRunner {
   std::vector<uint8_t> shared_memory_;
   uint8_t* shared_ = nullptr;
   std::vector<Thread> threads_;
-  // The factors in shared memory of each warpgroup's products.
+  // For each warpgroup, the addresses of the factors in shared memory of its
+  // products, in order.
   std::map<uint32_t, std::vector<WideFactors>> wide_products_;
   std::deque<Fiber>& fibers_ = FibersOfThread();
   std::array<uint32_t, 3> block_ = {};
-  MemoryRange last_;  // range of the last access
+  MemoryRange last_;  // range of memory in which the last access was found
   std::string problem_;
 };
 

@@ -1,4 +1,4 @@
-// Sums up the counts of all grids of this process for TotalStatistics (grid.h).
+// Adds up the counts of all grids of this process for TotalStatistics (grid.h).
 //
 // Internal to the emulated grid. Thread-safe.
 #ifndef EMBER_HAL_CUDA_EMULATED_GRID_STATISTICS_H_

@@ -11,7 +11,7 @@
 namespace ember::hal::cuda {
 namespace {
 
-// --- kernels, as a compiler would write them
+// --- kernels, written as a compiler would generate them
 
 void Access(GridThread* thread, const void* address, uint64_t bytes,
             AccessKind kind) {
@@ -37,8 +37,8 @@ uint32_t* Shared(GridThread* thread) {
   return reinterpret_cast<uint32_t*>(thread->shared);
 }
 
-// A kernel: out[block * threads + thread] = the value that the next thread
-// stored to shared memory.
+// A kernel that sets out[block * threads + thread] to the value that the next
+// thread stored to shared memory.
 void Rotate(GridThread* thread, void* const* arguments) {
   const uint32_t number = thread->thread[0], count = thread->threads[0];
   const uint32_t first = thread->block[0] * count;
@@ -69,7 +69,8 @@ void StoreOutside(GridThread* thread, void* const* arguments) {
   Store(thread, Out(arguments) + 1000000, 1);
 }
 
-// A kernel: out[lane] = sum of the values of all lanes, by butterflies.
+// A kernel that sets out[lane] to the sum of the values of all lanes, by
+// butterfly shuffles.
 void SumOfWarp(GridThread* thread, void* const* arguments) {
   const uint32_t lane = thread->thread[0];
   uint32_t sum = lane * lane;
@@ -91,15 +92,18 @@ void Shift(GridThread* thread, void* const* arguments) {
   Store(thread, out, shuffle(ShuffleMode::kUp, 1, 0));
   Store(thread, out + 1, shuffle(ShuffleMode::kDown, 2, 0x1f));
   Store(thread, out + 2, shuffle(ShuffleMode::kIndex, 5, 0x1f));
-  // Shuffles within halves of the warp: segments of 16 lanes.
+  // These shuffles exchange values within each half of the warp: segments of 16
+  // lanes.
   Store(thread, out + 3, shuffle(ShuffleMode::kIndex, 3, 0x101f));
 }
 
-// A kernel: out[4 * lane ...] = c0 to c3 of a * b with a[i][k] = 16 * i + k in
-// bytes and b twice the unit matrix (of 32 by 8), a loaded by ldmatrix.
+// A kernel that sets out[4 * lane ...] to the registers c0 to c3 of the product
+// a * b. The bytes of a are a[i][k] = 16 * i + k, loaded by ldmatrix; b (32 by
+// 8) is twice the unit matrix.
 void MultiplyOnWarp(GridThread* thread, void* const* arguments) {
   const uint32_t lane = thread->thread[0];
-  // Rows of 48 bytes, so that they begin in different banks.
+  // Rows are 48 bytes apart, so that they begin in different banks of shared
+  // memory.
   const auto row = [&](uint32_t i) { return thread->shared + 48 * i; };
   if (lane < 16) {
     for (uint32_t k = 0; k < 32; k += 4) {
@@ -113,8 +117,9 @@ void MultiplyOnWarp(GridThread* thread, void* const* arguments) {
   uint32_t operands[10] = {};
   thread->functions->load_matrices(thread, 4, 0,
                                    row(lane % 16) + (lane / 16) * 16, operands);
-  // Elements b[k][column] belong to lane 4 * column + thread: k = 4 * thread +
-  // i, then 16 more.
+  // The elements b[k][column] are in the registers of lane 4 * column + thread:
+  // those with k = 4 * thread + i in one register, those with k 16 higher in
+  // the next one.
   for (uint32_t i = 0; i < 4; ++i) {
     if (4 * (lane % 4) + i == lane / 4) operands[4] |= 2u << (8 * i);
   }
@@ -126,8 +131,8 @@ void MultiplyOnWarp(GridThread* thread, void* const* arguments) {
     Store(thread, Out(arguments) + 4 * lane + i, result[i]);
 }
 
-// A kernel: out[lane] = two elements of a matrix of 16 bits, read down its
-// columns.
+// A kernel that sets out[lane] to two elements of a matrix of 16-bit numbers,
+// read down the columns of the matrix (a transposed load).
 void LoadTransposed(GridThread* thread, void* const* arguments) {
   const uint32_t lane = thread->thread[0];
   if (lane < 8) {
@@ -159,10 +164,11 @@ uint16_t* InPanel(GridThread* thread, uint32_t begin, uint32_t row,
          column % 8;
 }
 
-// A kernel: out[128 * c + thread] = sums c of a * b, where a[i][k] = i for k =
-// 0, and b[0][j] = j + 1, both in shared memory; all other elements are 0. All
-// threads share the factors. Afterwards the kernel stores to a, with or without
-// waiting for the product.
+// A kernel that sets out[128 * c + thread] to the thread's register c of the
+// product a * b. Both matrices are in shared memory: a[i][k] = i for k = 0,
+// b[0][j] = j + 1, and all other elements are 0. All threads use the same
+// factors. Afterwards the kernel stores to a, with or without waiting for the
+// product.
 enum class Fence : uint8_t { kBeforeBarrier, kBehindBarrier, kNone };
 void MultiplyOnGroup(GridThread* thread, void* const* arguments,
                      uint32_t groups_left,
@@ -213,8 +219,8 @@ void MultiplyWithoutFence(GridThread* thread, void* const* arguments) {
 void MultiplyWithLateFence(GridThread* thread, void* const* arguments) {
   MultiplyOnGroup(thread, arguments, 0, Fence::kBehindBarrier);
 }
-// A kernel that multiplies copied matrices: the end of a copy is a store after
-// the fence that precedes it.
+// A kernel that multiplies matrices that it copied. The end of a copy is a
+// store, and it comes after the kernel's fence, so the fence does not order it.
 void MultiplyCopied(GridThread* thread, void* const* arguments) {
   if (thread->thread[0] == 0) {
     thread->functions->copy_async(thread, 16, thread->shared, Out(arguments),
@@ -232,7 +238,8 @@ void MultiplyCopied(GridThread* thread, void* const* arguments) {
                                      thread->shared, 0, kDescriptor,
                                      thread->shared + 8192, sums);
 }
-// A kernel in which the warps of a group use different matrices.
+// A kernel in which the warps of a warpgroup wrongly multiply by different
+// matrices.
 void MultiplyApart(GridThread* thread, void* const*) {
   const WarpProduct product = {
       .depth = 16, .a = DType::kF16, .b = DType::kF16, .sum = DType::kF32};
@@ -244,7 +251,7 @@ void MultiplyApart(GridThread* thread, void* const*) {
                                      kDescriptor, thread->shared + 8192, sums);
 }
 
-// --- runs of these kernels
+// --- tests, which run these kernels
 
 struct Outcome {
   std::string problem;
@@ -353,12 +360,13 @@ TEST(GridTest, MultipliesMatricesAsPtxSays) {
     }
   }
   EXPECT_EQ(run.statistics.products, 1u);
-  // Rows 48 bytes apart are in different banks.
+  // The rows are 48 bytes apart and so in different banks.
   EXPECT_EQ(run.statistics.matrix_loads, 4u);
   EXPECT_EQ(run.statistics.matrix_passes, 4u);
 }
 
-// Number of bytes of shared memory of the kernels that multiply on a warpgroup.
+// Number of bytes of shared memory of the kernels that multiply matrices with a
+// warpgroup.
 constexpr uint64_t kFactorBytes = 16384;
 
 TEST(GridTest, WarpgroupsMultiplyWhatIsShared) {
@@ -376,8 +384,8 @@ TEST(GridTest, WarpgroupsMultiplyWhatIsShared) {
   EXPECT_EQ(run.statistics.products, 1u);
 }
 
-// Barriers do not end the reads of products; only waiting for the products
-// does.
+// A barrier does not end the reading of a product's operands; only waiting for
+// the product does.
 TEST(GridTest, FindsStoresToWhatProductsRead) {
   EXPECT_EQ(RunKernel(MultiplyAndStore, 1, 128, true, kFactorBytes).problem,
             "kernel test, block (0, 0, 0): thread (0, 0, 0) stores byte 0 of "
@@ -385,8 +393,8 @@ TEST(GridTest, FindsStoresToWhatProductsRead) {
             "barrier between");
 }
 
-// A product sees a store only if the storing thread made a fence after it and
-// before a barrier.
+// A product is certain to see a store only if the storing thread makes a fence
+// after the store and before a barrier.
 TEST(GridTest, FindsProductsOfUnorderedStores) {
   const auto problem_of = [](GridKernel kernel) {
     return RunKernel(kernel, 1, 128, true, kFactorBytes).problem;
@@ -397,8 +405,8 @@ TEST(GridTest, FindsProductsOfUnorderedStores) {
       "between";
   EXPECT_EQ(problem_of(MultiplyWithoutFence), first);
   EXPECT_EQ(problem_of(MultiplyCopied), first);
-  // If the fence is late, only the stores of other threads are reported: a
-  // thread's own stores are before its fence.
+  // If the fence comes after the barrier, only stores of other threads are
+  // reported, because a thread's own fence orders its own stores.
   EXPECT_EQ(problem_of(MultiplyWithLateFence),
             "kernel test, block (0, 0, 0): thread (1, 0, 0) multiplies what "
             "thread (0, 0, 0) stored around byte 16 of shared memory, without "

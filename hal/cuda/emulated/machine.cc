@@ -6,7 +6,7 @@
 #include <cstring>
 #include <string_view>
 
-#include "hal/cuda/result.h"
+#include "hal/cuda/api/result.h"
 
 namespace ember::hal::cuda {
 namespace {
@@ -24,7 +24,8 @@ constexpr size_t kAlignment = 256;
 }  // namespace
 
 Machine& Machine::Get() {
-  // The object is never destroyed, because contexts may end after main.
+  // The object is never destroyed, because contexts may still be used after
+  // main has ended.
   static Machine* const machine = new Machine;
   return *machine;
 }
@@ -128,8 +129,8 @@ CUresult Machine::MakeLaunch(const CUDA_KERNEL_NODE_PARAMS& given,
       given.sharedMemBytes > given.func->most_dynamic_bytes ||
       shared > static_cast<uint64_t>(kind.shared_bytes))
     return kInvalidValue;
-  // The arguments are not counted: only the kernel knows their number, and it
-  // reads no more than that.
+  // The caller does not pass the number of arguments. Only the kernel knows it,
+  // and no more arguments than that are read.
   const GridEntry& entry = given.func->entry;
   for (size_t i = 0; i < entry.argument_count; ++i) {
     uint64_t argument = 0;
@@ -178,7 +179,8 @@ CUresult Machine::Do(const Work& work) {
   });
   if (problem.empty()) return kSuccess;
   std::fprintf(stderr, "cuda-emulated: %s\n", problem.c_str());
-  // The context is lost, as with CUDA, and every later call reports it.
+  // A kernel that fails loses the context, as with CUDA: every later call
+  // returns this error.
   return Current()->lost = kLaunchFailed;
 }
 

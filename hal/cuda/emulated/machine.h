@@ -1,5 +1,6 @@
-// The state of the emulated library: devices, their contexts, and the objects
-// of those. The calls of emulated_cuda.cc work on it.
+// The state of the emulated CUDA library: devices, their contexts, and the
+// objects of these contexts. The functions in emulated_cuda.cc operate on this
+// state.
 #ifndef EMBER_HAL_CUDA_EMULATED_MACHINE_H_
 #define EMBER_HAL_CUDA_EMULATED_MACHINE_H_
 
@@ -13,9 +14,9 @@
 #include <string>
 #include <vector>
 
+#include "hal/cuda/api/functions.h"
 #include "hal/cuda/emulated/faults.h"
 #include "hal/cuda/emulated/grid.h"
-#include "hal/cuda/functions.h"
 
 namespace ember::hal::cuda {
 
@@ -25,13 +26,14 @@ struct EmulatedKind {
   int major;
   int minor;
   int processors;
-  int shared_bytes;  // largest number of bytes of a block's shared memory
+  int shared_bytes;  // largest number of bytes of shared memory of a block
 };
 
 // Memory of a device, or host memory that it reaches. Its initial contents are
 // arbitrary.
 struct Allocation {
-  // memory with additional room for its alignment
+  // The allocated memory, which has additional bytes so that `begin` can be
+  // aligned.
   std::unique_ptr<uint8_t[]> memory;
   uint8_t* begin = nullptr;
   size_t bytes = 0;
@@ -39,7 +41,7 @@ struct Allocation {
   CUcontext context = nullptr;
 };
 
-// A node of a graph, or a call that puts work on a stream.
+// A piece of work: a node of a graph, or a call that puts work on a stream.
 struct Work {
   enum class Kind : uint8_t { kEmpty, kCopy, kFill, kLaunch };
   Kind kind = Kind::kEmpty;
@@ -48,7 +50,7 @@ struct Work {
   uint8_t value = 0;
   GridLaunch launch = {};
   std::vector<uint64_t> arguments = {};
-  // tensor maps, which are further arguments
+  // tensor maps of the launch, which are further arguments
   std::vector<CUtensorMap> maps = {};
 };
 
@@ -56,7 +58,8 @@ struct Work {
 struct CUctx_st {
   int device = 0;
   int references = 0;
-  // error that every call returns once the context is lost; 0: none
+  // Error that every call returns because the context is lost; 0 if it is not
+  // lost.
   CUresult lost = 0;
 };
 struct CUstream_st {
@@ -85,8 +88,8 @@ struct CUgraphNode_st {
 };
 struct CUgraph_st {
   CUcontext context = nullptr;
-  // The nodes of a graph in the order in which they were added; every edge
-  // leads to a later node.
+  // The nodes of the graph in the order in which they were added. Every edge
+  // leads from an earlier node to a later one.
   std::vector<std::unique_ptr<CUgraphNode_st>> nodes;
 };
 struct CUgraphExec_st {
@@ -94,7 +97,7 @@ struct CUgraphExec_st {
   std::vector<Work> works;
 };
 
-// All existing objects of one kind.
+// The set of all existing objects of one type.
 template <typename Object>
 class Objects {
  public:
@@ -106,7 +109,7 @@ class Objects {
   }
   bool Has(Object* handle) const { return objects_.contains(handle); }
   bool Remove(Object* handle) { return objects_.erase(handle) > 0; }
-  // Removes the objects of a context that ends and returns their number.
+  // Removes all objects of a context, which ends, and returns their number.
   int64_t RemoveOf(CUcontext context) {
     return static_cast<int64_t>(std::erase_if(
         objects_, [&](const auto& o) { return o.second->context == context; }));
@@ -135,26 +138,26 @@ struct Machine {
 
   static Machine& Get();
 
-  // Starts anew: reads the environment.
+  // Resets the state for cuInit, and reads the environment variables.
   CUresult Start();
-  // Returns the context of this thread, or null.
+  // Returns the current context of this thread, or null.
   CUcontext Current() const;
   // Records a call in the current context. Returns the error that the call must
-  // return, if any.
+  // return, or 0.
   CUresult Enter(const char* symbol);
-  // Destroys the context's objects and counts them as leaked.
+  // Ends a context: destroys its objects and counts them as leaked.
   void End(CUcontext context);
 
   CUresult Allocate(size_t bytes, bool is_host, uint8_t** memory);
-  // True if the range is within one allocation.
+  // True if the range is within one allocation of the device.
   bool Has(CUdeviceptr begin, size_t bytes) const;
-  // Makes the work of a kernel launch with its arguments, if the device accepts
-  // it.
+  // Makes the work for a kernel launch with its arguments. Returns an error if
+  // the device does not accept the launch.
   CUresult MakeLaunch(const CUDA_KERNEL_NODE_PARAMS& given, Work& work) const;
   CUresult Do(const Work& work);
 };
 
-// Returns the context stack of this thread.
+// Returns this thread's stack of current contexts.
 std::vector<CUcontext>& ContextStack();
 
 }  // namespace ember::hal::cuda

@@ -8,12 +8,13 @@
 //   races.Access(5, 128, 4, AccessKind::kLoad);    // thread 3
 //   races.Barrier();
 //
-// Threads learn what is over by synchronising: all of them (Barrier), some of
-// them (Meet), or one with the record that another one left (Release, Acquire).
-// Atomic accesses do not race with each other.
+// An access of one thread happens before an access of another one if the
+// threads synchronise in between: all threads (Barrier), some of them (Meet),
+// or one thread that acquires the clock that another thread has released
+// (Release, Acquire). Atomic accesses do not race with each other.
 //
-// Hardware may read bytes independently of the threads and of barriers. It
-// holds them until the read is over: a store to them is a race.
+// Hardware may read bytes independently of the threads and of barriers. Such
+// bytes are held until the read is over: a store to held bytes is a race.
 //
 //   races.Hold(3, 128, 16);
 //   races.Barrier();
@@ -21,8 +22,8 @@
 //   races.Release(128, 16);
 //
 // Hardware that stores independently of the threads is an agent of its own. A
-// thread knows that such a store is over only if it has acquired the record of
-// its end.
+// thread knows that such a store is over only after it has acquired the clock
+// that the agent released.
 //
 //   const uint32_t agent = races.AddAgent();
 //   races.StoreBy(agent, /*begun by*/ 3, 128, 16);
@@ -31,9 +32,9 @@
 //   races.Acquire(5, clock);
 //   races.Access(5, 128, 4, AccessKind::kLoad);    // nothing
 //
-// The method is vector clocks (Lamport 1978, Mattern 1989). Four readers of a
-// byte are remembered, preferably those that are not known to happen before
-// others.
+// The method is vector clocks (Lamport 1978, Mattern 1989). For each byte at
+// most four readers are stored, preferably readers that do not happen before
+// other readers.
 //
 // Not thread-safe.
 #ifndef EMBER_HAL_CUDA_EMULATED_SHARED_RACES_H_
@@ -49,8 +50,8 @@
 
 namespace ember::hal::cuda {
 
-// A vector clock. For each thread or agent: the time up to which everything
-// that it did is over.
+// A vector clock. For each thread or agent it holds the time up to which
+// everything that this thread or agent did is known to be over.
 using Clock = std::vector<uint32_t>;
 
 class SharedRaces {
@@ -59,28 +60,31 @@ class SharedRaces {
       : threads_(threads), bytes_(bytes), held_(bytes) {}
 
   void BeginBlock();
-  // Records that all threads of the block have synchronised: everything before
-  // is over, except the work of agents.
+  // Records that all threads of the block have synchronised. Everything that
+  // happened before is then over, except the work of agents.
   void Barrier();
   // Records that these threads have synchronised.
   void Meet(std::span<const uint32_t> threads);
-  // Release adds everything that the thread or agent did, and knows to be over,
-  // to the clock. Acquire adds the clock to the knowledge of a thread.
+  // Release adds everything that the thread or agent `who` did, and everything
+  // that it knows to be over, to the clock. Acquire adds the clock's contents
+  // to the knowledge of a thread.
   void Release(uint32_t who, Clock& clock);
   void Acquire(uint32_t thread, const Clock& clock);
 
-  // Returns the thread or agent with which the access races, if there is one.
+  // Records an access. Returns the thread or agent with whose earlier access it
+  // races, if there is one.
   std::optional<uint32_t> Access(uint32_t thread, uint64_t offset,
                                  uint64_t bytes, AccessKind kind);
-  // Holds bytes for the thread; each call needs its own Release.
+  // Holds bytes that hardware reads for the thread. Each call needs a Release
+  // of its own.
   void Hold(uint32_t thread, uint64_t offset, uint64_t bytes);
   void Release(uint64_t offset, uint64_t bytes);
 
-  // Adds an agent and returns its number, which is after those of the threads;
-  // valid until the next block.
+  // Adds an agent and returns its number. Numbers of agents follow those of the
+  // threads; they are valid until BeginBlock.
   uint32_t AddAgent();
   // Records a store that the thread begins and the agent performs. Returns the
-  // thread or agent with which it races.
+  // thread or agent with whose earlier access the store races, if there is one.
   std::optional<uint32_t> StoreBy(uint32_t agent, uint32_t thread,
                                   uint64_t offset, uint64_t bytes);
 
@@ -90,8 +94,9 @@ class SharedRaces {
     uint32_t number = kNobody;
     uint32_t time = 0;
   };
-  // Accesses of a byte since the last barrier, which was number `epoch`; none
-  // in other epochs.
+  // Accesses of a byte since the last barrier of all threads. They are those of
+  // the barrier interval `epoch`; in any later interval the byte counts as not
+  // accessed.
   struct Byte {
     uint64_t epoch = 0;
     Who writer;
@@ -100,24 +105,26 @@ class SharedRaces {
   };
   struct Held {
     uint32_t times = 0;
-    uint32_t thread = kNobody;  // number of the last accessor
+    uint32_t thread = kNobody;  // number of the thread that held the byte last
   };
 
-  // Creates the clocks. They exist from the first synchronisation that is not
-  // of all threads.
+  // Creates the clocks. They are not needed before the first synchronisation of
+  // fewer than all threads.
   void NeedClocks();
   uint32_t TimeOf(uint32_t who) const;
   bool IsOver(const Who& what, uint32_t thread) const;
   std::optional<uint32_t> Store(uint32_t thread, Who as, uint64_t byte);
-  // Notes the reader in one of the places.
+  // Records the thread as a reader, in one of `places`.
   void Note(std::span<Who> places, uint32_t thread);
   Byte& At(uint64_t offset);
 
   const uint32_t threads_;
   uint64_t epoch_ = 1;
   std::vector<Byte> bytes_;
-  std::vector<Held> held_;  // one item per byte
-  // one clock per thread, then one per agent; or empty
+  std::vector<Held> held_;  // For each byte: the number of times that it is
+                            // held, and by which thread.
+  // One clock per thread, then one per agent. The list is empty until
+  // NeedClocks is called.
   std::vector<Clock> clocks_;
   std::vector<uint32_t> agent_times_;
 };

@@ -4,7 +4,7 @@
 #include <array>
 #include <cstring>
 
-#include "hal/cuda/result.h"
+#include "hal/cuda/api/result.h"
 
 namespace ember::hal::cuda {
 namespace {
@@ -13,7 +13,7 @@ constexpr uint64_t kMapAlignment = 64;
 // Alignment in bytes of addresses, strides and rows of a box.
 constexpr uint64_t kAlignment = 16;
 constexpr uint64_t kMaxExtent = uint64_t{1} << 32;
-// number of bytes that every stride is below
+// Every stride in bytes must be less than this number.
 constexpr uint64_t kMaxStride = uint64_t{1} << 40;
 constexpr uint32_t kMaxBox = 256;
 // largest number of bytes of a row of a swizzled box
@@ -39,9 +39,9 @@ uint64_t AddressOf(const void* pointer) {
   return reinterpret_cast<uintptr_t>(pointer);
 }
 
-// True if each stride has room for all dims with smaller strides, so that
-// elements do not overlap. CUDA's driver does not require this, but our maps
-// have it.
+// True if each stride is at least the size of all dims with smaller strides
+// together, so that elements do not overlap. CUDA's driver does not require
+// this, but all of Ember's maps fulfil it.
 bool HasRoom(const TensorMap& map) {
   std::array<uint32_t, TensorMap::kMaxDims> dims = {};
   uint32_t count = 0;
@@ -93,7 +93,8 @@ CUresult EncodeTensorMap(CUtensorMap* bytes, CUtensorMapDataType type,
     if (extents[i] < 1 || extents[i] > kMaxExtent || box[i] < 1 ||
         box[i] > kMaxBox)
       return kInvalidValue;
-    // CUDA allows other strides too; the grid copies all elements of a box.
+    // CUDA supports other element strides too, but the emulated grid always
+    // copies all elements of a box.
     if (element_strides[i] != 1) return kInvalidValue;
     if (i > 0 &&
         (map.strides[i] % kAlignment != 0 || map.strides[i] >= kMaxStride))

@@ -5,7 +5,7 @@
 //   CUtensorMap bytes;
 //   CUresult result = EncodeTensorMap(&bytes, kTensorMapUint16, ...);
 //   TensorMap map;
-//   if (!ReadTensorMap(&bytes, map)) ...   // no map of EncodeTensorMap
+//   if (!ReadTensorMap(&bytes, map)) ...   // EncodeTensorMap did not write the bytes
 //   map.extents[0];                        // along the innermost dim
 //
 // Plain values. Thread-safe.
@@ -17,29 +17,31 @@
 #include <array>
 #include <cstdint>
 
-#include "hal/cuda/functions.h"
+#include "hal/cuda/api/functions.h"
 
 namespace ember::hal::cuda {
 
-// Dims come innermost first. Those from `rank` on have an extent and a box of 1
-// and a stride of 0.
+// Describes a tensor and a box of it. Dims are ordered innermost first. Dims
+// from number `rank` on are unused: their extent and box are 1 and their stride
+// is 0.
 struct TensorMap {
   static constexpr uint32_t kMaxDims = 5;
 
-  uint64_t address = 0;  // address of the first element
-  // number of elements along each dim
+  uint64_t address = 0;  // device address of the tensor's first element
+  // number of elements of the tensor along each dim
   std::array<uint64_t, kMaxDims> extents = {};
-  // bytes between neighbours along each dim
+  // distance in bytes between neighbouring elements along each dim
   std::array<uint64_t, kMaxDims> strides = {};
-  // number of elements along each dim that a copy takes
+  // number of elements along each dim that one copy transfers
   std::array<uint32_t, kMaxDims> box = {};
   uint32_t element_bytes = 0;
   uint32_t rank = 0;
-  // 1 for CU_TENSOR_MAP_SWIZZLE_128B; 0: rows of the box are not swizzled.
+  // 1 if rows of the box are swizzled as by CU_TENSOR_MAP_SWIZZLE_128B; 0 if
+  // they are not swizzled.
   uint32_t is_swizzled = 0;
 };
 
-// The contents of the 128 bytes.
+// The layout of the 128 bytes of a map.
 struct TensorMapRecord {
   // the characters "TNSORMAP"
   static constexpr uint64_t kMagic = 0x50414d524f534e54;
@@ -51,7 +53,7 @@ static_assert(sizeof(TensorMapRecord) == sizeof(CUtensorMap));
 
 // Implements cuTensorMapEncodeTiled. Returns kInvalidValue for arguments that
 // CUDA's driver refuses, and for data types, interleavings and swizzles that
-// our code never uses.
+// Ember never uses.
 CUresult EncodeTensorMap(CUtensorMap* bytes, CUtensorMapDataType type,
                          uint32_t rank, void* address, const uint64_t* extents,
                          const uint64_t* strides, const uint32_t* box,

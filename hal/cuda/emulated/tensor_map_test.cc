@@ -6,15 +6,15 @@
 #include <vector>
 
 #include "gtest/gtest.h"
-#include "hal/cuda/result.h"
+#include "hal/cuda/api/result.h"
 
 namespace ember::hal::cuda {
 namespace {
 
-// Correct arguments of EncodeTensorMap; each case changes one of them.
+// Correct arguments of EncodeTensorMap. Each test case changes one of them.
 struct Arguments {
   alignas(128) uint8_t bytes[256] = {};
-  size_t offset = 0;  // offset of the map in them
+  size_t offset = 0;  // Offset of the map in `bytes`.
   CUtensorMapDataType type = kTensorMapUint16;
   uint32_t rank = 3;
   uint64_t address = 0x7f0000000010;
@@ -41,7 +41,7 @@ TEST(TensorMapTest, ReadsWhatIsEncoded) {
   TensorMap map;
   EXPECT_FALSE(ReadTensorMap(arguments.bytes, map));
   ASSERT_EQ(arguments.Encode(), kSuccess);
-  // A kernel may have the map's bytes at any address.
+  // A kernel may have the bytes of a map at an unaligned address.
   std::vector<uint8_t> moved(sizeof(CUtensorMap) + 1);
   std::memcpy(moved.data() + 1, arguments.bytes, sizeof(CUtensorMap));
   ASSERT_TRUE(ReadTensorMap(moved.data() + 1, map));
@@ -63,7 +63,8 @@ TEST(TensorMapTest, TakesWhatIsJustAllowed) {
       [](Arguments& a) { a.extents[2] = uint64_t{1} << 32; },
       [](Arguments& a) { a.strides[1] = (uint64_t{1} << 40) - 16; },
       [](Arguments& a) { a.strides = {96, 688, 0, 0}; },
-      // The dims are in another order, and one of them has a single element.
+      // The strides are in another order than the dims, and one dim has a
+      // single element.
       [](Arguments& a) { a.strides = {240, 80, 0, 0}; },
       [](Arguments& a) {
         a.rank = 4;
@@ -95,13 +96,13 @@ TEST(TensorMapTest, RefusesWhatTheDriverRefuses) {
       [](Arguments& a) { a.extents[2] = (uint64_t{1} << 32) + 1; },
       [](Arguments& a) { a.strides = {88, 704, 0, 0}; },
       [](Arguments& a) { a.strides[1] = uint64_t{1} << 40; },
-      // The stride is smaller than the inner dims.
+      // The stride is smaller than the size of the inner dims.
       [](Arguments& a) { a.strides[0] = 64; },
       [](Arguments& a) { a.strides[1] = 544; },
       [](Arguments& a) { a.strides = {224, 80, 0, 0}; },
       [](Arguments& a) { a.box[1] = 0; },
       [](Arguments& a) { a.box[1] = 257; },
-      // Rows of a box that are too short (8 bytes), and too long for a swizzled
+      // The rows of the box are too short (8 bytes), or too long for a swizzled
       // box (136 bytes).
       [](Arguments& a) { a.box[0] = 4; },
       [](Arguments& a) { a.box[0] = 72; },

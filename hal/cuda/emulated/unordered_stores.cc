@@ -26,7 +26,8 @@ std::optional<uint32_t> UnorderedStores::Find(uint32_t thread, uint64_t offset,
     const Byte& byte = bytes_[i];
     if (byte.thread == kNobody) continue;
     const Thread& who = threads_[byte.thread];
-    // The thread's own stores need no synchronisation.
+    // For the product's own thread all its fences count, because it needs no
+    // synchronisation with itself.
     const uint32_t fences =
         byte.thread == thread ? who.fences : who.known_fences;
     if (fences == byte.fences) return byte.thread;

@@ -1,7 +1,8 @@
-// Finds products of warpgroups that may read the contents of shared memory from
-// before a store. Products read through PTX's async proxy, unlike loads. They
-// see a thread's store only after its fence (fence.proxy.async) and a
-// synchronisation.
+// Finds products of warpgroups (wgmma) that may read bytes of shared memory as
+// they were before a store. Unlike loads, products read through PTX's async
+// proxy. A product reads the new value for certain only if the storing thread
+// has made a fence (fence.proxy.async) after the store and has synchronised
+// after the fence.
 //
 //   UnorderedStores stores(48 << 10, 128);
 //   stores.BeginBlock();
@@ -28,34 +29,35 @@ namespace ember::hal::cuda {
 
 class UnorderedStores {
  public:
-  // Makes the records of a block's shared memory and its threads.
+  // Makes the records for the shared memory of a block with this number of
+  // bytes and threads.
   UnorderedStores(uint64_t bytes, uint32_t threads)
       : bytes_(bytes), threads_(threads) {}
 
   void BeginBlock();
   void Store(uint32_t thread, uint64_t offset, uint64_t bytes);
-  // Records a fence of the thread.
+  // Records that the thread makes a fence.
   void Order(uint32_t thread) { ++threads_[thread].fences; }
-  // Records that the thread synchronises: from here on other threads may know
-  // what it did.
+  // Records that the thread synchronises: from now on other threads may know of
+  // its earlier stores and fences.
   void Meet(uint32_t thread);
   void MeetAll();
-  // Returns the thread whose store is not ordered before the product of
-  // `thread` that reads these bytes, if there is one.
+  // Looks for a store to these bytes that is not ordered before the product of
+  // `thread` that reads them. Returns the thread that stored, if there is one.
   std::optional<uint32_t> Find(uint32_t thread, uint64_t offset,
                                uint64_t bytes) const;
 
  private:
   static constexpr uint32_t kNobody = UINT32_MAX;
-  // The thread that stored a byte last, and the number of fences that it had
-  // made by then.
+  // The thread that stored to a byte last, and the number of fences that it had
+  // made before this store.
   struct Byte {
     uint32_t thread = kNobody;
     uint32_t fences = 0;
   };
   struct Thread {
     uint32_t fences = 0;
-    // number of the thread's fences at its last synchronisation
+    // number of fences that the thread had made at its last synchronisation
     uint32_t known_fences = 0;
   };
 

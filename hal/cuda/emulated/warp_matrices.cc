@@ -9,18 +9,18 @@ namespace {
 
 constexpr uint32_t kRows = 16;
 constexpr uint32_t kColumns = 8;
-// Number of lanes that hold a row of eight elements.
+// Number of lanes that together hold a row of eight elements.
 constexpr uint32_t kThreads = 4;
 
 uint32_t BytesOf(DType type) {
   return static_cast<uint32_t>(DTypeByteSize(type));
 }
-// Returns the number of elements of this type in a register.
+// Returns the number of elements of this type in a 32-bit register.
 uint32_t ElementsOf(DType type) { return 4 / BytesOf(type); }
 
 bool IsWhole(DType type) { return type == DType::kI8 || type == DType::kU8; }
 
-// Returns the bits of element number i of a register.
+// Returns the bits of the element with the number i in a 32-bit register.
 uint32_t Part(uint32_t word, DType type, uint32_t i) {
   const uint32_t bits = 8 * BytesOf(type);
   return bits == 32 ? word : word >> (bits * i) & ((uint32_t{1} << bits) - 1);
@@ -38,8 +38,8 @@ int64_t WholeOf(uint32_t part, DType type) {
                             : static_cast<int64_t>(part);
 }
 
-// Returns the number that the bits of a factor's element represent. An f32 is
-// read as TF32: its 13 low bits do not count.
+// Returns the number that the bits of an element of a factor represent. An f32
+// is read as tf32: its 13 low bits are ignored.
 double FactorOf(uint32_t part, DType type) {
   constexpr uint32_t kIgnoredByTf32 = (uint32_t{1} << 13) - 1;
   return FloatOf(type == DType::kF32 ? part & ~kIgnoredByTf32 : part, type);
@@ -51,8 +51,8 @@ struct Factors {
   uint32_t b = 0;
 };
 
-// Returns the bits of a sum after adding the products of factors_of(k) for each
-// k below depth.
+// Returns the bits of a sum after the products of the factors factors_of(k) for
+// each k below `depth` have been added to it.
 template <typename FactorsOf>
 uint32_t AddProducts(const WarpProduct& product, uint32_t before,
                      const FactorsOf& factors_of) {
@@ -77,9 +77,11 @@ uint32_t AddProducts(const WarpProduct& product, uint32_t before,
   return bits;
 }
 
-// Returns the number of an element of a in its lane's registers. The element is
-// in lane 4 * (row mod 8) + column / elements mod 4. Its registers advance down
-// the rows by 8, then along by four lanes' elements.
+// Returns an element of the matrix a from the registers of the lane that holds
+// it. The lane is 4 * (row mod 8) + (column / n mod 4), where n is the number
+// of elements in a register. In a lane, register 1 holds the row 8 below that
+// of register 0; the following pairs of registers hold the columns 4 * n
+// further on.
 uint32_t ElementOfA(const WarpProduct& product,
                     std::span<const WarpOperands* const> operands, uint32_t row,
                     uint32_t k) {
@@ -94,8 +96,8 @@ struct MatrixPlace {
   uint32_t column = 0;
 };
 
-// Number of sums of a lane, c0 to c3: two neighbours of row `group`, and two of
-// row `group` + 8.
+// Number of registers c0 to c3 of a lane for the sum: two neighbouring elements
+// of the row lane / 4, and two of the row 8 below.
 constexpr uint32_t kSumsOfLane = 4;
 
 MatrixPlace PlaceOfSum(uint32_t lane, uint32_t c) {
@@ -128,7 +130,8 @@ void MultiplyLane(const WarpProduct& product,
   const uint32_t in_b = ElementsOf(product.b);
   const size_t first_b = product.RegistersOfA();
   const size_t first_sum = first_b + product.RegistersOfB();
-  // An element of b is in lane 4 * column + row / elements mod 4.
+  // The element of b in row k is in lane 4 * column + (k / n mod 4), where n is
+  // the number of elements in a register.
   const auto element_of_b = [&](uint32_t k, uint32_t column) {
     const uint32_t from = column * kThreads + k / in_b % kThreads;
     const uint32_t number = k / (in_b * kThreads);
@@ -158,7 +161,8 @@ uint64_t SharedMatrix::PlaceOf(uint32_t k, uint32_t column) const {
   const uint64_t leading = offset_of(16), stride = offset_of(32);
   const uint32_t across = is_transposed ? k : column;
   const uint32_t along = (is_transposed ? column : k) * element_bytes;
-  // The depth is never longer than a row of 128 bytes.
+  // If the matrix is not transposed, its depth fits into one row of 128 bytes,
+  // so there is only one panel.
   const uint64_t panel = is_transposed ? along / kRowBytes * leading : 0;
   const uint64_t address = begin + panel + across / kBlockRows * stride +
                            across % kBlockRows * kRowBytes + along % kRowBytes;
@@ -175,7 +179,8 @@ uint32_t ElementOf(const SharedMatrix& matrix, const uint8_t* shared,
   return element;
 }
 
-// Multiplies the warp's 16 rows. element_of_a(row, k) returns their elements.
+// Multiplies the 16 rows of a that belong to this warp. element_of_a(row, k)
+// returns their elements.
 template <typename ElementOfRows>
 void AddColumns(const WarpProduct& product, uint32_t columns,
                 const ElementOfRows& element_of_a, const SharedMatrix& b,

@@ -1,8 +1,8 @@
 // Computes the operations of whole warps on the emulated grid: products of
 // small matrices (PTX's mma.sync of shapes m16n8kK), and the loads of their
-// fragments (ldmatrix). It follows the figures of the PTX ISA ("Matrix
-// fragments for mma.m16n8k16 …") and is independent of the compiler whose code
-// it checks.
+// fragments (ldmatrix). The code follows the figures of the PTX ISA ("Matrix
+// fragments for mma.m16n8k16 …"). It shares nothing with the compiler whose
+// kernels it checks.
 //
 //   WarpProduct product = {.depth = 16, .a = DType::kF16, .b = DType::kF16,
 //                          .sum = DType::kF32};
@@ -21,20 +21,22 @@
 
 namespace ember::hal::cuda {
 
-// A product: a 16 x depth by a depth x 8 matrix, added to a 16 x 8 one.
+// Describes a product: a 16 x depth matrix times a depth x 8 matrix, added to a
+// 16 x 8 matrix.
 struct WarpProduct {
   uint32_t depth = 0;
   DType a = DType::kF16;
   DType b = DType::kF16;
   DType sum = DType::kF32;
 
-  // Packs the product into a number for kernels.
+  // Packs the description of the product into a number, which kernels pass.
   uint32_t Pack() const {
     return depth | static_cast<uint32_t>(a) << 8 |
            static_cast<uint32_t>(b) << 16 | static_cast<uint32_t>(sum) << 24;
   }
   static WarpProduct Unpack(uint32_t packed);
-  // These functions return the number of 32-bit registers of a lane.
+  // These functions return the number of a lane's 32-bit registers that hold a,
+  // b and the sum.
   size_t RegistersOfA() const;
   size_t RegistersOfB() const;
   size_t RegistersOfSum() const;
@@ -42,52 +44,55 @@ struct WarpProduct {
 
 // Factors of f32 are multiplied as tf32: their low 13 bits are ignored.
 
-// A lane's operands: registers of a, of b, of the sum, one after another.
+// The operands of a lane: its registers of a, then those of b, then those of
+// the sum.
 inline constexpr size_t kMaxOperands = 10;
 using WarpOperands = std::array<uint32_t, kMaxOperands>;
 
-// Computes the lane's registers of the result from the operands of all 32
-// lanes. Float products are exact and the sum is rounded once, which is within
+// Computes a lane's registers of the result from the operands of all 32 lanes.
+// Products of floats are exact and their sum is rounded once, which is within
 // the instruction's tolerance.
 void MultiplyLane(const WarpProduct& product,
                   std::span<const WarpOperands* const> operands, uint32_t lane,
                   uint32_t* result);
 
-// A factor of a product of warpgroups (wgmma) in shared memory, described like
-// a matrix descriptor: b, or a, whose rows take the place of columns. It
-// follows the PTX ISA, "Strides" and "Swizzling modes" of the asynchronous
-// warpgroup instructions, with swizzling by 128 bytes.
+// A factor of a product of warpgroups (wgmma) in shared memory: the matrix b,
+// or the matrix a, whose rows are then treated as columns. The fields are those
+// of a matrix descriptor. The layout follows the PTX ISA, "Strides" and
+// "Swizzling modes" of the asynchronous warpgroup instructions, with swizzling
+// by 128 bytes.
 struct SharedMatrix {
-  // offset in bytes in shared memory, which begins at an address of 1024 * n
+  // Offset of the matrix in bytes in shared memory, which begins at an address
+  // that is a multiple of 1024.
   uint64_t begin = 0;
   uint64_t descriptor = 0;
-  // True if the elements of a row (one k) are contiguous, not those of a
-  // column.
+  // True if the elements with one k are contiguous; false if the elements of
+  // one column are.
   bool is_transposed = false;
   uint32_t element_bytes = 2;
 
   bool IsSwizzled128() const { return descriptor >> 62 == 1; }
-  // Returns the byte of shared memory at which an element begins.
+  // Returns the offset in shared memory of an element's first byte.
   uint64_t PlaceOf(uint32_t k, uint32_t column) const;
 };
 
 // Adds the product of a 16 x depth and a depth x columns matrix to the lane's
-// registers of the sums: groups of eight columns in order, each laid out as in
-// MultiplyLane.
+// registers of the sums. The registers are those of each group of eight columns
+// in order, and in a group they are as in MultiplyLane.
 void MultiplyWideLane(const WarpProduct& product, uint32_t columns,
                       std::span<const WarpOperands* const> operands,
                       const SharedMatrix& b, const uint8_t* shared,
                       uint32_t lane, uint32_t* sums);
 
-// Does what MultiplyWideLane does, with a in shared memory, too. Row
-// `first_row` of a is the first one of this warp.
+// Does what MultiplyWideLane does, but a is in shared memory, too. `first_row`
+// is the number of the row of a that is this warp's first one.
 void MultiplySharedLane(const WarpProduct& product, uint32_t columns,
                         const SharedMatrix& a, uint32_t first_row,
                         const SharedMatrix& b, const uint8_t* shared,
                         uint32_t lane, uint32_t* sums);
 
-// Returns a lane's register of matrix `number`, whose eight rows of 16 bytes
-// are rows[8 * number + r].
+// Returns the register of a lane after loading the matrix with the number
+// `number`, whose eight rows of 16 bytes are rows[8 * number + r].
 uint32_t LoadedRegister(std::span<const uint8_t* const> rows, uint32_t number,
                         bool is_transposed, uint32_t lane);
 

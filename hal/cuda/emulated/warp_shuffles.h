@@ -13,8 +13,8 @@
 namespace ember::hal::cuda {
 
 // Returns the lane whose value `lane` gets. b and c are the instruction's
-// operands: c holds the clamp in its lowest five bits, and the mask of the
-// segment from bit 8 on. A lane that would get a value from outside of its
+// operands: the lowest five bits of c are the clamp, and its bits from 8 on the
+// mask of the segment. A lane that would get a value from outside of its
 // segment keeps its own.
 uint32_t LaneToShuffle(ShuffleMode mode, uint32_t lane, uint32_t b, uint32_t c);
 

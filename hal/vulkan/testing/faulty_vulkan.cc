@@ -33,8 +33,8 @@ constexpr const char* kNames[] = {
 #undef EMBER_NAME
 };
 
-// The fault that the environment variable describes. It is set while no other
-// thread calls.
+// The fault that the environment variable EMBER_VULKAN_FAULT describes. It is
+// set only while no other thread makes a call.
 std::string fault_function;
 int64_t fault_call = 0;
 VkResult fault_result = VK_SUCCESS;
@@ -60,8 +60,8 @@ void ReadFault() {
   fault_result = static_cast<VkResult>(result);
 }
 
-// Returns the result of a call that must fail. The call is then not passed on.
-// nullopt: the call does not fail.
+// Counts a call. Returns the result with which it must fail, in which case it
+// is not passed on to the real loader; nullopt if it does not fail.
 std::optional<VkResult> FaultOf(int function) {
   const int64_t call = ++calls[function];
   if (call != fault_call || fault_function != kNames[function])
@@ -71,7 +71,8 @@ std::optional<VkResult> FaultOf(int function) {
 }
 
 template <int kFunction, typename Pointer>
-struct Intercept {  // the general case is for functions that cannot fail
+struct Intercept {  // This general case is for functions that do not return a
+                    // VkResult and so cannot fail.
   static PFN_vkVoidFunction Get() { return nullptr; }
 };
 
@@ -94,7 +95,8 @@ struct Intercept<kFunction, VkResult(VKAPI_PTR*)(Arguments...)> {
   }
 };
 
-// Returns the function that replaces the real loader's function `found`.
+// Returns the function that the driver gets in place of `found`, the function
+// of the real loader.
 PFN_vkVoidFunction Replace(std::string_view name, PFN_vkVoidFunction found) {
   if (found == nullptr) return nullptr;
 #define EMBER_REPLACE(function)                          \
@@ -136,7 +138,8 @@ vkGetInstanceProcAddr(VkInstance instance, const char* name) {
   const PFN_vkGetInstanceProcAddr real = RealGetInstanceProcAddr();
   if (real == nullptr) return nullptr;
   const std::string_view wanted = name;
-  // The driver asks for this function first.
+  // The driver requests this function first, so the environment variable is
+  // read here.
   if (wanted == "vkCreateInstance") ReadFault();
   const PFN_vkVoidFunction found = real(instance, name);
   if (wanted == "vkGetDeviceProcAddr") {
@@ -148,7 +151,8 @@ vkGetInstanceProcAddr(VkInstance instance, const char* name) {
 
 __attribute__((visibility("default"))) const char* EmberFaultyFunction(
     int64_t index) {
-  // For each function: true if it can fail. Rows are in the order of kNames.
+  // Says for each function if it can fail. The entries are in the order of
+  // kNames.
   const bool can_fail[] = {
 #define EMBER_CAN_FAIL(name) Intercept<k##name, PFN_vk##name>::Get() != nullptr,
       EMBER_ALL_FUNCTIONS(EMBER_CAN_FAIL)

@@ -1,7 +1,7 @@
 // Makes a Vulkan device for a test, whose BUILD line has `env =
-// VULKAN_TEST_ENV` (hal/vulkan/testing.bzl). Ends the test if there is none:
-// skipped, with the reason, on a machine without the software device; failed
-// otherwise.
+// VULKAN_TEST_ENV` (hal/vulkan/testing.bzl). If there is no device, ends the
+// test: skipped, with the reason, on a machine without the software device;
+// failed otherwise.
 //
 //   EMBER_VULKAN_DEVICE(device, {.separate_memory = true});
 //   device->Allocate(…);
@@ -13,11 +13,12 @@
 
 #include "base/status.h"
 #include "gtest/gtest.h"
-#include "hal/vulkan/vulkan_device.h"
+#include "hal/vulkan/device.h"
 
 namespace ember::hal::vulkan {
 
-// True if this machine has no Vulkan at all.
+// True if the status says that this machine has no Vulkan at all, so that the
+// test may be skipped.
 inline bool MaySkip(const Status& status) {
   const char* const value = std::getenv("EMBER_TEST_VULKAN");
   return status.code() == StatusCode::kNotFound && value != nullptr &&

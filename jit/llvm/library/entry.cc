@@ -5,10 +5,10 @@
 
 #include "jit/llvm/library/full_compiler.h"
 
-// The function's name is jit::kNewLlvmCompilerSymbol.
+// The function's name is kNewLlvmCompilerSymbol.
 extern "C" __attribute__((visibility("default"))) bool EmberNewLlvmCompiler(
     std::unique_ptr<ember::jit::ObjectCompiler>* compiler, std::string* error) {
-  auto created = ember::jit::NewFullCompiler();
+  auto created = ember::jit::llvm_ir::NewFullCompiler();
   if (!created.ok()) {
     *error = created.status().message();
     return false;

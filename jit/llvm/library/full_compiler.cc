@@ -9,7 +9,7 @@
 #include "jit/ptx/compiler.h"
 #include "jit/ptx/target.h"
 
-namespace ember::jit {
+namespace ember::jit::llvm_ir {
 namespace {
 
 class FullCompiler final : public ObjectCompiler {
@@ -57,4 +57,4 @@ StatusOr<std::unique_ptr<ObjectCompiler>> NewFullCompiler() {
       std::make_unique<FullCompiler>(std::move(cpu)));
 }
 
-}  // namespace ember::jit
+}  // namespace ember::jit::llvm_ir

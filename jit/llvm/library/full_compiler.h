@@ -14,12 +14,12 @@
 #include "base/status.h"
 #include "jit/backend/object_compiler.h"
 
-namespace ember::jit {
+namespace ember::jit::llvm_ir {
 
 // Returns a compiler for the CPU that this runs on, and for devices. Errors are
 // those of NewLlvmCompiler.
 StatusOr<std::unique_ptr<ObjectCompiler>> NewFullCompiler();
 
-}  // namespace ember::jit
+}  // namespace ember::jit::llvm_ir
 
 #endif  // EMBER_JIT_LLVM_LIBRARY_FULL_COMPILER_H_

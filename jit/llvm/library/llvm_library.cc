@@ -8,7 +8,7 @@
 #include "base/code_folder.h"
 #include "base/concat.h"
 
-namespace ember::jit {
+namespace ember::jit::llvm_ir {
 
 StatusOr<std::string> FindLlvmLibrary(const std::string& given) {
   const std::string folder =
@@ -42,4 +42,4 @@ StatusOr<std::unique_ptr<ObjectCompiler>> LoadLlvmCompiler() {
   return compiler;
 }
 
-}  // namespace ember::jit
+}  // namespace ember::jit::llvm_ir

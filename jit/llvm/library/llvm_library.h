@@ -18,7 +18,7 @@
 #include "base/status.h"
 #include "jit/backend/object_compiler.h"
 
-namespace ember::jit {
+namespace ember::jit::llvm_ir {
 
 inline constexpr char kLlvmLibrary[] = "libember_llvm.so";
 
@@ -32,12 +32,12 @@ StatusOr<std::string> FindLlvmLibrary(const std::string& folder = "");
 // those of NewFullCompiler.
 StatusOr<std::unique_ptr<ObjectCompiler>> LoadLlvmCompiler();
 
-// The library's only symbol, and the type of that function. It returns false
-// and sets an error on failure.
+// The name of the library's only symbol, and the type of the function with this
+// name. The function returns false and sets an error if it fails.
 inline constexpr char kNewLlvmCompilerSymbol[] = "EmberNewLlvmCompiler";
 using NewLlvmCompilerFunction = bool(std::unique_ptr<ObjectCompiler>* compiler,
                                      std::string* error);
 
-}  // namespace ember::jit
+}  // namespace ember::jit::llvm_ir
 
 #endif  // EMBER_JIT_LLVM_LIBRARY_LLVM_LIBRARY_H_

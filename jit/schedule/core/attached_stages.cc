@@ -10,8 +10,8 @@
 
 #include "jit/schedule/core/attachments.h"
 #include "jit/schedule/core/dependences.h"
-#include "tensor/linear.h"
-#include "tensor/simplify.h"
+#include "tensor/builder/linear.h"
+#include "tensor/builder/simplify.h"
 
 namespace ember::schedule {
 
@@ -65,7 +65,7 @@ class KnownFromParts {
         reach = INT64_MAX;
       }
     }
-    // A digit counts only if all larger digits do.
+    // A digit is determined only if all larger digits are.
     for (size_t i = tells.size(); i-- > 0;) {
       if (!tells[i]) break;
       known_.insert(sum->terms[i].node);
@@ -115,8 +115,8 @@ std::vector<AxisRegion> CoveredRegions(const Schedule& schedule, int stage,
       regions = std::move(read);
       continue;
     }
-    // If several results are needed, the stage covers what any of these results
-    // needs.
+    // If a stage has several results that are needed, the stage covers what any
+    // of them needs.
     for (size_t d = 0; d < regions.size(); ++d) {
       if (regions[d].base != read[d].base ||
           regions[d].extent != read[d].extent) {
@@ -150,7 +150,8 @@ StatusOr<PlacedStages> PlaceStages(const Schedule& schedule,
            plan.attach_loop == around.plan->order[position];
   };
   PlacedStages placed;
-  // The stages that are computed in this loop, or in a loop of such a stage.
+  // The stages that are computed in the loop, directly or in a loop of another
+  // such stage.
   std::vector<int> inside;
   for (int i = 0; i < around.stage; ++i) {
     if (PositionInside(schedule, i, around.stage) >= position)

@@ -32,22 +32,23 @@ std::vector<AxisRegion> CoveredRegions(const Schedule& schedule, int stage,
                                        std::span<const NodeId> full,
                                        Rewriter& header, loops::LoopNest& nest);
 
-// The stages that are computed in one loop of another stage.
+// The stages that are computed in one loop of another stage (compute_at).
 struct PlacedStages {
   // The stages that are computed directly in this loop, in order.
   std::vector<int> attached;
-  // Loops of the attached stages, and of the stages that are computed inside
-  // these.
+  // Loops of the stages in `attached`, and of the stages that are computed
+  // inside these stages.
   std::map<int, StageLoops> loops;
 };
 
-// A function that changes the regions of an attached stage that are computed
-// there. May be null.
+// A function that changes the regions of an attached stage: the parts of its
+// axes that are computed in the surrounding loop. May be null.
 using RegionChange =
     std::function<void(int stage, std::vector<AxisRegion>& regions)>;
 
 // Returns the stages at loop `position` of `around`, with the parts that they
-// cover in that loop. full: the whole extents of each stage's axes, as above.
+// cover in that loop. full: for each stage, the whole extents of its axes, in
+// the nest's pool.
 StatusOr<PlacedStages> PlaceStages(const Schedule& schedule,
                                    const StageLoops& around, int position,
                                    std::span<const std::vector<NodeId>> full,
@@ -63,7 +64,8 @@ Status CheckPartsAreOwn(const Computation& computation,
                         const PlacedStages& placed,
                         std::span<const NodeId> variables,
                         loops::LoopNest& nest);
-// Makes the check of the function above for every loop of the schedule.
+// Makes this check, that no element of a stage that must run once is computed
+// twice, for every loop of the schedule.
 Status CheckPartsAreOwn(const Schedule& schedule);
 
 }  // namespace ember::schedule

@@ -49,8 +49,8 @@ class Attachment {
     return OkStatus();
   }
 
-  // Checks the conditions that must hold however the loops and the stages in
-  // between change later.
+  // Checks the conditions that must still hold after later primitives have
+  // changed the loops, and the stages between producer and consumer.
   Status CheckLater() const {
     // Loops may have been reordered since the stage was attached.
     EMBER_RETURN_IF_ERROR(CheckConsumers());
@@ -68,7 +68,8 @@ class Attachment {
           "%" + NameOf(producer_) +
           " is a result, and a loop around it may never run");
     }
-    // Necessary, but not sufficient: CheckPartsAreOwn examines the exact parts.
+    // `once` is necessary, but not sufficient: CheckPartsAreOwn later examines
+    // the exact parts that iterations compute.
     const bool once = IsComputedOnce();
     if (StoresResult(computation_, producer_) && !once) {
       return FailedPreconditionError(
@@ -205,7 +206,7 @@ class Attachment {
       for (size_t i = 0; i < map.size(); ++i) map[i] = static_cast<int>(i);
       return map;
     }
-    // -2: no reader was visited yet
+    // -2: the stage's axis is not matched yet, because no reader was visited
     for (int d = 0; d < computed.spatial_count; ++d) map[d] = -2;
     for (int reader : ConsumersOf(computation_, stage)) {
       const AxisMap readers = MapOf(reader);
@@ -263,7 +264,8 @@ Status CheckAttachment(const Schedule& schedule, int producer, int consumer,
 Status CheckAttachments(const Schedule& schedule) {
   const int count = static_cast<int>(schedule.computation().stages.size());
   for (int i = 0; i < count; ++i) {
-    // Visits each stage around this one, from the nearest to the outermost.
+    // Follows the attachments outwards: visits each stage around this one, from
+    // the nearest to the outermost.
     int inner = i;
     while (schedule.plan(inner).attach_stage >= 0) {
       const StagePlan& plan = schedule.plan(inner);

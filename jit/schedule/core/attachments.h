@@ -1,9 +1,9 @@
 // Decides where a stage may be computed inside a loop of another one
 // (compute_at), and which axes of the two stages are equal.
 //
-//   IsComputedOnce(schedule, producer, consumer, loop)   // no point twice
-//   CheckAttachment(schedule, producer, consumer, loop)  // may it begin there?
-//   CheckAttachments(schedule)                           // do all still hold?
+//   IsComputedOnce(schedule, producer, consumer, loop)   // each point once?
+//   CheckAttachment(schedule, producer, consumer, loop)  // is attaching legal?
+//   CheckAttachments(schedule)                           // are all still legal?
 //
 // Stages and loops are the schedule's numbers. Thread-safe.
 #ifndef EMBER_JIT_SCHEDULE_CORE_ATTACHMENTS_H_
@@ -22,10 +22,11 @@ namespace ember::schedule {
 bool IsComputedOnce(const Schedule& schedule, int producer, int consumer,
                     int loop);
 
-// Expects a stage whose results only `reader` and stages before it read.
-// Returns, per axis of the stage, the axis of the reader that it equals
-// wherever the results are read for the reader, or -1. Example: %y[i, j] =
-// %x[j, i] + %bias[j], where %x is stored as %x[i0, i1], gives 1, 0.
+// Expects a stage whose results only `reader` and stages before `reader` read.
+// Returns, for each axis of the stage, the axis of the reader that is equal to
+// it wherever the reader, or a stage between the two, reads the results; -1 if
+// there is none. Example: %y[i, j] = %x[j, i] + %bias[j], where %x is stored as
+// %x[i0, i1], gives 1, 0.
 std::vector<int> AxesOfReader(const Schedule& schedule, int producer,
                               int reader);
 

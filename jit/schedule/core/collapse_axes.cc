@@ -62,7 +62,7 @@ class Collapser {
     return false;
   }
 
-  // --- what there is ---
+  // --- Finding the accesses of each axis and dim. ---
 
   void FindUses() {
     accesses_.clear();
@@ -105,10 +105,10 @@ class Collapser {
     }
   }
 
-  // --- which pairs go together ---
+  // --- Finding the pairs that must be collapsed together. ---
 
-  // True if the pair can be one axis. Then axes_ and dims_ are all pairs that
-  // must be collapsed with it.
+  // True if the pair of axes can become one axis. Then axes_ and dims_ contain
+  // all pairs of axes and of dims that must be collapsed with it.
   bool Closes(const Pair& seed) {
     axes_ = {seed};
     dims_.clear();
@@ -133,14 +133,14 @@ class Collapser {
 
   bool IsCandidate(const Pair& axes) const {
     const ComputationStage& stage = c_.stages[axes.owner];
-    // One of the axes is spatial, the other a reduction: they stay.
+    // A spatial axis and a reduction axis are never collapsed into one.
     if (axes.first + 1 == stage.spatial_count) return false;
     return SizeOf(stage.axes[axes.first].extent) > 1 &&
            SizeOf(stage.axes[axes.first + 1].extent) > 1;
   }
 
-  // Adds the dims that the axes index. Returns false if the axes have other
-  // uses.
+  // Adds the dims that the pair of axes indexes. Returns false if the axes have
+  // other uses.
   bool FindDims(const Pair& axes) {
     const ComputationStage& stage = c_.stages[axes.owner];
     const NodeId x = stage.axes[axes.first].variable;
@@ -174,8 +174,8 @@ class Collapser {
     return true;
   }
 
-  // Adds the axes that index the dims. Returns false if anything else indexes
-  // them.
+  // Adds the axes that index the pair of dims. Returns false if anything else
+  // indexes these dims.
   bool FindAxes(const Pair& dims, std::vector<Pair>& open) {
     if (from_data_[dims.owner]) return false;
     const ComputationBuffer& buffer = c_.buffers[dims.owner];
@@ -208,7 +208,7 @@ class Collapser {
     return pool_.IntegerConstant(extent).value_or(-1);
   }
 
-  // --- the rewrite ---
+  // --- Rewriting the computation with the collapsed axes. ---
 
   void Apply() {
     for (size_t s = 0; s < c_.stages.size(); ++s)
@@ -228,7 +228,8 @@ class Collapser {
 
   void RewriteStage(int number) {
     ComputationStage& stage = c_.stages[number];
-    // pairs of the first of the two axes and the new axis
+    // pairs of an axis that is the first of two collapsed axes, and the new
+    // axis
     std::vector<std::pair<NodeId, NodeId>> merged;
     for (auto pair = axes_.rbegin(); pair != axes_.rend(); ++pair) {
       if (pair->owner != number) continue;
@@ -284,9 +285,9 @@ class Collapser {
   Computation& c_;
   tensor::ExpressionPool& pool_;
   std::vector<Access> accesses_;
-  // for each stage: the nodes that it uses
+  // for each stage: the expression nodes that it uses
   std::vector<std::set<NodeId>> nodes_;
-  // for each buffer: true if some index of it is loaded
+  // for each buffer: true if some index into it contains a loaded value
   std::vector<bool> from_data_;
   std::set<Pair> axes_;
   std::set<Pair> dims_;

@@ -8,8 +8,8 @@
 // less. The contents of memory do not change: if the two axes index
 // neighbouring dims of a buffer in every access of every stage, these dims
 // become one dim as well. Extents are constant. The innermost dims, from which
-// lanes are taken, stay as they are, except if the computation moves them or if
-// a row is not a whole number of vectors.
+// lanes are taken, stay as they are, except if they are not innermost in every
+// buffer, or if a row is not a whole number of vectors.
 //
 //   Computation c = Disassemble(dispatch, parameters);
 //   CollapseAxes(c);
@@ -22,8 +22,9 @@
 
 namespace ember::schedule {
 
-// Expects the computation as Disassemble made it. Leaves buffers whose indices
-// come from data as they are, so that a failed check names the dispatch's dim.
+// Expects the computation as Disassemble made it. Leaves buffers that are
+// indexed by loaded values as they are, so that a failed check names the
+// dispatch's dim.
 void CollapseAxes(Computation& computation);
 
 }  // namespace ember::schedule

@@ -7,23 +7,24 @@
 
 #include <string>
 
-#include "base/test_seeds.h"
-#include "jit/loops/evaluator.h"
-#include "jit/loops/text.h"
-#include "jit/loops/verifier.h"
+#include "base/testing/seeds.h"
+#include "jit/loops/evaluator/evaluator.h"
+#include "jit/loops/text/text.h"
+#include "jit/loops/verifier/verifier.h"
 #include "jit/schedule/core/invariant_axes.h"
 #include "jit/schedule/core/order_axes.h"
 #include "jit/schedule/core/schedule.h"
 #include "jit/schedule/core/split_dims.h"
 #include "jit/schedule/lowering/lowering.h"
 #include "jit/schedule/testing/random_model_dispatch.h"
-#include "tensor/evaluator.h"
-#include "tensor/text.h"
+#include "tensor/evaluator/evaluator.h"
+#include "tensor/text/text.h"
 
 namespace ember::schedule {
 namespace {
 
-// Returns the nest of the dispatch without other scheduling.
+// Returns the text of the dispatch's nest after CollapseAxes, without other
+// scheduling.
 std::string Collapsed(std::string_view text) {
   auto dispatch = tensor::Parse(text);
   EXPECT_TRUE(dispatch.ok()) << dispatch.status().ToString();
@@ -68,27 +69,28 @@ dispatch @rows(%x: f32[6, 7, 8], %w: f32[8, 4], %r: f32[6, 7, 4]) -> (%y: f32[6,
 )");
 }
 
-// Axes stay if something uses them apart, in other positions or with other
-// extents.
+// Two axes are not collapsed if an access uses them separately, in another
+// order or with other extents.
 TEST(CollapseAxes, KeepsWhatIsUsedApart) {
   for (const char* text :
        {// A window.
         R"(dispatch @a(%x: f32[6, 7, 64]) -> (%y: f32[4, 7, 64]) {
   %y[i, j, o] = sum(k < 3) %x[i + k, j, o]
 })",
-        // %s is indexed by j alone.
+        // j is also used alone: it indexes %s.
         R"(dispatch @b(%x: f32[6, 7, 8], %s: f32[7]) -> (%y: f32[6, 7, 8]) {
   %y[i, j, o] = %x[i, j, o] * %s[j]
 })",
-        // %x is read transposed.
+        // %x is read transposed: its dims are indexed by j, i.
         R"(dispatch @c(%x: f32[7, 6, 8]) -> (%y: f32[6, 7, 8]) {
   %y[i, j, o] = %x[j, i, o]
 })",
-        // Only a part of dim 1 of %x is read.
+        // Only a part of dim 1 of %x is read, so i and j do not run through
+        // contiguous memory.
         R"(dispatch @d(%x: f32[6, 9, 8]) -> (%y: f32[6, 7, 8]) {
   %y[i, j, o] = %x[i, j, o]
 })",
-        // Lanes are taken from the innermost dim.
+        // j indexes the innermost dim, from which lanes are taken.
         R"(dispatch @e(%x: f32[7, 64]) -> (%y: f32[7, 64]) {
   %y[i, j] = neg(%x[i, j])
 })"}) {
@@ -101,8 +103,8 @@ TEST(CollapseAxes, KeepsWhatIsUsedApart) {
   }
 }
 
-// After the collapse a vector that begins in one row may end in the next, so
-// that all vectors are whole.
+// After the axes are collapsed, a vector that begins in one row may end in the
+// next row, so all vectors are whole.
 TEST(CollapseAxes, RowsThatAreNoWholeVectors) {
   EXPECT_NE(Collapsed(R"(
 dispatch @pad(%x: f32[6, 7, 56]) -> (%y: f32[8, 7, 56]) {
@@ -139,7 +141,8 @@ TEST(CollapseAxes, RandomDispatchesComputeTheSame) {
     ASSERT_EQ(wanted.ok(), status.ok())
         << wanted.ToString() << " / " << status.ToString();
     if (!wanted.ok()) continue;
-    // exp becomes a polynomial in the nest, which is wrong by one ULP.
+    // In the nest exp is a polynomial, which may differ from the dispatch's exp
+    // by one ULP.
     ASSERT_EQ(tensor::FirstDifference(random, expected, actual, 1e-6, 1e-6), "")
         << tensor::Print(random.dispatch) << loops::ToText(*nest);
   }

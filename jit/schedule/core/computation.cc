@@ -5,9 +5,9 @@
 #include <map>
 #include <utility>
 
+#include "tensor/builder/simplify.h"
 #include "tensor/range_rules.h"
 #include "tensor/scalar.h"
-#include "tensor/simplify.h"
 #include "vm/interpreter/plan.h"
 
 namespace ember::schedule {
@@ -20,7 +20,8 @@ using tensor::Register;
 using tensor::Simplifier;
 using tensor::Stage;
 
-// Scope of a stage's variables and loads; 0 is the header.
+// Number of the scope that Axis and Load nodes of a stage get in the expression
+// pool. Scope 0 is the dispatch's header.
 constexpr int kStageScope = 1;
 
 class Disassembler {
@@ -134,7 +135,8 @@ class Disassembler {
   const Dispatch& dispatch_;
   std::span<const int64_t> parameters_;
   Computation result_;
-  std::vector<NodeId> nodes_;  // the node of each register of the dispatch
+  // For each register of the dispatch: the expression node of its value.
+  std::vector<NodeId> nodes_;
   const std::vector<ComputationAxis>* axes_ = nullptr;
   std::map<std::string, int> names_;
 };

@@ -15,8 +15,8 @@
 #include <string>
 #include <vector>
 
+#include "tensor/builder/expression_pool.h"
 #include "tensor/dispatch.h"
-#include "tensor/expression_pool.h"
 #include "tensor/interval.h"
 
 namespace ember::schedule {
@@ -49,7 +49,8 @@ struct ComputationBuffer {
 
 struct ComputationAxis {
   std::string name;
-  NodeId variable = 0;  // an Axis node whose immediate is unique in the pool
+  // An Axis node whose immediate is unique in the expression pool.
+  NodeId variable = 0;
   NodeId extent = 0;
 };
 
@@ -60,10 +61,11 @@ struct ComputationStore {
 };
 
 // Describes elements of a fold that do not change its state: those with k *
-// step >= end, where k is the reduction axis. Loops over k may end where they
-// begin.
+// step >= end, where k is the reduction axis. A loop over k may end at the
+// first such element.
 struct UsefulElements {
-  NodeId end = 0;  // i64, over the stage's spatial axes and parameters
+  // i64 expression over the stage's spatial axes and parameters.
+  NodeId end = 0;
   int64_t step = 1;
 };
 
@@ -90,8 +92,9 @@ struct ComputationStage {
   // about as many elements as those of any other range, so default schedules
   // give the points of a range to one workgroup, one after the other.
   std::optional<NodeId> end;
-  // Only for kFold: true if the fold's state may itself be an element of such a
-  // fold, so that parts of the fold may be combined.
+  // Only for kFold: true if the state of the fold has the form of one of its
+  // elements, so that the results of parts of the fold may be combined by the
+  // same fold.
   bool combines_parts = false;
   std::vector<ComputationStore> stores;
 
@@ -136,7 +139,7 @@ void ForEachLoad(const tensor::ExpressionPool& pool,
         node.opcode == tensor::Opcode::kPad) {
       visit(id);
     }
-    // the operand is the axis' extent
+    // The operand of an Axis node is the axis' extent, which is not visited.
     if (node.opcode == tensor::Opcode::kAxis) continue;
     stack.insert(stack.end(), node.operands.begin(), node.operands.end());
   }
@@ -146,8 +149,8 @@ void ForEachLoad(const tensor::ExpressionPool& pool,
 // values.
 void MakeConstant(ComputationBuffer& input, std::span<const uint8_t> data);
 
-// Returns the neutral element of the combiner: the bits of 0 for sums, and so
-// on. Not for a fold.
+// Returns the bits of the combiner's neutral element, such as 0 for sums. The
+// combiner must not be a fold.
 uint64_t NeutralBits(tensor::Combiner combiner, DType type);
 // Returns the type in which the combiner accumulates. Sums and products of
 // narrow floats use a wider type and are rounded once, at the end; other types

@@ -21,10 +21,11 @@
 
 namespace ember::schedule {
 
-// Marks the results of such stages as constants. Their extents must be
-// constant, no index may need a check while the program runs, and the result
-// may take at most kMaxGrowth times the memory of the constants that it is
-// computed from. A broadcast that grows more is computed where it is read.
+// Marks the results of stages that read only constants as constants. The
+// extents of such a stage must be constant, no index may need a check while the
+// program runs, and the result may take at most kMaxGrowth times the memory of
+// the constants that it is computed from. A broadcast that grows more is
+// computed where it is read.
 void MarkConstantStages(Computation& computation);
 
 // Numbers of 4 bits with scales grow by less than a factor of 8 as f32; the

@@ -7,8 +7,8 @@
 #include <set>
 #include <vector>
 
-#include "tensor/linear.h"
-#include "tensor/simplify.h"
+#include "tensor/builder/linear.h"
+#include "tensor/builder/simplify.h"
 
 namespace ember::schedule {
 namespace {
@@ -28,8 +28,8 @@ bool IsUnit(const ExpressionPool& pool, NodeId extent) {
 std::optional<std::vector<LinearTerm>> DigitsOf(const ExpressionPool& pool,
                                                 NodeId index) {
   std::optional<LinearSum> sum = tensor::Linearize(pool, index);
-  // Without a range the sum might wrap, so that two points of the axes give one
-  // value.
+  // If the sum's range is not known, the sum might wrap, so that two points of
+  // the axes give the same index.
   if (!sum || tensor::RangeOfLinear(pool, *sum).IsFull()) return std::nullopt;
   std::vector<LinearTerm> digits;
   for (const LinearTerm& term : sum->terms) {
@@ -119,7 +119,8 @@ bool StoresAreDistinct(const Computation& computation, int number) {
 bool StoresCover(const Computation& computation, int number) {
   const ComputationStage& stage = computation.stages[number];
   if (!StoresAreDistinct(computation, number)) return false;
-  // Axes of different dims must differ, so that they are independent.
+  // The indices of two dims must not contain the same axis, because otherwise
+  // they depend on each other.
   std::set<NodeId> used;
   for (const ComputationStore& store : stage.stores) {
     if (store.update != tensor::Update::kAssign ||
@@ -184,7 +185,8 @@ std::optional<CoveredPart> PartOf(const Computation& c,
   for (size_t d = 0; d < store.indices.size(); ++d) {
     const auto digits = DigitsOf(c.pool, store.indices[d]);
     if (!digits) return std::nullopt;
-    // Axes of different dims must differ, so that they are independent.
+    // The indices of two dims must not contain the same axis, because otherwise
+    // they depend on each other.
     for (const LinearTerm& digit : *digits) {
       if (!used.insert(digit.node).second) return std::nullopt;
     }
@@ -203,7 +205,7 @@ bool IsStoredWhole(const Computation& c, uint32_t buffer) {
   std::vector<Interval> parts;
   int dim = -1;
   for (int i = 0; i < static_cast<int>(c.stages.size()); ++i) {
-    // Stores after the first read do not count.
+    // A store after the first stage that reads the buffer does not count.
     if (Reads(c, i, buffer)) break;
     for (const ComputationStore& store : c.stages[i].stores) {
       if (store.buffer != buffer) continue;
@@ -447,7 +449,8 @@ std::vector<int> LoopsInOrder(const StagePlan& plan) {
         loops.push_back(number);
         break;
       case Loop::Origin::kOuter:
-        // The inner loop of a split has the number after the outer one's.
+        // In the list of loops, the inner loop of a split follows its outer
+        // loop.
         *parent = number;
         loops.insert(std::find(loops.begin(), loops.end(), number) + 1,
                      number + 1);

@@ -29,7 +29,7 @@ bool StoresAreIdentity(const Computation& computation, int stage);
 int PositionInside(const Schedule& schedule, int stage, int around);
 
 bool Reads(const Computation& computation, int stage, uint32_t buffer);
-// Returns the stages that read this one's results, in order.
+// Returns the stages that read the results of `stage`, in order.
 std::vector<int> ConsumersOf(const Computation& computation, int stage);
 
 // True if the stage stores to a result of the dispatch.
@@ -55,9 +55,10 @@ bool IsSafe(const Computation& computation, NodeId load);
 //     computed in it.
 //   - Lanes and invocations do not both combine elements.
 Status CheckMarkedLoops(const Schedule& schedule, int stage);
-// Checks that a fold combines its points in the order of the axes.
+// Checks that a stage whose combiner is a fold combines its elements in the
+// order of the axes.
 Status CheckFolds(const Schedule& schedule, int stage);
-// Checks if the loop may have its mark.
+// Checks that the loop may have its mark (parallel, vector, bound, ...).
 Status CheckMark(const Schedule& schedule, int stage, int loop);
 
 }  // namespace ember::schedule

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <optional>
 
-#include "tensor/linear.h"
-#include "tensor/simplify.h"
+#include "tensor/builder/linear.h"
+#include "tensor/builder/simplify.h"
 
 namespace ember::schedule {
 

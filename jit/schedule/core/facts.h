@@ -6,7 +6,7 @@
 //   facts.Add(i0 * 16 + 15, n);             // i0 * 16 + 15 < n
 //   facts.IsBelow(i0 * 16 + i1, n);         // true for i1 < 16
 //   facts.IsBelow(i0 * 32 + i1, n * 2);     // true for i1 < 32
-//   facts.Truncate(0);                      // behind the If
+//   facts.Truncate(0);                      // behind the If: forgets the fact
 #ifndef EMBER_JIT_SCHEDULE_CORE_FACTS_H_
 #define EMBER_JIT_SCHEDULE_CORE_FACTS_H_
 
@@ -15,8 +15,8 @@
 #include <utility>
 #include <vector>
 
-#include "tensor/expression_pool.h"
-#include "tensor/linear.h"
+#include "tensor/builder/expression_pool.h"
+#include "tensor/builder/linear.h"
 
 namespace ember::schedule {
 

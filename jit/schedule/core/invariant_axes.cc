@@ -8,7 +8,7 @@
 
 #include "jit/schedule/core/dependences.h"
 #include "jit/schedule/core/rewrite.h"
-#include "tensor/coefficient.h"
+#include "tensor/builder/coefficient.h"
 
 namespace ember::schedule {
 namespace {
@@ -75,8 +75,8 @@ class Dropper {
       for (const ComputationStore& store : stage.stores)
         ++stores_[store.buffer];
       ForEachLoad(c_.pool, RootsOf(stage), [&](NodeId load) {
-        // The result of a load that may be outside depends on the buffer's
-        // extents.
+        // The result of a load that may be out of bounds depends on the
+        // buffer's extents, so the extents must stay.
         if (c_.pool[load].opcode != tensor::Opcode::kLoad || !IsSafe(c_, load))
           is_plainly_read_[c_.pool[load].buffer] = false;
       });
@@ -139,7 +139,7 @@ class Dropper {
 
   Computation& c_;
   std::vector<int> stores_;  // number of stages that store to each buffer
-  // per buffer: true if no load may be outside
+  // per buffer: true if every load of the buffer is provably in bounds
   std::vector<bool> is_plainly_read_;
 };
 

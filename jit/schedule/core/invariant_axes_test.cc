@@ -9,17 +9,18 @@
 #include <string_view>
 #include <utility>
 
-#include "jit/loops/text.h"
+#include "jit/loops/text/text.h"
 #include "jit/schedule/core/schedule.h"
 #include "jit/schedule/lowering/lowering.h"
-#include "tensor/text.h"
+#include "tensor/text/text.h"
 
 namespace ember::schedule {
 namespace {
 
 using ::testing::HasSubstr;
 
-// The nest of the dispatch as it is written.
+// Returns the text of the dispatch's nest after DropInvariantAxes, without
+// other scheduling.
 std::string Dropped(std::string_view text) {
   auto dispatch = tensor::Parse(text);
   EXPECT_TRUE(dispatch.ok()) << dispatch.status().ToString();
@@ -52,19 +53,20 @@ dispatch @result(%x: f32[6, 8]) -> (%y: f32[6, 5]) {
 
 TEST(InvariantAxes, WhatMattersStays) {
   for (const char* dispatch :
-       {// The axis moves a load.
+       {// %x is indexed by the axis j, so values along j differ.
         R"(dispatch @load(%x: f32[5, 8]) -> (%y: f32[6, 5]) {
   temp %t: f32[6, 5]
   %t[i, j] = sum(k < 8) %x[j, k] * f32(i)
   %y[i, j] = exp(%t[i, j])
 })",
-        // A reader reads beyond the end of the temporary.
+        // The stage %y reads beyond the end of the temporary %t, so the extent
+        // of %t must stay.
         R"(dispatch @pad(%x: f32[6, 8]) -> (%y: f32[6, 7]) {
   temp %t: f32[6, 5]
   %t[i, j] = sum(k < 8) %x[i, k]
   %y[i, j] = pad(%t[i, j - 1], 0.0)
 })",
-        // The stage is no reduction.
+        // The stage %t is no reduction, so its axes stay.
         R"(dispatch @cheap(%x: f32[6]) -> (%y: f32[6, 5]) {
   temp %t: f32[6, 5]
   %t[i, j] = exp(%x[i])

@@ -39,8 +39,9 @@ std::vector<size_t> AxesInDims(const Computation& c,
   return axes;
 }
 
-// Returns the axes that index the temporary with the most of the stage's axes,
-// in the order of its dims.
+// Returns the stage's axes that index a temporary, in the order of the
+// temporary's dims. The temporary is the one that most of the stage's axes
+// index.
 std::vector<size_t> OrderOf(const Computation& c,
                             const ComputationStage& stage) {
   std::vector<size_t> order;
@@ -59,8 +60,9 @@ void Order(const Computation& c, ComputationStage& stage) {
   if (last == 0) return;
   std::vector<size_t> order = OrderOf(c, stage);
   const auto lanes = std::ranges::find(order, last - 1);
-  // The lanes' axis indexes another than the last of these dims: the rows of
-  // that temporary are columns of this stage.
+  // The last axis of the stage, along which lanes run, indexes a dim of the
+  // temporary that is not its last one, so the temporary is read transposed.
+  // The axes keep their order.
   if (lanes != order.end() && lanes + 1 != order.end()) return;
   if (lanes != order.end()) order.pop_back();
   // The positions of these axes among the stage's axes.

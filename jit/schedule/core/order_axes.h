@@ -22,8 +22,8 @@
 
 namespace ember::schedule {
 
-// Reorders only axes before the last one with several points, because lanes run
-// along that one.
+// Reorders only the axes before the last axis that has several points, because
+// lanes run along that last axis.
 void OrderAxes(Computation& computation);
 
 }  // namespace ember::schedule

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "tensor/text.h"
+#include "tensor/text/text.h"
 
 namespace ember::schedule {
 namespace {
@@ -24,8 +24,8 @@ std::string AxesOf(std::string_view text) {
   return names;
 }
 
-// Returns the second product of attention: weights times values. The result has
-// the shape `shape` and is stored at the indices `axes`.
+// Returns a dispatch with the second product of attention: weights times
+// values. The result has the shape `shape` and is stored at the indices `axes`.
 std::string Weighted(const std::string& shape, const std::string& axes,
                      const std::string& weight, const std::string& value) {
   return R"(
@@ -65,7 +65,8 @@ dispatch @heads(%x: f32[2, 3, 4, 5], %v: f32[2, 3, 5, 6], %c: f32[6]) -> (%y: f3
             "b h i d");
 }
 
-// Inputs have their own orders of dims, which do not count.
+// The order of an input's dims does not change the order of a stage's axes:
+// only temporaries count.
 TEST(OrderAxes, InputsDoNotCount) {
   EXPECT_EQ(AxesOf(R"(
 dispatch @transpose(%x: f32[2, 3, 4, 6]) -> (%y: f32[2, 4, 3, 6]) {
@@ -74,7 +75,8 @@ dispatch @transpose(%x: f32[2, 3, 4, 6]) -> (%y: f32[2, 4, 3, 6]) {
             "b i h d");
 }
 
-// The axes of a stage that another stage reads keep the order of the dims.
+// A stage whose result another stage reads keeps its axes in the order of the
+// result's dims.
 TEST(OrderAxes, WhatIsReadAgainStays) {
   const auto dispatch = tensor::Parse(R"(
 dispatch @twice(%x: f32[2, 3, 4, 6]) -> (%y: f32[2, 4, 3, 6], %z: f32[2, 4, 3]) {

@@ -5,8 +5,8 @@
 #include <optional>
 
 #include "jit/schedule/core/rewrite.h"
-#include "tensor/linear.h"
-#include "tensor/simplify.h"
+#include "tensor/builder/linear.h"
+#include "tensor/builder/simplify.h"
 
 namespace ember::schedule {
 namespace {
@@ -15,8 +15,8 @@ using tensor::ExpressionPool;
 using tensor::LinearSum;
 using tensor::Opcode;
 
-// Largest range of a digit. A part that may be larger is not worth its own
-// temporary.
+// Largest range of a digit of an index that is analysed. A part that may be
+// larger is not worth a temporary of its own.
 constexpr int64_t kLargestDigit = int64_t{1} << 20;
 
 class Reader {
@@ -84,8 +84,8 @@ class Reader {
         });
   }
 
-  // Handles digits of loops with open extents too, for which ranges say
-  // nothing.
+  // True if the expression is never negative. Unlike ranges of values, this
+  // also handles digits of loops with open extents.
   bool IsNeverNegative(NodeId id) const {
     const tensor::Node& node = pool_[id];
     if (node.range.low >= 0) return true;
@@ -106,7 +106,7 @@ class Reader {
   std::optional<NodeId> LargestOf(NodeId term) {
     if (body_.moving.contains(term)) {
       const NodeId extent = pool_[term].operands[0];
-      // The extent may not depend on the iteration of a surrounding loop,
+      // The extent must not depend on the iteration of a surrounding loop,
       // because a part has the same size in all iterations.
       const bool is_of_turn = pool_[extent].first_axis != UINT64_MAX;
       if (!is_of_turn) return Make(Opcode::kSubtract, extent, pool_.Integer(1));
@@ -180,7 +180,7 @@ std::vector<AxisRegion> RegionRead(const Computation& computation,
       if (node.buffer != buffer) return;
       has_matrices |= loops->plan->MultipliesMatrices();
       for (size_t d = 0; d < full.size(); ++d) {
-        // The indices of a padded load may be out of bounds.
+        // The indices of a padded load (Pad) may be out of bounds.
         std::optional<AxisRegion> region;
         if (node.opcode == Opcode::kLoad ||
             tensor::ProvablyInBounds(computation.pool, node.operands[d],
@@ -237,7 +237,7 @@ void EndAtUsefulElements(const Computation& computation, StageLoops& loops,
     count = make(Opcode::kMaximum, count, nest.pool.Integer(0));
   const NodeId extent = make(Opcode::kMinimum, loops.extents[*at], count);
   if (extent == loops.extents[*at]) return;
-  // The loop's variable gets the same number with another extent.
+  // The loop gets a new variable with the same number and another extent.
   loops.extents[*at] = extent;
   loops.values[*at] = nest.pool.Intern(Opcode::kAxis, DType::kI64, {&extent, 1},
                                        nest.pool[variable].immediate,

@@ -18,9 +18,9 @@ struct LoopBody {
 };
 
 // Returns, for each dim of the buffer, a part that contains all elements that
-// the body loads from it; the whole dim if no more is known. Parts that
-// matrices are loaded from may reach beyond the end. full: the buffer's extents
-// in the nest's pool.
+// the body loads from it; the part is the whole dim if nothing better can be
+// proved. Parts that matrices are loaded from may reach beyond the end. full:
+// the buffer's extents in the nest's pool.
 std::vector<AxisRegion> RegionRead(const Computation& computation,
                                    uint32_t buffer, const LoopBody& body,
                                    const std::vector<NodeId>& full,

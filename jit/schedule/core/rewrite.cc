@@ -2,7 +2,7 @@
 #include "jit/schedule/core/rewrite.h"
 
 #include "base/check.h"
-#include "tensor/simplify.h"
+#include "tensor/builder/simplify.h"
 
 namespace ember::schedule {
 
@@ -10,7 +10,7 @@ using tensor::Node;
 using tensor::Opcode;
 
 NodeId Rewriter::Rewrite(NodeId root) {
-  // The walk is not recursive, because chains of nodes may be long.
+  // The traversal is not recursive, because chains of nodes may be long.
   std::vector<NodeId> stack = {root};
   while (!stack.empty()) {
     const NodeId id = stack.back();

@@ -15,7 +15,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "tensor/expression_pool.h"
+#include "tensor/builder/expression_pool.h"
 
 namespace ember::schedule {
 
@@ -23,17 +23,18 @@ using tensor::NodeId;
 
 class Rewriter {
  public:
-  // Returns the node of `to` that replaces a node of `from`. nullopt: the same
-  // instruction with rewritten operands. Not called for constants. May call
-  // Rewrite for other nodes.
+  // Returns the node of `to` that replaces a node of `from`. nullopt: the node
+  // is replaced by the same instruction with rewritten operands. The function
+  // is not called for constants. It may call Rewrite for other nodes.
   using Replace = std::function<std::optional<NodeId>(NodeId)>;
 
-  // Returns the node that replaces a node of `from`, given its rewritten
-  // operands. nullopt: the same instruction with these operands.
+  // Returns the node that replaces a node of `from`, given the node's rewritten
+  // operands. nullopt: the node is replaced by the same instruction with these
+  // operands.
   using Rebuild =
       std::function<std::optional<NodeId>(NodeId, std::span<const NodeId>)>;
 
-  // The pools must outlive the rewriter; they may be the same one.
+  // The pools must outlive the rewriter. `from` and `to` may be the same pool.
   Rewriter(const tensor::ExpressionPool& from, tensor::ExpressionPool& to,
            Replace replace, Rebuild rebuild = nullptr)
       : from_(from),

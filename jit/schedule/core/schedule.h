@@ -54,7 +54,7 @@ struct Loop {
     kInner,  // the inner part of loop `parent`: 0 .. factor - 1
     kFused   // loops `parent` (slow) and `second` (fast), fused into one
   };
-  std::string name;  // name, which is unique in the stage
+  std::string name;  // name of the loop, which is unique in the stage
   Origin origin = Origin::kAxis;
   int axis = -1;
   int parent = -1;
@@ -71,33 +71,38 @@ struct Loop {
 enum class Buffering : uint8_t {
   kSingle,
   kDouble,  // computed one iteration ahead, into the other of two buffer halves
-  kDoubleByRegisters,  // like kDouble, but through registers of the invocations
-  kAsync               // computed some iterations ahead, in a ring of slots
+  // Like kDouble, but each element is loaded to a register of an invocation
+  // first.
+  kDoubleByRegisters,
+  kAsync  // computed some iterations ahead, in a ring of slots
 };
 
 struct StagePlan {
   // all loops, including those that were split or fused
   std::vector<Loop> loops;
   std::vector<int> order;  // numbers of the remaining loops, outermost first
-  // The loop inside which the stage is computed, as much of it as the loop
-  // needs: loop `attach_loop` of stage `attach_stage`. -1: the stage is not
-  // attached.
+  // The stage is computed inside loop `attach_loop` of stage `attach_stage`:
+  // only the part of its results that this loop's body needs. -1: the stage is
+  // not attached.
   int attach_stage = -1;
   int attach_loop = -1;
   Buffering buffering = Buffering::kSingle;
-  int64_t slots = 2;     // number of slots of the ring; only for kAsync
-  bool is_late = false;  // kAsync: the copy starts at the iteration's end
+  int64_t slots = 2;  // number of slots of the ring; only for kAsync
+  // kAsync: the copy starts after the iteration's arithmetic.
+  bool is_late = false;
   // kAsync: one slot is reserved for the previous iteration, whose operations
   // may still read it.
   bool has_spare = false;
   // Number of unused elements between the rows of the stage's buffer.
   int64_t row_padding = 0;
 
-  // searches the loops in `order` by name; -1: none
+  // searches the loops in `order` by name; returns -1 if there is none
   int FindLoop(std::string_view name) const;
-  // position of the loop in `order`; -1: not there
+  // returns the position of the loop in `order`; -1 if `order` does not contain
+  // it
   int PositionOf(int loop) const;
-  bool MultipliesMatrices() const;  // true if it has loops marked kMatrix
+  // True if the stage has loops marked kMatrix.
+  bool MultipliesMatrices() const;
   // Returns the number of iterations of loop `loop`. of_axis: returns the
   // extent of an axis, or nullopt. The result is nullopt if of_axis returns
   // that for an axis from which the loop is made.
@@ -119,7 +124,7 @@ class Schedule {
   // True if each applied primitive keeps rounding (primitives/primitives.h).
   bool primitives_keep_rounding() const { return primitives_keep_rounding_; }
 
-  // Access for primitives, which change the computation and the plans.
+  // Gives primitives write access to the computation and to the stages' plans.
   Computation& mutable_computation() { return computation_; }
   StagePlan& mutable_plan(int stage) { return plans_[stage]; }
   // Inserts a stage before stage number `before`. The numbers of that stage and
@@ -138,7 +143,8 @@ class Schedule {
   bool primitives_keep_rounding_ = true;
 };
 
-// Returns the plan of a stage that no primitive has changed.
+// Returns the plan of a stage that no primitive has changed: its axes as serial
+// loops, in order.
 StagePlan DefaultPlan(const ComputationStage& stage);
 
 }  // namespace ember::schedule

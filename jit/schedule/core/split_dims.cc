@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "jit/schedule/core/rewrite.h"
-#include "tensor/coefficient.h"
-#include "tensor/simplify.h"
+#include "tensor/builder/coefficient.h"
+#include "tensor/builder/simplify.h"
 
 namespace ember::schedule {
 namespace {
@@ -58,15 +58,15 @@ struct Axis {
   auto operator<=>(const Axis&) const = default;
 };
 
-// An axis of a sum of products that runs over the groups.
+// An axis of a sum of products that counts the groups of a grouped product.
 struct Group {
   size_t stage = 0;
   NodeId axis = 0;  // variable of the axis
   auto operator<=>(const Group&) const = default;
 };
 
-// The dims and axes that become two each. The value is the extent of the second
-// one (the low digit).
+// The dims and axes that are split into two. The value is the extent of the
+// second one (the low digit).
 struct Plan {
   std::map<Dim, int64_t> dims;
   std::map<Axis, int64_t> axes;
@@ -127,7 +127,7 @@ class Splitter {
     }
   }
 
-  // --- what there is ---
+  // --- Finding the accesses of buffers, and the digits of their indices. ---
 
   // Returns all indices of buffers in a stage.
   std::vector<std::pair<Dim, NodeId>> AccessesOf(size_t stage) const {
@@ -159,7 +159,7 @@ class Splitter {
     return found;
   }
 
-  // --- what has to be split together ---
+  // --- Finding the dims and axes that have to be split together. ---
 
   bool AddDim(const Dim& dim, int64_t factor, Plan& plan) const {
     const auto [found, is_new] = plan.dims.emplace(dim, factor);
@@ -248,7 +248,7 @@ class Splitter {
     return all && factor > 0 && *size % factor == 0 ? factor : 0;
   }
 
-  // --- the rewrite ---
+  // --- Rewriting the computation with split dims and axes. ---
 
   void Apply(const Plan& plan) {
     for (size_t s = 0; s < c_.stages.size(); ++s) RewriteStage(s, plan);

@@ -30,9 +30,9 @@ namespace ember::schedule {
 // by its group (x, an axis). Every index of such a dim must be a sum of this
 // form, or an axis that runs over the whole dim. Such an axis becomes two,
 // x_high and x_low, together with all dims that it indexes in its stage. A dim
-// is split in all stages or in none: in none if a stage runs over the digits in
-// another order. Leaves buffers whose indices come from data as they are, so
-// that a failed check names the dispatch's dim.
+// is split in all stages or in none: in none if some stage runs over the two
+// digits in another order than memory does. Leaves buffers whose indices come
+// from data as they are, so that a failed check names the dispatch's dim.
 void SplitDims(Computation& computation);
 
 }  // namespace ember::schedule

@@ -7,10 +7,10 @@
 #include <string>
 
 #include "base/check.h"
-#include "jit/loops/text.h"
+#include "jit/loops/text/text.h"
 #include "jit/schedule/core/schedule.h"
 #include "jit/schedule/lowering/lowering.h"
-#include "tensor/text.h"
+#include "tensor/text/text.h"
 
 namespace ember::schedule {
 namespace {
@@ -23,7 +23,7 @@ dispatch @groups(%x: f32[4, 34], %w: f32[34, 136]) -> (%y: f32[4, 34]) {
 )");
   ASSERT_TRUE(dispatch.ok()) << dispatch.status().ToString();
   Computation computation = Disassemble(*dispatch, {});
-  SplitDims(computation);  // %w is no constant
+  SplitDims(computation);  // %w is not marked as a constant
   EXPECT_EQ(computation.buffers[1].extents.size(), 2u);
   computation.buffers[1].is_constant = true;
   SplitDims(computation);
@@ -36,7 +36,8 @@ dispatch @groups(%x: f32[4, 34], %w: f32[34, 136]) -> (%y: f32[4, 34]) {
             std::string::npos);
 }
 
-// Returns the nest after SplitDims, without other scheduling.
+// Returns the text of the nest after SplitDims, without other scheduling.
+// constant: number of the buffer that is a constant.
 std::string SplitText(const std::string& text, uint32_t constant) {
   auto dispatch = tensor::Parse(text);
   EMBER_CHECK(dispatch.ok()) << dispatch.status().ToString();
@@ -48,7 +49,7 @@ std::string SplitText(const std::string& text, uint32_t constant) {
   return loops::ToText(*nest);
 }
 
-// Returns a grouped product, followed by the stage `behind`.
+// Returns a dispatch with a grouped product, followed by the stage `behind`.
 std::string Grouped(const std::string& behind) {
   return R"(
 dispatch @groups(%x: u8[5, 32], %w: i8[8, 48], %b: i32[48]) -> (%y: i32[5, 48]) {
@@ -71,14 +72,15 @@ TEST(SplitDims, WhatGroupsReadAndStore) {
 }
 
 TEST(SplitDims, KeepsWhatOthersReadOtherwise) {
-  // The product's result is read backwards, so only its input is split.
+  // Another stage reads the product's result backwards, so only the dims of the
+  // product's input are split, not those of its result.
   const std::string text =
       SplitText(Grouped("%y[i, j] = %sum[i, 47 - j] + %b[j]"), 1);
   EXPECT_NE(text.find("%x[i, g, c]"), std::string::npos) << text;
   EXPECT_NE(text.find("%y: output i32[5, 48]"), std::string::npos) << text;
   EXPECT_NE(text.find("g * 12 + o] = "), std::string::npos) << text;
-  // The product's result is read in groups of another size than it is stored
-  // in.
+  // %x is read in groups of 8 elements and in groups of 16, so its dim is not
+  // split.
   const std::string other = SplitText(R"(
 dispatch @groups(%x: f32[5, 32], %w: f32[8, 16]) -> (%y: f32[5, 16], %z: f32[5, 32]) {
   for (i < 5, g < 4, o < 4) %y[i, g * 4 + o] = sum(c < 8) %x[i, g * 8 + c] * %w[c, g * 4 + o]
@@ -90,7 +92,8 @@ dispatch @groups(%x: f32[5, 32], %w: f32[8, 16]) -> (%y: f32[5, 16], %z: f32[5, 
 }
 
 TEST(SplitDims, KeepsWhatIsShuffled) {
-  // A shuffle of channels stores channels of several groups next to each other.
+  // A shuffle of channels stores channels of several groups next to each other,
+  // so the dims of the sum are not split.
   const std::string text = SplitText(R"(
 dispatch @groups(%x: f32[5, 32], %w: f32[8, 48], %b: f32[48]) -> (%y: f32[5, 12, 4]) {
   temp %sum: f32[5, 48]

@@ -7,10 +7,10 @@
 #include <string>
 #include <utility>
 
-#include "jit/loops/matrix_operation.h"
+#include "jit/loops/analysis/matrix_operation.h"
 #include "jit/schedule/core/facts.h"
 #include "jit/schedule/core/rewrite.h"
-#include "tensor/simplify.h"
+#include "tensor/builder/simplify.h"
 
 namespace ember::schedule {
 namespace {
@@ -83,8 +83,8 @@ class Maker {
     return schedule_.computation().stages[static_cast<size_t>(r_.stage)];
   }
 
-  // Makes the loops whose extents differ per point (ComputationStage::end), or
-  // all others.
+  // Makes the loops. that_end: makes only the loops whose extents differ per
+  // point (ComputationStage::end); if false, makes all other loops.
   Status MakeLoops(bool that_end, bool is_placed) {
     const auto is_meant = [&](size_t loop) {
       return ending_.contains(static_cast<int>(loop)) == that_end;
@@ -99,15 +99,15 @@ class Maker {
       r_.values[loop] = MakeVariable(loop);
       is_made_.insert(loop);
     }
-    // Visits loops that were made from others, which have larger numbers,
-    // before those others.
+    // Visits loops that were made from other loops before those other loops,
+    // which have smaller numbers.
     for (size_t i = count; i-- > 0;) {
       if (is_meant(i)) SetParents(static_cast<int>(i));
     }
     return OkStatus();
   }
 
-  // --- loops that end elsewhere at each point ---
+  // --- Loops whose extent differs from point to point. ---
 
   // Finds the loops of the axis that ends per point, and of axes that share a
   // loop with it.
@@ -279,8 +279,8 @@ class Maker {
              loop.is_reduction, /*is_of_region=*/false,
              /*is_fact=*/true});
       }
-      // For open extents the ranges of values are too wide: each of the two
-      // digits is below its extent, which a guard states.
+      // If extents are open, the known ranges of the two digits' values are too
+      // wide, so a guard states that each digit is below its extent.
       for (const int part : {loop.parent, loop.second}) {
         if (!IsWithin(number)) break;
         const int64_t end = pool_[r_.extents[part]].range.high;
@@ -289,7 +289,7 @@ class Maker {
       }
     }
     if (loop.origin != Loop::Origin::kOuter) return;
-    // The inner loop of a split has the number after the outer one's.
+    // In the list of loops, the inner loop of a split follows its outer loop.
     const NodeId start =
         Make(Opcode::kMultiply, r_.values[number], pool_.Integer(loop.factor));
     const NodeId value = Make(Opcode::kAdd, start, r_.values[number + 1]);
@@ -301,13 +301,15 @@ class Maker {
       return;
     }
     if (loop.factor == 1) return;
-    // This guard always holds. It states that an open extent is not 0.
+    // This guard always holds. It states that an open extent is not 0, which
+    // proofs of bounds need.
     if (!constant) {
       r_.guards.push_back({start, extent,
                            PositionOfGuard(start, extent, loop.is_reduction),
                            loop.is_reduction});
     }
-    // Skips empty parts as a whole, as AddRegionGuards does.
+    // A guard on the start of each part of the split loop skips a part that is
+    // beyond the end as a whole.
     if (const std::optional<NodeId> inner = StartOf(number + 1)) {
       const NodeId first = Make(Opcode::kAdd, start, *inner);
       r_.guards.push_back({first, extent,
@@ -403,8 +405,8 @@ class Maker {
       const bool whole = region.extent == full[loop.axis] &&
                          pool_.IntegerConstant(region.base) == 0;
       if (whole) continue;
-      // If the axis is split, skips empty parts as a whole, even where the rest
-      // needs no guard.
+      // If the axis is split, a guard skips each part that is beyond the end as
+      // a whole, even where single points need no guard.
       if (const std::optional<NodeId> start = StartOf(static_cast<int>(i))) {
         const NodeId first = Make(Opcode::kAdd, region.base, *start);
         r_.guards.push_back({first, full[loop.axis], LastPosition(first),
@@ -432,8 +434,8 @@ class Maker {
   // Returns the position in the order at which a < b can be checked.
   int PositionOfGuard(NodeId a, NodeId b, bool is_reduction) const {
     const int last = std::max(LastPosition(a), LastPosition(b));
-    // The end of a point's elements is checked for the elements, not for the
-    // point.
+    // If a sum ends at another element at each point, its guard is checked in
+    // the reduction loops, not in the loops over points.
     return is_reduction && !ending_.empty()
                ? std::max(last, r_.FirstReduction())
                : last;
@@ -470,7 +472,7 @@ class Maker {
   // split loops whose values need no guard: see IsWithin
   std::set<int> within_;
   std::set<int> ending_;   // loops whose extents differ from point to point
-  std::set<int> is_made_;  // loops of the order whose variables are made
+  std::set<int> is_made_;  // loops in the order whose variables have been made
 };
 
 }  // namespace

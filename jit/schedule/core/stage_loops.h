@@ -19,12 +19,13 @@ struct AxisRegion {
   NodeId extent = 0;
 };
 
-// A condition a < b on the loops' values; points for which it fails do not
-// exist.
+// A condition a < b on the values of the loops. The stage is computed only at
+// points for which it holds.
 struct Guard {
   NodeId a = 0;
   NodeId b = 0;
-  // Position, in the order, of the innermost loop that the guard depends on.
+  // Position, in the order of the loops, of the innermost loop that the guard
+  // depends on.
   int position = 0;
   bool is_reduction = false;
   // True if the guard is needed because the computed region reaches beyond the
@@ -42,12 +43,16 @@ struct StageLoops {
   const StagePlan* plan = nullptr;
   // per axis of the stage: the part that is computed
   std::vector<AxisRegion> regions;
-  std::vector<NodeId> extents;  // extent of each loop of the plan
-  std::vector<NodeId> values;   // value of each loop of the plan
-  std::vector<NodeId> axes;     // value of each axis
+  // Extent of each loop of the plan, as an expression.
+  std::vector<NodeId> extents;
+  // Value of each loop of the plan: its variable, or an expression over other
+  // loops.
+  std::vector<NodeId> values;
+  // Value of each axis of the stage, as an expression over the loops.
+  std::vector<NodeId> axes;
   std::vector<Guard> guards;
-  // ComputationStage::end in terms of the loops; set only if it is known before
-  // the first loop that combines.
+  // ComputationStage::end as an expression over the loops. It is set only if
+  // its value is known before the first loop that combines elements.
   std::optional<NodeId> end;
   // Conditions a < b under which the split of a peeled loop needs no guard.
   std::vector<Guard> exact;

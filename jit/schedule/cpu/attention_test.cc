@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "jit/schedule/testing/default_schedule_testing.h"
+#include "jit/schedule/testing/default_schedule.h"
 
 namespace ember::schedule {
 namespace {
@@ -50,7 +50,7 @@ void ExpectTilesOfPositions(const std::string& schedule,
   EXPECT_THAT(schedule, Not(HasSubstr("h_row")));
   EXPECT_THAT(schedule, HasSubstr("fuse %" + root + " b h -> tasks_1"));
   EXPECT_THAT(schedule, HasSubstr("compute_at %s %" + root + " tasks"));
-  // Each product has rows and vectors.
+  // The first product has a loop over rows and a vector loop.
   EXPECT_THAT(schedule, ContainsRegex("unroll %s i_each"));
   EXPECT_THAT(schedule, HasSubstr("vectorize %s j_lane"));
 }

@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "jit/schedule/testing/default_schedule_testing.h"
+#include "jit/schedule/testing/default_schedule.h"
 
 namespace ember::schedule {
 namespace {
@@ -38,8 +38,8 @@ TEST(ConstantStages, AreComputedInTheCopy) {
   }
 }
 
-// The kernel reads the weights in their own order. There is no packed copy, so
-// they are computed as a stage of their own.
+// The kernel reads the weights in their own order, so there is no packed copy,
+// and the weights are computed by a stage of their own.
 TEST(ConstantStages, AreKeptWhereNothingIsPacked) {
   const std::string text = ScheduleFor(kAvx512, R"(
     dispatch @table(%x: f32[40], %q: u8[40]) -> (%y: f32[30, 40]) {

@@ -30,8 +30,9 @@ namespace {
 
 // Largest number of rows that a group with products computes together.
 constexpr int64_t kMaxRows = 32;
-// Largest and smallest number of elements in a block of a softmax's rows. The
-// scores and powers of a block, and both operands, of 32 rows fit near caches.
+// Largest and smallest number of elements of a softmax's rows that are
+// processed as one block. With 32 rows, the scores and powers of a block, and
+// the block's part of both operands, fit the first two levels of caches.
 constexpr int64_t kMaxBlock = 1024;
 constexpr int64_t kLeastBlock = 128;
 // Number of buffers of a softmax's row: scores, scaled scores, powers and
@@ -108,9 +109,9 @@ class Chooser {
     if (!softmax.ok()) return "";
     const int64_t row_bytes =
         softmax->length * kRowBuffers * DTypeByteSize(DType::kF32);
-    // While rows fit the cache that all cores share, they cost no more than the
-    // scaling of blocks (measured up to 12288 elements, Zen 3: blocks took 0 to
-    // 12% longer).
+    // Blocks do not pay while the rows fit a core's part of the caches: whole
+    // rows are then as fast, and need no rescaling (measured up to 12288
+    // elements, Zen 3: blocks took 0 to 12% longer).
     const int64_t room =
         std::max(cpu_.l2_bytes, cpu_.l3_bytes / std::max(cpu_.cores, 1));
     if (row_bytes * kRowsOfProduct <= room) return "";
@@ -195,7 +196,7 @@ class Chooser {
 
   // True if the operands of a product, which each block of rows reads again,
   // fit the core's cache. If there are more results than fit the shared cache,
-  // it is enough that the operands fit that one.
+  // it is enough that the operands fit the shared cache.
   bool OperandsAreNear(const StageShape& product,
                        const CommonAxes& common) const {
     const int64_t bytes = BytesPerRow(product, common);
@@ -206,7 +207,8 @@ class Chooser {
     return bytes <= cpu_.l3_bytes / 4 && results > cpu_.l3_bytes / 2;
   }
 
-  // Returns the bytes of the operands, which each block of rows reads again.
+  // Returns the bytes of the operands along the axes that are not common, which
+  // each block of rows reads again.
   static int64_t BytesPerRow(const StageShape& shape,
                              const CommonAxes& common) {
     int64_t total = 0;
@@ -237,8 +239,8 @@ class Chooser {
         writer_.computation().stages[writer_.StageOf(group.root)].spatial_count;
     if (!product.empty() && group.depth == spatial && others_plain &&
         (product == group.root || IsElementwise(group.root))) {
-      // Members before the product cannot be computed on its tile, and would
-      // prevent the order of loops that the tile needs.
+      // A member before the product cannot be computed on the product's tile,
+      // and it would prevent the order of loops that the tile needs.
       if (product == group.root || group.members.front() == product) {
         if (!exact_ && ScheduleWinograd(cpu_, group, product, writer_)) return;
         if (TryRule(ScheduleSumLanes, group, product) ||
@@ -307,8 +309,9 @@ class Chooser {
     const int spatial = c.stages[writer_.StageOf(group.root)].spatial_count;
     const int depth = spatial - 1;
     if (group.depth != depth) {
-      // Blocks are legal if the group's common axes are not all axes but the
-      // last, but they have no advantage then.
+      // Blocks are only scheduled if the group's common axes are all of the
+      // root's axes except the last. Otherwise they are legal but have no
+      // advantage.
       ScheduleAlone(group.root);
       for (const std::string& member : group.members) ScheduleAlone(member);
       return;
@@ -352,15 +355,16 @@ class Chooser {
       points += StageShape(c, writer_.StageOf(member)).LikelyPoints();
     }
     int outer = group.depth;
-    int first = group.depth;  // first axis that lanes may run along
+    // Number of the first axis along which lanes may run.
+    int first = group.depth;
     std::vector<std::string> loops = writer_.LoopsOf(group.root);
     const int lane_axis = product ? -1 : LaneAxisOf(group);
     std::string product_rows;
     const int64_t narrow_rows =
         product || lane_axis >= 0 ? 0 : NarrowRowsOf(group);
     if (lane_axis >= 0) {
-      // All stages have all axes, so a row is as many points as there are
-      // lanes.
+      // All stages have all of the axes. Points are computed one vector at a
+      // time: a row of the group is the points of one vector.
       const int64_t lanes = LanesOf(
           group,
           StageShape(c, writer_.StageOf(group.root)).LikelyExtent(lane_axis));
@@ -380,7 +384,8 @@ class Chooser {
     }
     std::string rows_of_lanes;
     if (narrow_rows > 0) {
-      // Lanes run over several rows.
+      // Rows are shorter than vectors, so the lanes of a vector run over
+      // several rows.
       const std::string& rows = loops[outer - 1];
       writer_.Do("split %" + group.root + " " + rows + " " +
                  std::to_string(narrow_rows) + " -> " + rows + "_tile " + rows +
@@ -435,9 +440,10 @@ class Chooser {
     return alone;
   }
 
-  // Returns the number of rows that a group with products computes together. It
-  // is a multiple of the register tile. More rows read the other operand less
-  // often, but must stay in the cache and leave enough tasks for the workers.
+  // Returns the number of rows that a group with products computes together.
+  // The number is a multiple of the register tile's rows. With more rows the
+  // other operand is read less often, but must stay in the cache and leave
+  // enough tasks for the workers.
   int64_t RowsOf(const StageGroup& group) const {
     const Computation& c = writer_.computation();
     int64_t tile = 1;
@@ -504,7 +510,8 @@ class Chooser {
     return root.LikelyExtent(group.depth - 1) >= rows ? rows : 0;
   }
 
-  // Returns the number of lanes for this number of neighbours; 1: none.
+  // Returns the number of lanes of a vector for an axis with `neighbours`
+  // adjacent elements; 1: no vectors.
   int64_t LanesOf(const StageGroup& group, int64_t neighbours) const {
     const Computation& c = writer_.computation();
     int widest = StageShape(c, writer_.StageOf(group.root)).WidestBytes();
@@ -516,7 +523,8 @@ class Chooser {
   }
 
   // Returns the axis from which a row has to take lanes: the root's last axis
-  // with more than one point, if all stages have it. Else -1.
+  // with more than one point, if all stages have it. Returns -1 if some stage
+  // does not have it.
   int LaneAxisOf(const StageGroup& group) const {
     const StageShape root(writer_.computation(), writer_.StageOf(group.root));
     int axis = root.spatial_count() - 1;

@@ -70,8 +70,8 @@ Dots PackForDots(const jit::CpuModel& cpu, const std::string& product,
   if (!b.is_constant) ScheduleTasks(cpu, b.buffer + ".packed", writer);
   const bool is_of_type = plan->type.empty() || a.type == DType::kI16;
   if (a.LiesAlong()) {
-    // The layout of operand a stays. A copy is made only to pad it or to change
-    // its type.
+    // The layout of operand a is not changed. A copy is made only if the
+    // operand must be padded or needs another type.
     if (a.is_padded || !plan->is_exact || !is_of_type) {
       if (!copy(a, "cache_read %" + product + " %" + a.buffer + plan->type))
         return give_up();

@@ -16,16 +16,16 @@
 // they do in ONNX Runtime; one pair of them in a matrix is enough. With i8
 // instead of u8, changing the sign would take the fourth instruction again.
 //
-// If %a is padded, or the count does not divide the sum's extent, a copy of %a
-// contains the zeros. Sums of bf16 on AVX512-BF16 round as vdpbf16ps does:
-// products of two neighbours are added without rounding in between, and
-// subnormals count as zero. The error of a sum of n products is below n * 2^-24
-// of the sum of their magnitudes, as with f32 in another order, plus n *
-// 2^-126.
+// If %a is padded, or if the number of products at once does not divide the
+// sum's extent, a copy of %a contains the zeros. Sums of bf16 on AVX512-BF16
+// round as vdpbf16ps does: products of two neighbours are added without
+// rounding in between, and subnormals count as zero. The error of a sum of n
+// products is below n * 2^-24 of the sum of their magnitudes, as with f32 in
+// another order, plus n * 2^-126.
 //
 // The sum's extent has to be constant. Grouped convolutions get dot loops if
 // their weights are constants (split_dims.h). Products inside groups of stages
-// that run row by row do not. GPUs: gpu_dot_rule.h.
+// that run row by row do not. GPUs: jit/schedule/gpu/dot_rule.h.
 //
 // Internal to the default schedule.
 #ifndef EMBER_JIT_SCHEDULE_CPU_DOT_RULE_H_
@@ -41,16 +41,17 @@
 namespace ember::schedule {
 
 struct Dots {
-  std::string loop;  // the loop that is to be tensorized; empty: none
+  // Name of the loop that is to be tensorized; empty if there is none.
+  std::string loop;
   // Names of the copies of %a, whose loops are still serial.
   std::vector<std::string> copies;
 };
 
-// Brings both factors into the layout above, each by a stage of its own unless
-// it has the layout already. Also splits off the loop that is then to be
-// tensorized. Changes nothing if the stage is no product of narrow numbers, or
-// if the CPU has no instruction for it. The product's loops must still be its
-// axes.
+// Brings both factors into the layout in the table at the top of this file,
+// each by a stage of its own unless it has the layout already. Also splits off
+// the loop that is then to be tensorized. Changes nothing if the stage is no
+// product of narrow numbers, or if the CPU has no instruction for it. The
+// product's loops must still be its axes.
 Dots PackForDots(const jit::CpuModel& cpu, const std::string& product,
                  const RegisterTile& tile, ScheduleWriter& writer);
 

@@ -10,7 +10,7 @@
 //
 // A copy of a few elements of each lane's line (`cache_read`) is loaded line by
 // line. Lanes read the elements from it, which needs only shuffles in registers
-// (jit/llvm/load_column.h).
+// (jit/llvm/emit/load_column.h).
 #include "jit/schedule/cpu/lanes_rule.h"
 
 #include <algorithm>
@@ -22,13 +22,13 @@
 
 #include "jit/schedule/core/dependences.h"
 #include "jit/schedule/rules/stage_shape.h"
-#include "tensor/coefficient.h"
+#include "tensor/builder/coefficient.h"
 
 namespace ember::schedule {
 namespace {
 
 constexpr int64_t kLineBytes = 64;
-// Bytes of a line that are loaded at once: jit/llvm/load_column.h.
+// Bytes of a line that are loaded at once: jit/llvm/emit/load_column.h.
 constexpr int64_t kChunkBytes = 16;
 constexpr int64_t kFewestNarrowLanes = 4;
 // Largest number of vectors after which the digits of lanes may repeat, because
@@ -61,10 +61,13 @@ int64_t LanesOfSum(int64_t extent, int64_t lanes) {
 }
 
 // Chooses the axis of the lanes. If each point has only a few results (a
-// pixel's channels), lanes over several points are digits of one index. Powers
-// of two make these shuffles, other numbers divisions in vectors, and padding
-// needs conditions for each lane. In the last two cases lanes run along the
-// points and store results apart, or are the results of one point.
+// pixel's channels), the axes of points and results may be fused, so that a
+// vector has lanes over several points. A lane's index is then split into
+// digits. This needs shuffles if the number of results is a power of two,
+// divisions of vectors for other numbers, and a condition for each lane if
+// loads are padded. In the last two cases the axes are not fused: lanes run
+// along the points and store their results one by one, or they are the results
+// of one point.
 LaneAxis ChooseLanes(const jit::CpuModel& cpu, const Computation& c,
                      const StageShape& shape, int number,
                      const CommonAxes& common) {
@@ -96,8 +99,8 @@ LaneAxis ChooseLanes(const jit::CpuModel& cpu, const Computation& c,
   const int64_t sum_lanes =
       reduces ? LanesOfSum(shape.LikelyExtent(last), result.lanes) : 1;
   // If a sum has fewer elements than a vector has lanes, adding up the lanes at
-  // its end takes longer than the rest. It is better if each lane computes
-  // another sum.
+  // its end takes longer than the rest. In that case it is better if each lane
+  // computes another sum.
   const bool is_short_sum = sum_lanes < result.lanes && chosen >= 0 &&
                             shape.LikelyExtent(chosen) >= result.lanes;
   if (reduces && !fold && !(result.over_points && moves_along(chosen)) &&
@@ -126,8 +129,8 @@ LaneAxis ChooseLanes(const jit::CpuModel& cpu, const Computation& c,
   } else if (shape.LikelyExtent(chosen) * kFewestNarrowLanes <= result.lanes &&
              !reduces && chosen > 0 && !common.IsCommon(chosen - 1) &&
              shape.LikelyExtent(chosen - 1) >= result.lanes) {
-    // Along this axis hardly any lane would be used. Lanes run along another
-    // axis, and results are stored one by one.
+    // If lanes ran along this axis, hardly any lane would be used. They run
+    // along the axis before it, and results are stored one by one.
     --chosen;
   } else {
     result.lanes =
@@ -351,9 +354,10 @@ void ScheduleLanes(const jit::CpuModel& cpu, const std::string& name,
   LaneAxis lanes;
   LineAxis line;
   bool splits = false;
-  // the last vector is partial and is accessed by elements
+  // true if the last vector is partial and is accessed element by element
   bool has_part = false;
-  bool is_apart = false;  // results of a vector do not lie together
+  // True if the results of a vector are not adjacent in memory.
+  bool is_apart = false;
   int64_t period = 1;
   std::string axis, before, along;
   {

@@ -18,7 +18,7 @@ struct SplitAxis {
 };
 
 // Chooses and schedules the lanes of a stage that is no product, along axes
-// that are not common.
+// that are not among its group's common axes.
 void ScheduleLanes(const jit::CpuModel& cpu, const std::string& stage,
                    const CommonAxes& common, ScheduleWriter& writer,
                    const SplitAxis& split = {});

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "jit/schedule/testing/default_schedule_testing.h"
+#include "jit/schedule/testing/default_schedule.h"
 
 namespace ember::schedule {
 namespace {
@@ -89,8 +89,8 @@ TEST(Lanes, AProductWithFewResultsAlongMemory) {
   EXPECT_THAT(text, Not(HasSubstr("vectorize %y o_lane")));
 }
 
-// A member's axes are matched with the root's by what they index: %p has no
-// axis for b of %y.
+// The axes of a member are matched with the root's axes by the dims that they
+// index: %p has no axis for b of %y.
 TEST(Lanes, MembersWithFewerAxesHaveLanes) {
   const std::string text = ScheduleFor(kAvx512, R"(
     dispatch @scaled(%x: f32[40, 64], %c: f32[64]) -> (%y: f32[40, 1, 64]) {
@@ -121,8 +121,8 @@ TEST(Lanes, PixelsWithPadding) {
   EXPECT_THAT(text, HasSubstr("split %y c 4"));
 }
 
-// There is no tile if lanes and lines move along the same dim: its length would
-// not be a constant after loops are fused to tasks.
+// There is no tile if lanes and lines move along the same dim: the tile's
+// length would not be a constant after loops are fused to tasks.
 TEST(Lanes, NoTilesAcrossDiagonals) {
   const std::string text = ScheduleFor(kAvx2, R"(
     dispatch @sums(%x: f32[40, 1, 80], %z: f32[40]) -> (%y: f32[40, 6, 40]) {
@@ -133,7 +133,7 @@ TEST(Lanes, NoTilesAcrossDiagonals) {
 }
 
 // A tile contains all elements that the stage's loads of a buffer read. There
-// is none if another load of the buffer reads arbitrary elements.
+// is no tile if another load of the buffer reads arbitrary elements.
 TEST(Lanes, TilesOfAllLoads) {
   const auto sum = [](const std::string& other) {
     return ScheduleFor(kAvx2,

@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-#include "jit/schedule/testing/default_schedule_testing.h"
+#include "jit/schedule/testing/default_schedule.h"
 
 namespace ember::schedule {
 namespace {
@@ -29,7 +29,7 @@ std::string Product(const std::string& a, const std::string& b,
          sum + "(%b[k, j])\n}";
 }
 
-// Returns a 3x3 convolution, padded with `beyond`.
+// Returns a 3x3 convolution whose input is padded with the value `beyond`.
 std::string Convolution(const std::string& x, const std::string& w,
                         const std::string& sum, const std::string& beyond,
                         int inputs) {
@@ -42,7 +42,8 @@ std::string Convolution(const std::string& x, const std::string& w,
 }
 
 TEST(NarrowProducts, Bytes) {
-  // Machines that multiply bytes read %a as it is; others read 16-bit integers.
+  // Machines with instructions for products of bytes read %a as it is; other
+  // machines read a copy in 16-bit integers.
   const std::string product = Product("u8", "i8", "i32", 20, 32);
   for (const char* target : {kVnni, kNeon}) {
     const std::string text = ScheduleFor(target, product);

@@ -25,9 +25,9 @@ constexpr int64_t kResultsOfTransposed = 128;
 
 struct Layout {
   size_t row_dim = 0;
-  // numbers of the dims indexed by other axes of results
+  // numbers of the dims that other axes of the results index
   std::vector<size_t> batch;
-  std::vector<size_t> steps;  // numbers of the dims indexed by reductions
+  std::vector<size_t> steps;  // numbers of the dims that reduction axes index
 };
 
 // Returns the roles of the dims of the load's buffer; nullopt if an index is
@@ -115,8 +115,8 @@ void PackRows(const jit::CpuModel& cpu, const std::string& product,
   }
   for (const Copy& copy : copies) {
     const std::string name = copy.buffer + ".rows";
-    // The primitive is refused if two loads of the buffer differ; the tile then
-    // reads the operand itself.
+    // The primitive is refused if two loads of the buffer differ. The tile then
+    // reads the operand without a copy.
     if (!writer.Try("pack %" + product + " %" + copy.buffer + copy.layout +
                     " -> " + name)) {
       continue;

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "jit/schedule/testing/default_schedule_testing.h"
+#include "jit/schedule/testing/default_schedule.h"
 
 namespace ember::schedule {
 namespace {
@@ -31,8 +31,8 @@ std::string Transposed(int rows, int inner, int columns) {
 }
 
 TEST(PackRows, RowsThatShareASet) {
-  // Rows that are a multiple of 4096 bytes apart, other rows, and too few
-  // results.
+  // Rows are copied if they are a multiple of 4096 bytes apart, but not if they
+  // are 1000 elements apart, or if there are too few results.
   EXPECT_THAT(ScheduleOfLarge(kAvx2, Product(48, 1024, 512)),
               HasSubstr("pack %y %x 0/6 1 0%6 -> x.rows"));
   EXPECT_THAT(ScheduleOfLarge(kAvx2, Product(48, 1000, 512)),

@@ -20,7 +20,7 @@ namespace {
 
 using tensor::Opcode;
 
-// The operands of which a product reads copies that are made for its tiles.
+// Says of which operands a product reads copies that are made for its tiles.
 enum class Packing : uint8_t {
   // Operands that move along the vectors in steps of more than one element, and
   // constants.
@@ -37,8 +37,8 @@ bool IsPacked(const Computation& c, const StageShape& shape,
   const tensor::Node& node = c.pool[load];
   if (node.opcode != Opcode::kLoad) return false;
   const Stride stride = shape.StrideOf(load, tile.v);
-  // Short sums read few vectors, which are near without a copy. But copies are
-  // padded to whole vectors.
+  // The sum is short, so it reads few vectors, which are near without a copy.
+  // But copies are padded to whole vectors.
   const bool copies_constants =
       !tile.writes_out_sum ||
       shape.Extent(tile.v).value_or(1) % tile.lanes != 0;
@@ -58,7 +58,7 @@ void PackOperands(const jit::CpuModel& cpu, const std::string& product,
     uint32_t buffer;
     int dim;
     std::string type;  // type of the copy; empty: the buffer's type
-    // numbers of the dims indexed by axes of results
+    // numbers of the dims that axes of the results index
     std::vector<size_t> batch;
     std::vector<size_t> others;
   };
@@ -99,8 +99,8 @@ void PackOperands(const jit::CpuModel& cpu, const std::string& product,
     for (size_t d : candidate.others) line += " " + std::to_string(d);
     const std::string copy = buffer.name + ".packed";
     const bool is_constant = buffer.is_constant;
-    // The primitive is refused if two loads of the buffer differ; the tile then
-    // reads the operand itself.
+    // The primitive is refused if two loads of the buffer differ. The tile then
+    // reads the operand without a copy.
     if (!writer.Try(line + " " + dim + "%" + width + " -> " + copy)) continue;
     ScheduleLanes(cpu, copy, {}, writer);
     if (!is_constant) ScheduleTasks(cpu, copy, writer);
@@ -245,8 +245,8 @@ std::vector<bool> BatchAxes(const StageShape& shape, const RegisterTile& tile) {
 }
 
 // Candidates for the number of steps of a sum that are unrolled in a tile, so
-// that indices are computed once for all of them. The first that divides is
-// used.
+// that indices are computed once for all of them. The first number that divides
+// the steps is used.
 constexpr int64_t kStepsAtOnce[] = {4, 6, 5, 3, 2};
 
 // Splits the innermost reduction of a sum, so that the inner loop can be
@@ -334,7 +334,9 @@ bool ScheduleProduct(const jit::CpuModel& cpu, const StageGroup& group,
   if (!StoresAreDistinct(writer.computation(), number)) return false;
   std::optional<RegisterTile> tile;
   bool large = false;
-  bool is_open = false;  // true if the extent of the rows' axis is open
+  // True if the extent of the axis along which the tile has rows is not
+  // constant.
+  bool is_open = false;
   bool is_open_vectors = false;
   bool vectors_inside = false;
   std::vector<bool> is_batch;
@@ -376,7 +378,9 @@ bool ScheduleProduct(const jit::CpuModel& cpu, const StageGroup& group,
   const std::string v = axes[tile->v];
   SplitTile(group.root, u, v, *tile, writer);
   std::vector<std::string> outer = root->others;
-  size_t blocks = 0;  // number of loops of `outer` around a block of the copy
+  // Number of loops of `outer` that are outside of the loops over one block of
+  // the copy.
+  size_t blocks = 0;
   if (block.axis >= 0) {
     const std::string rows = axes[block.axis];
     for (int a = 0; a < block.axis; ++a) {
@@ -429,7 +433,8 @@ bool ScheduleProduct(const jit::CpuModel& cpu, const StageGroup& group,
   for (size_t i = group.members.size(); i-- > 0;) {
     const std::string& member = group.members[i];
     writer.Do("compute_at %" + member + " %" + group.root + " " + tiles);
-    // Inside the tile, the member runs over its own axes.
+    // In a tile the loops of the member are over the member's own axes, not
+    // over the root's.
     std::string member_u = AxisOfMember(writer, group, member, u);
     std::string member_v = AxisOfMember(writer, group, member, v);
     std::vector<std::string> others;

@@ -18,7 +18,8 @@ constexpr double kLoopCycles = 1;
 // reach 60% of tiles of 14 and two (Xeon with AVX-512).
 constexpr double kLoadCycles = 0.8;
 
-// Cycles per tile: the end of its loop is mispredicted.
+// Cycles per tile for a misprediction: the end of the loop over the tile's sum
+// is mispredicted.
 constexpr double kTileCycles = 20;
 // Cycles per vector of results, without and with a guard.
 constexpr double kStoreCycles = 2;
@@ -39,7 +40,7 @@ constexpr double kNearCopiedLineCycles = 10;
 constexpr double kPackedElementCycles = 3;
 // Cycles per lane that is stored by itself.
 constexpr double kApartCycles = 1;
-// Cycles per test whether a value is in the padding, in a loop over the sum.
+// Cycles per test of whether a value is in the padding, in a loop over the sum.
 constexpr double kAskCycles = 3;
 
 // Largest number of multiply-adds of a sum that is unrolled completely.
@@ -58,7 +59,7 @@ constexpr double kLineBytes = 64;
 
 class TileChooser {
  public:
-  // v: the axis of the vectors; -1 if there is none.
+  // v: number of the axis of the vectors; -1 if there is none.
   TileChooser(const jit::CpuModel& cpu, const StageShape& shape,
               const CommonAxes& common, int v)
       : cpu_(cpu), shape_(shape), common_(common), v_(v) {
@@ -76,8 +77,8 @@ class TileChooser {
     for (NodeId load : shape.loads()) {
       const Stride stride = shape.StrideOf(load, v);
       has_broadcast_ |= stride == Stride::kNone;
-      // An operand with any other stride is packed: constants once, others in
-      // each call.
+      // An operand with any other stride along the vectors is packed: a
+      // constant once, any other operand in each call.
       if (stride == Stride::kOther && !shape.ReadsConstant(load)) {
         packing_cycles_ += kPackedElementCycles *
                            static_cast<double>(shape.LikelyBytes(load, 0) /
@@ -110,8 +111,8 @@ class TileChooser {
         cpu_.LanesFor(shape_.WidestBytes(), shape_.LikelyExtent(v));
     if (lanes < 2) return std::nullopt;
     std::optional<Choice> best;
-    // If costs are equal, the last axis wins: its rows are nearest to each
-    // other.
+    // If costs are equal, the last axis is chosen, because its rows are nearest
+    // to each other in memory.
     for (int u = shape_.spatial_count() - 1; u >= -1; --u) {
       if (u == v || (u >= 0 && !SharesLoads(u, v))) continue;
       // Inside a group the other common axes have one value.
@@ -150,8 +151,8 @@ class TileChooser {
       }
     }
     if (tile.writes_out_sum) {
-      // One test serves all vectors of a row of the tile, and all results that
-      // read the value.
+      // One test serves all vectors in a row of the tile, and all results that
+      // read the tested value.
       return kWrittenOutAskCycles * Values(tile, load) * AllTiles(tile);
     }
     const bool moves =
@@ -230,10 +231,11 @@ class TileChooser {
     return Registers(tile) <= cpu_.vector_registers;
   }
 
-  // Returns the number of vector registers of a tile: the sums; the vectors of
-  // one operand and one value of the other, or one vector of each if both are
-  // vectors; a product that is not yet added; and the ones by which small
-  // products are multiplied to be added up.
+  // Returns the number of vector registers of a tile. Each sum takes one.
+  // Operands take one per vector of the first operand and one for a value of
+  // the second, or one for a vector of each if both are read as vectors. One
+  // more holds a product that is not yet added, and one the constant ones by
+  // which products of small bytes are multiplied to be added up.
   int64_t Registers(const RegisterTile& tile) const {
     return tile.rows * tile.vectors + (has_broadcast_ ? tile.vectors + 1 : 2) +
            (adds_apart_ ? 1 : 0) + (has_ones_ && has_broadcast_ ? 1 : 0);
@@ -316,8 +318,8 @@ class TileChooser {
   }
 
   // Returns the cycles per vector of results. Stores have a condition if the
-  // last tile is cut off at the end of the axis. They are done lane by lane if
-  // a vector is cut off.
+  // last tile is cut off at the end of the axis. Stores are done lane by lane
+  // if a vector is cut off.
   double StoreCycles(const RegisterTile& tile) const {
     const bool guarded =
         CutsOff(tile.u, tile.rows) || CutsOff(tile.v, tile.width());
@@ -354,13 +356,18 @@ class TileChooser {
 
   const jit::CpuModel& cpu_;
   const StageShape& shape_;
-  const CommonAxes& common_;    // all but common_.rows have one value
-  int v_;                       // axis of the vectors
-  bool stores_apart_ = false;   // results of a vector do not lie together
-  double packing_cycles_ = 0;   // cycles that packing takes in each call
-  bool has_broadcast_ = false;  // one value of an operand serves all lanes
-  bool adds_apart_ = false;     // products and sums are two instructions
-  bool has_ones_ = false;       // 4 products of small bytes at once
+  // Axes with one value inside the group, except common_.rows.
+  const CommonAxes& common_;
+  int v_;  // number of the axis of the vectors
+  // True if the results of a vector are not adjacent in memory.
+  bool stores_apart_ = false;
+  double packing_cycles_ = 0;  // cycles that packing takes in each call
+  // True if one value of an operand serves all lanes.
+  bool has_broadcast_ = false;
+  // True if multiplying and adding are two instructions.
+  bool adds_apart_ = false;
+  // True if 4 products of small bytes are added up at once.
+  bool has_ones_ = false;
   std::vector<Stream> streams_;
   std::vector<Padded> padded_;
 };
@@ -409,8 +416,8 @@ MatrixTile ChooseMatrixTile(const jit::CpuModel& cpu, int64_t lanes,
   for (int64_t vectors = 1; vectors <= 4; ++vectors) {
     for (int64_t tile_rows = 1; tile_rows <= std::min<int64_t>(rows, 28);
          ++tile_rows) {
-      // The tile leaves one register more than it needs, for a value that LLVM
-      // has in flight.
+      // The tile leaves one more register free than it needs, for a value that
+      // LLVM keeps in flight.
       if (tile_rows * vectors + vectors + 2 > cpu.vector_registers) break;
       const double cycles =
           std::max({static_cast<double>(tile_rows * vectors) / 2,

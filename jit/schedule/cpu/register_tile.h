@@ -8,11 +8,11 @@
 // Results are usually contiguous in memory along v; if these are few, v is
 // another axis. Per step of the sum a tile needs rows * vectors multiply-adds
 // and a load of each operand per value of the axes that move it. The model
-// assumes two of each per cycle, and four cycles until the result of an
-// addition can be used again. It minimises the cost of the whole stage. That
-// includes points that are computed beyond the ends, and the pieces of memory
-// that operands are read in: a few long pieces arrive in time, many short ones
-// do not.
+// assumes two multiply-adds and two loads per cycle, and four cycles until the
+// result of an addition can be used again. It minimises the cost of the whole
+// stage. That includes points that are computed beyond the ends, and the pieces
+// of memory that operands are read in: a few long pieces arrive in time, many
+// short ones do not.
 //
 // If both operands move along the vectors (depthwise convolutions), each value
 // is loaded for few multiply-adds. Then short sums are unrolled completely, so
@@ -30,8 +30,8 @@
 namespace ember::schedule {
 
 struct RegisterTile {
-  int u = -1;  // number of the axis of the rows; -1: none
-  int v = 0;   // number of the axis of the vectors
+  int u = -1;  // number of the axis along which the tile has rows; -1: none
+  int v = 0;   // number of the axis along which the tile has vectors
   int64_t rows = 1;
   int64_t vectors = 1;
   int64_t lanes = 1;

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "jit/schedule/core/computation.h"
-#include "tensor/text.h"
+#include "tensor/text/text.h"
 
 namespace ember::schedule {
 namespace {
@@ -24,8 +24,8 @@ jit::CpuModel Avx2() {
 }
 
 struct Choice {
-  // "axis rows x vectors", with ", sum written out" after it if the sum is
-  // unrolled
+  // the tile as text, "axis rows x vectors"; if the sum is unrolled, ", sum
+  // written out" follows
   std::string tile;
   bool asks = false;
 };
@@ -82,12 +82,13 @@ TEST(RegisterTile, DepthwiseConvolutions) {
   const Choice odd = ChoiceOf(Depthwise(28, 136, 1));
   EXPECT_EQ(odd.tile, "w 7 x 1, sum written out");
   EXPECT_TRUE(odd.asks);
-  // Some lanes of the last vector would be in the padding, others not.
+  // Some lanes of the last vector would be in the padding and others not, so
+  // the padding is not tested at each load.
   EXPECT_FALSE(ChoiceOf(Depthwise(28, 140, 1)).asks);
 }
 
-// Each element is used for 64 channels: one copy costs less than that many
-// tests.
+// Each element is used for 64 channels, so one padded copy costs less than 64
+// tests of whether it is in the padding.
 TEST(RegisterTile, PaddingOfConvolutionsIsCopied) {
   EXPECT_FALSE(ChoiceOf(R"(
     dispatch @conv(%x: f32[1, 56, 56, 64], %f: f32[3, 3, 64, 64]) -> (%y: f32[1, 56, 56, 64]) {
@@ -97,8 +98,8 @@ TEST(RegisterTile, PaddingOfConvolutionsIsCopied) {
 }
 
 TEST(LoadWalk, Pieces) {
-  // The elements of a row of pixels with 32 channels; the second axis moves by
-  // two pixels.
+  // A walk over pixels with 32 channels: the second axis moves by two pixels
+  // along a line.
   LoadWalk walk{.dims = {20, 20, 32},
                 .steps = {{1, 0, 0}, {0, 2, 0}, {0, 0, 1}}};
   const auto over = [&](int64_t a, int64_t b, int64_t c) {
@@ -110,7 +111,7 @@ TEST(LoadWalk, Pieces) {
   EXPECT_EQ(over(1, 1, 8), "1 of 8");
   EXPECT_EQ(over(1, 4, 8), "4 of 8");
   EXPECT_EQ(over(3, 1, 32), "3 of 32");
-  // The axis moves to every other pixel: no two of them are contiguous.
+  // The second axis reads every other pixel, so no two pixels are contiguous.
   EXPECT_EQ(over(1, 10, 32), "10 of 32");
   walk.steps[1] = {0, 1, 0};
   EXPECT_EQ(over(2, 20, 32), "1 of 1280");

@@ -39,9 +39,9 @@ constexpr int64_t kMaxColumns = 8;
 constexpr int64_t kFewestSteps = 2;
 
 struct SumTile {
-  int u = -1;  // axis of the rows; -1: none
-  int v = 0;   // axis of the columns
-  int k = 0;   // axis of the lanes, along the sum
+  int u = -1;  // number of the axis of the rows; -1: none
+  int v = 0;   // number of the axis of the columns
+  int k = 0;   // number of the reduction axis, along which lanes run
   int64_t rows = 1;
   int64_t columns = 1;
   int64_t lanes = 1;
@@ -195,7 +195,7 @@ class SumTileChooser {
 // are. Returns false, and changes nothing, if that is refused.
 bool PackForSum(const jit::CpuModel& cpu, const std::string& product, int k,
                 ScheduleWriter& writer) {
-  // buffers with the new order of their dims
+  // pairs of a buffer's name and the new order of its dims
   std::vector<std::pair<std::string, std::string>> packs;
   {
     const Computation& c = writer.computation();
@@ -278,7 +278,8 @@ bool ScheduleSumLanes(const jit::CpuModel& cpu, const StageGroup& group,
   const std::vector<std::string>& axes = root->names;
   std::optional<SumTile> tile;
   bool is_large = false;
-  bool is_open = false;  // the extent of the columns' axis is open
+  // True if the extent of the columns' axis is not constant.
+  bool is_open = false;
   {
     const StageShape shape(writer.computation(), number);
     tile = SumTileChooser(cpu, shape).Choose();
@@ -332,7 +333,8 @@ bool ScheduleSumLanes(const jit::CpuModel& cpu, const StageGroup& group,
   for (size_t i = group.members.size(); i-- > 0;) {
     const std::string& member = group.members[i];
     writer.Do("compute_at %" + member + " %" + group.root + " " + tasks);
-    // In the task the member's own axes run over one tile.
+    // A task computes one tile, so in the task the member's own axes run over
+    // that tile.
     const std::string member_u = name_in(member, tile->u);
     std::string member_v = name_in(member, tile->v);
     std::vector<std::string> others;

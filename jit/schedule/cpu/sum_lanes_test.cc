@@ -6,7 +6,7 @@
 
 #include <string>
 
-#include "jit/schedule/testing/default_schedule_testing.h"
+#include "jit/schedule/testing/default_schedule.h"
 
 namespace ember::schedule {
 namespace {
@@ -47,7 +47,7 @@ TEST(SumLanes, SomeRowsShareWhatTheyRead) {
   EXPECT_THAT(text, HasSubstr("vectorize %y k_lane"));
 }
 
-// The extents are not multiples of the tile.
+// The extents are not multiples of the tile, so the last tiles are cut off.
 TEST(SumLanes, EndsAreCutOff) {
   for (const int rows : {1, 3, 5}) {
     for (const int columns : {2, 9, 17}) {

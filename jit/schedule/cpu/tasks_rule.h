@@ -22,7 +22,8 @@ size_t LoopsOfTasks(const jit::CpuModel& cpu, const ScheduleWriter& writer,
 void ScheduleTasks(const jit::CpuModel& cpu, const std::string& stage,
                    ScheduleWriter& writer);
 
-// True if a stage with this number of points is so much work that threads help.
+// True if a stage with this number of points is so much work that it is worth
+// dividing it among threads.
 bool IsWorthThreads(int64_t points);
 
 }  // namespace ember::schedule

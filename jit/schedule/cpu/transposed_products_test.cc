@@ -7,8 +7,8 @@
 #include <string>
 #include <utility>
 
-#include "jit/loops/text_template.h"
-#include "jit/schedule/testing/default_schedule_testing.h"
+#include "jit/loops/testing/text_template.h"
+#include "jit/schedule/testing/default_schedule.h"
 
 namespace ember::schedule {
 namespace {
@@ -49,7 +49,8 @@ TEST(TransposedProducts, ThroughAStageBetween) {
   EXPECT_THAT(text, HasSubstr("vectorize %y b_lane"));
 }
 
-// The results have one channel, but their channel axis is a dim of its own.
+// The results have one channel, but the axis of the channels is still a dim of
+// its own.
 TEST(TransposedProducts, OneOutput) {
   const std::string text = ScheduleFor(kAvx512, R"(
     dispatch @conv(%x: f32[1, 12, 40, 8], %w: f32[3, 3, 8, 1]) -> (%y: f32[1, 1, 12, 40]) {
@@ -73,8 +74,8 @@ TEST(TransposedProducts, AxesWithOnePointAreLeftOut) {
   EXPECT_THAT(text, ContainsRegex("compute_at %p %y tasks"));
 }
 
-// The products are too small for a tile, and their results have more axes. Any
-// choice must be legal.
+// The products are too small for a tile, and the result has more axes than the
+// product. Any schedule that is chosen must be legal.
 TEST(TransposedProducts, SmallOnesInResultsWithMoreAxes) {
   for (const char* type : {"f32", "i32", "f64", "bf16"}) {
     for (int rows : {1, 2, 3, 9, 40}) {

@@ -53,7 +53,7 @@ struct Size {
 };
 
 struct Plan {
-  int64_t outputs = 0;     // number of outputs of a tile along one dim
+  int64_t outputs = 0;     // number of results of a tile along one dim
   int64_t block_rows = 1;  // number of rows of tiles per block
   MatrixTile tile;
   double cycles = 0;
@@ -118,7 +118,8 @@ class Model {
         Product({n, n, RoundUp(tiles, plan.tile.rows), size_.inputs,
                  RoundUp(size_.outputs, plan.tile.vectors * lanes_)});
     // `vectors`: the number of vectors that the transformations process. Each
-    // costs additions, loads and stores, of which two are done per cycle.
+    // vector costs additions, loads and stores, of which the CPU does two per
+    // cycle.
     const double vectors =
         Product({tiles, (size_.inputs + size_.outputs) / lanes_ + 1});
     const double transformed = vectors * Product({n, n, 3});
@@ -154,7 +155,8 @@ std::optional<Size> SizeOf(const StageShape& shape) {
   size.rows = *rows;
   size.columns = *columns;
   size.outputs = *outputs;
-  // The sum has three axes: two are the window, and one is the input channels.
+  // The sum has three axes: two axes of the window, and one axis of the input
+  // channels.
   std::vector<int64_t> summed;
   for (int a = 4; a < 7; ++a) {
     const auto extent = shape.Extent(a);
@@ -220,8 +222,8 @@ class Writer {
            On(filter_, "vectorize", "o_lane");
   }
 
-  // Schedules the stages after the convolution, and its own last step, tile by
-  // tile.
+  // Schedules, tile by tile, the stages after the convolution and the
+  // convolution's own last step.
   bool WriteRoot(bool is_parallel) {
     const std::string &n = axes_[0], &h = axes_[1], &w = axes_[2],
                       &o = axes_[3];
@@ -329,7 +331,8 @@ class Writer {
   const jit::CpuModel& cpu_;
   const StageGroup& group_;
   const std::string root_, conv_;
-  // The root's axes for the convolution's images, rows, columns and outputs.
+  // For each of the convolution's axes (images, rows, columns, outputs): the
+  // root's axis that is equal to it.
   const std::vector<std::string> axes_;
   const Plan& plan_;
   const std::string lanes_;

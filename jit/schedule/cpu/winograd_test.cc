@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
-#include "jit/loops/evaluator.h"
-#include "jit/loops/text.h"
-#include "jit/loops/verifier.h"
+#include "jit/loops/evaluator/evaluator.h"
+#include "jit/loops/text/text.h"
+#include "jit/loops/verifier/verifier.h"
 #include "jit/schedule/core/schedule.h"
 #include "jit/schedule/cpu/default_schedule.h"
 #include "jit/schedule/lowering/lowering.h"
@@ -20,7 +20,7 @@
 #include "jit/schedule/primitives/replay.h"
 #include "jit/schedule/primitives/winograd_matrices.h"
 #include "jit/target/cpu_model.h"
-#include "tensor/text.h"
+#include "tensor/text/text.h"
 
 namespace ember::schedule {
 namespace {
@@ -131,7 +131,7 @@ double LargestError(const Shape& s, const Schedule& schedule) {
   return largest;
 }
 
-// --- the primitive ---
+// --- Tests of the primitive `winograd`. ---
 
 TEST(Winograd, Matrices) {
   const WinogradMatrices f = MakeWinogradMatrices(4, 3);
@@ -139,8 +139,8 @@ TEST(Winograd, Matrices) {
   EXPECT_EQ(f.input[5], (std::vector<double>{0, 4, 0, -5, 0, 1}));
   EXPECT_EQ(f.output[3], (std::vector<double>{0, 1, -1, 8, -8, 1}));
   EXPECT_EQ(f.filter[0], (std::vector<double>{0.25, 0, 0}));
-  // Convolutions of integers, for tiles of every size, are exact except for the
-  // quotients.
+  // Computes convolutions of integers by tiles of every size. They are exact
+  // except for the rounding of the quotients in the filter's matrix.
   for (int taps = 2; taps < kLargestWinogradTile; ++taps) {
     for (int outputs = 1; outputs + taps - 1 <= kLargestWinogradTile;
          ++outputs) {
@@ -249,7 +249,7 @@ TEST(Winograd, Refusals) {
          "expected a square window of constant size");
 }
 
-// --- the default schedule ---
+// --- Tests of the default schedule. ---
 
 TEST(Winograd, WhereTheModelSaysSo) {
   const jit::CpuModel cpu = jit::CpuModel::Of(kTarget);
@@ -268,8 +268,8 @@ TEST(Winograd, WhereTheModelSaysSo) {
   EXPECT_THAT(text_of(narrow, false), Not(HasSubstr("winograd")));
 }
 
-// Cases: blocks, tiles that are cut off, lanes that are masked, and channels
-// that must be moved last.
+// The cases are: several blocks, tiles that are cut off, lanes that are masked,
+// and channels that must be moved last.
 TEST(Winograd, DefaultSchedulesCompute) {
   constexpr const char* kWide = "x86_64-linux+avx2+fma+avx512f";
   struct Case {

@@ -12,13 +12,14 @@
 namespace ember::schedule {
 
 struct Accumulators {
-  // `buffers`: per value of the stage, the results in progress, one per point
-  // of the loops inside the outermost reduction and per lane of vectorized
-  // reductions. `combined`: those of all lanes together (the same buffers if
-  // there are no lanes). The first index is the invocation, if bound loops are
-  // inside or around. If a reduction is bound, `combined` are the results of
-  // all invocations together: the buffers that the stage stores to, if it
-  // stores just these results.
+  // `buffers`: for each value of the stage, the buffer of the results in
+  // progress, one per point of the loops inside the outermost reduction and per
+  // lane of vectorized reductions. `combined`: the buffers of the results of
+  // all lanes together (the same buffers if there are no lanes). The first
+  // index is the invocation, if there are bound loops inside or around the
+  // reductions. If a reduction is bound, `combined` are the results of all
+  // invocations together. If the stage stores just these results, they are the
+  // buffers that the stage stores to.
   std::vector<uint32_t> buffers;
   std::vector<uint32_t> combined;
   std::vector<NodeId> indices;       // indices of `combined`
@@ -28,8 +29,8 @@ struct Accumulators {
   int bound = -1;                    // position of a bound reduction; -1: none
   bool combines_in_place = false;  // true if `combined` are the stage's results
 
-  // Returns the positions in the order of the loops of `lane_indices`, with the
-  // bound loop first.
+  // Returns the positions of the loops of `lane_indices`, in their order, with
+  // the bound loop first.
   std::vector<int> Points() const;
 };
 

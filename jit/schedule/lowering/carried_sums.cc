@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "base/rounding.h"
-#include "tensor/simplify.h"
+#include "tensor/builder/simplify.h"
 #include "tensor/sum_error.h"
 
 namespace ember::schedule {
@@ -89,7 +89,7 @@ class Carrier {
     return Make(Opcode::kSubtract, type_, a, b);
   }
 
-  // --- which loops ---
+  // --- Finding the loops that carry sums. ---
 
   // True if all iterations of the loop add to one accumulator: a reduction over
   // neither lanes nor invocations, which have accumulators of their own.
@@ -102,7 +102,9 @@ class Carrier {
   void FindTurns() {
     // These products of extents do not wrap: they count points of a stage.
     terms_ = nest_.pool.Integer(1);
-    int64_t blocks = 1;  // largest number that the loops found so far carry
+    // Largest number of carried blocks per accumulator, in the loops found so
+    // far.
+    int64_t blocks = 1;
     bool is_open = false;
     for (int p = static_cast<int>(s_.plan->order.size());
          p-- > s_.FirstReduction();) {
@@ -133,8 +135,8 @@ class Carrier {
     blocks_ = is_open ? kMaxPlainBlocks + 1 : blocks;
   }
 
-  // Returns the largest number of iterations that together have no more terms
-  // than a block, at least 1.
+  // Returns the largest number of iterations whose terms together fit a block;
+  // at least 1. inner: number of terms per iteration.
   NodeId TurnsOf(NodeId inner) {
     if (const std::optional<int64_t> terms = nest_.pool.IntegerConstant(inner))
       return nest_.pool.Integer(
@@ -189,7 +191,8 @@ class Carrier {
     return {std::move(statement)};
   }
 
-  // Carries a sum in progress to its total as tensor/sum_error.h describes.
+  // Returns the statements that carry a sum in progress to its total, as
+  // tensor/sum_error.h describes.
   Block Carry() {
     const uint32_t part = a_.buffers[0];
     Statement statement;

@@ -35,8 +35,9 @@ namespace ember::schedule {
 struct CarriedSums {
   // A loop that carries before some of its iterations.
   struct Turn {
-    int position = 0;                // position of the loop in the order
-    std::vector<NodeId> conditions;  // the loop carries if all of these hold
+    int position = 0;  // position of the loop in the order
+    // The loop carries in iterations in which all of these conditions hold.
+    std::vector<NodeId> conditions;
   };
   std::vector<Turn> turns;
   std::vector<int> points;  // positions of the loops over results in progress
@@ -46,8 +47,8 @@ struct CarriedSums {
   loops::Block clear;   // statements before the stage's reduction
   loops::Block carry;   // statements before the iterations that carry
   loops::Block finish;  // statements after the reduction
-  // Numbers of the buffers of totals. On CPUs they stay in memory, so that the
-  // accumulators have all registers.
+  // Numbers of the buffers that hold totals. On CPUs they stay in memory, so
+  // that the accumulators have all registers.
   std::vector<uint32_t> buffers;
 };
 

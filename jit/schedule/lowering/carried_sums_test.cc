@@ -15,21 +15,21 @@
 #include <string_view>
 #include <vector>
 
-#include "base/test_seeds.h"
-#include "jit/loops/evaluator.h"
-#include "jit/loops/text.h"
-#include "jit/loops/verifier.h"
+#include "base/testing/seeds.h"
+#include "jit/loops/evaluator/evaluator.h"
+#include "jit/loops/text/text.h"
+#include "jit/loops/verifier/verifier.h"
 #include "jit/schedule/cpu/default_schedule.h"
 #include "jit/schedule/lowering/lowering.h"
 #include "jit/schedule/testing/random_pair.h"
 #include "tensor/sum_error.h"
-#include "tensor/text.h"
+#include "tensor/text/text.h"
 
 namespace ember::schedule {
 namespace {
 
-// The smallest power of two whose upper neighbour is 2 away: adding 1 to it
-// changes nothing.
+// 2^24, the smallest power of two at which neighbouring floats are 2 apart:
+// adding 1 to it changes nothing.
 constexpr float kLarge = 0x1p24f;
 
 struct LongSum {
@@ -94,7 +94,7 @@ bool Carries(const loops::LoopNest& nest) {
 }
 
 // Evaluates the nest. Returns a description of an error, or "". large: number
-// of the large element.
+// of the term that is large.
 std::string Check(const LongSum& sum, const loops::LoopNest& nest,
                   const std::vector<int64_t>& parameters, uint64_t seed,
                   int64_t large) {
@@ -188,7 +188,7 @@ TEST(CarriedSums, RandomSchedules) {
     ApplyRandomPrimitives(seed, 1 + static_cast<int>(random() % 12), schedule);
     auto nest = Lower(schedule);
     if (!nest.ok() || !loops::Verify(*nest).ok()) {
-      ++refused;  // the reasons are examined by random_schedule_test
+      ++refused;  // random_schedule_test examines the reasons of refusals
       continue;
     }
     if (seeds.is_replay)

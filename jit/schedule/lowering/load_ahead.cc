@@ -11,7 +11,7 @@
 
 #include "jit/loops/walk.h"
 #include "jit/schedule/core/rewrite.h"
-#include "tensor/simplify.h"
+#include "tensor/builder/simplify.h"
 
 namespace ember::schedule {
 namespace {
@@ -41,8 +41,9 @@ bool StoresTo(const Statement& statement, uint32_t buffer) {
          });
 }
 
-// Returns the statements that store to the buffer, or all others. Keeps the
-// conditions around each statement and the checks right before it.
+// If `stores`, returns the statements of the block that store to the buffer;
+// otherwise all others. Keeps the conditions around each statement and the
+// checks right before it.
 Block PartOf(const Block& block, uint32_t buffer, bool stores) {
   Block part, checks;
   for (const Statement& statement : block) {
@@ -70,7 +71,8 @@ class Copier {
  public:
   enum class Mode : uint8_t { kDirect, kToRegisters, kFromRegisters, kAsync };
 
-  // Stores to the buffer `tile` become stores to slot `slot` of it.
+  // In the copied statements, stores to the buffer `tile` become stores to slot
+  // `slot` of it.
   Copier(LoopNest& nest, uint32_t tile, NodeId slot, Mode mode = Mode::kDirect,
          uint32_t registers = 0)
       : nest_(nest),
@@ -216,7 +218,8 @@ class SlotReader {
     for (Statement& statement : block) {
       switch (statement.kind) {
         case Statement::Kind::kFor:
-          break;  // extents contain no loads
+          // Loops need no change, because their extents contain no loads.
+          break;
         case Statement::Kind::kIf:
           statement.condition = rewriter_.Rewrite(statement.condition);
           break;
@@ -244,9 +247,9 @@ class SlotReader {
   Rewriter rewriter_;
 };
 
-// Finds the extents of the loops around each store, the invocation's first.
-// Returns false if they differ between stores, or if a loop is none that
-// registers may have.
+// Finds the extents of the loops around each store, those of invocation loops
+// first. Returns false if the extents differ between stores, or if registers
+// cannot be indexed by one of the loops.
 using Extents = std::vector<NodeId>;
 bool FindRegisterExtents(const LoopNest& nest, const Block& block,
                          Extents& invocation, Extents& others,
@@ -278,8 +281,8 @@ bool FindRegisterExtents(const LoopNest& nest, const Block& block,
   return true;
 }
 
-// Adds registers for the elements of the tile that an invocation loads and has
-// not stored yet.
+// Adds a buffer of registers for the elements of the tile that an invocation
+// has loaded and not stored yet.
 std::optional<uint32_t> AddRegisters(const Block& loads, uint32_t tile,
                                      LoopNest& nest) {
   Extents invocation, others;

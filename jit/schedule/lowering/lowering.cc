@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
-#include "jit/loops/dot_product.h"
-#include "jit/loops/matrix_rules.h"
+#include "jit/loops/analysis/dot_product.h"
+#include "jit/loops/verifier/matrix_rules.h"
 #include "jit/loops/walk.h"
 #include "jit/schedule/core/attached_stages.h"
 #include "jit/schedule/core/dependences.h"
@@ -30,9 +30,9 @@
 #include "jit/schedule/lowering/stage_values.h"
 #include "jit/schedule/lowering/unguard_registers.h"
 #include "jit/schedule/lowering/zero_fills.h"
-#include "tensor/coefficient.h"
+#include "tensor/builder/coefficient.h"
+#include "tensor/builder/simplify.h"
 #include "tensor/scalar.h"
-#include "tensor/simplify.h"
 
 namespace ember::schedule {
 namespace {
@@ -50,12 +50,16 @@ using tensor::Update;
 // Names a part of a stage's code. It selects some of the stage's loops, and the
 // guards that apply in them.
 enum class Part : uint8_t {
-  kOuter,    // the loops around the whole stage
-  kInitial,  // over results in progress, without reading or storing
-  kUpdate,   // all loops from the outermost reduction loop on
-  kTotals,   // loops over existing results in progress, without reading
-  kCombine,  // loops over results in progress, one by one, with stores
-  kFinal     // loops over results in progress, with stores
+  kOuter,  // the loops around the whole stage
+  // Loops over results in progress, without reading operands or storing
+  // results.
+  kInitial,
+  kUpdate,  // all loops from the outermost reduction loop on
+  // Loops over those results in progress that exist, without reading operands.
+  kTotals,
+  // Loops over results in progress, one by one, with the stores of parts.
+  kCombine,
+  kFinal  // loops over results in progress, with the stage's stores
 };
 
 class Lowering {
@@ -85,8 +89,8 @@ class Lowering {
     if (has_invocations_) {
       MakeTilesOwn(nest_);
       // On devices with invocations, totals need not stay in memory:
-      // invocations have registers of their own, and no other memory is as
-      // near.
+      // invocations have registers of their own, and no cheap private memory as
+      // CPUs have.
       totals_.clear();
     }
     PromoteRegisters(totals_, nest_);
@@ -202,8 +206,8 @@ class Lowering {
     loop.kind = Statement::Kind::kFor;
     loop.variable = variable;
     const LoopMark mark = s.plan->loops[number].mark;
-    // A loop of extent 0 becomes serial. So do lanes where invocations combine:
-    // each invocation runs all lanes.
+    // A loop of extent 0 becomes serial. A loop over lanes also becomes serial
+    // if invocations combine elements: each invocation then runs all lanes.
     const bool is_serial =
         nest_.pool.IntegerConstant(s.extents[number]) == 0 ||
         (mark == LoopMark::kVector && part == Part::kCombine);
@@ -266,8 +270,9 @@ class Lowering {
         *inside);
   }
 
-  // Emits the body of loop `positions[index]`, twice if a peeled split is
-  // decided here.
+  // Emits the body of loop `positions[index]`. If this is the innermost loop on
+  // which the condition of a peeled split depends, emits the body twice:
+  // without the split's guard where the condition holds, and with it elsewhere.
   Status EmitInside(const StageLoops& s, const std::vector<int>& positions,
                     size_t index, Part part, const Leaf& leaf, Block& out) {
     std::vector<Guard> exact;
@@ -330,8 +335,8 @@ class Lowering {
       case Part::kCombine:
         return !guard.is_reduction;
       case Part::kFinal:
-        // Matrices are stored whole; the elements beyond the end are never
-        // read.
+        // Matrices are stored whole, without a guard: the elements beyond the
+        // end of the axis are never read.
         return !guard.is_reduction &&
                (!guard.is_of_region || !s.plan->MultipliesMatrices() ||
                 !StoresToRegions(s.stage));
@@ -368,7 +373,7 @@ class Lowering {
     return OpenIf(Make(Opcode::kLess, DType::kBool, guard.a, guard.b), out);
   }
 
-  // --- stages inside a loop ---
+  // --- Stages that are computed inside a loop of another stage. ---
 
   Status EmitAttached(const StageLoops& s, int position, Block& out) {
     EMBER_ASSIGN_OR_RETURN(
@@ -389,7 +394,7 @@ class Lowering {
     return OkStatus();
   }
 
-  // --- values and stores ---
+  // --- Values and stores. ---
 
   StageValues ValuesAt(const StageLoops& s, bool may_overrun) {
     return StageValues(c_, s, storage_, facts_, may_overrun, nest_);
@@ -426,8 +431,9 @@ class Lowering {
     return OkStatus();
   }
 
-  // True if an index of the store depends on the invocation. It does not if an
-  // axis has one point, and the loop over it has more.
+  // True if an index of the store depends on the invocation. If the axis has
+  // one point but the bound loop has several values, no index does: all
+  // invocations would store to the same element.
   bool MovesWithInvocations(const Store& store) const {
     return std::ranges::any_of(store.indices, [&](NodeId index) {
       return tensor::DependsOn(nest_.pool, index, *invocation_);
@@ -596,7 +602,8 @@ class Lowering {
   std::optional<NodeId> invocation_;  // variable of the surrounding bound loop
   // for each buffer: the region that is kept
   std::vector<std::optional<RegionStorage>> storage_;
-  std::map<int, CarriedSums> carried_;  // for each stage that is being emitted
+  // Carried sums of the stages that are being emitted; key: the stage.
+  std::map<int, CarriedSums> carried_;
   std::vector<uint32_t> totals_;  // numbers of the buffers of carried sums
 };
 

@@ -21,8 +21,8 @@
 // A bound loop becomes an invocation loop. Each invocation has its own memory
 // for stages inside the loop and for their results in progress. If a bound loop
 // combines elements, each invocation combines a part, and then a combining loop
-// (jit/loops/combining.h) combines the parts. Double-buffered stages are
-// computed one iteration ahead (load_ahead.h).
+// (jit/loops/analysis/combining.h) combines the parts. Double-buffered stages
+// are computed one iteration ahead (load_ahead.h).
 //
 // Thread-safe.
 #ifndef EMBER_JIT_SCHEDULE_LOWERING_LOWERING_H_

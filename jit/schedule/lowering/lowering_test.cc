@@ -11,18 +11,18 @@
 #include <string_view>
 #include <vector>
 
-#include "base/test_seeds.h"
-#include "jit/loops/evaluator.h"
-#include "jit/loops/text.h"
-#include "jit/loops/verifier.h"
+#include "base/testing/seeds.h"
+#include "jit/loops/evaluator/evaluator.h"
+#include "jit/loops/text/text.h"
+#include "jit/loops/verifier/verifier.h"
 #include "jit/schedule/core/computation.h"
 #include "jit/schedule/core/schedule.h"
 #include "jit/schedule/cpu/default_schedule.h"
 #include "jit/schedule/primitives/replay.h"
 #include "jit/schedule/testing/random_pair.h"
-#include "tensor/evaluator.h"
-#include "tensor/random_dispatch.h"
-#include "tensor/text.h"
+#include "tensor/evaluator/evaluator.h"
+#include "tensor/testing/random_dispatch.h"
+#include "tensor/text/text.h"
 
 namespace ember::schedule {
 namespace {
@@ -95,7 +95,7 @@ TEST(Lowering, RandomDispatchesByTheModel) {
 }
 
 // Tasks are rows of open dims. Each task computes its own row of a result that
-// overwrites an operand.
+// overwrites an operand, so each row is computed once.
 TEST(Lowering, ResultsInPlaceRunOnce) {
   const tensor::Dispatch dispatch = ParseDispatch(R"(
 dispatch @chain<A, B, C>(%x: f32[A * 2, B * 2, C]) -> (%y: f32[A * 2, B * 2, C], %z: f32[A * 2, B * 2, C]) {
@@ -147,7 +147,7 @@ TEST(Lowering, PrefetchesLargeConstants) {
 }
 
 // The axis has one point. A bound loop with two values would update the same
-// element in both.
+// element in both invocations, so lowering refuses it.
 TEST(Lowering, RefusesUpdatesOfOneElementAtOnce) {
   const int64_t parameters[] = {1};
   Schedule schedule(Disassemble(
@@ -241,8 +241,8 @@ TEST(Lowering, LongSoftmaxInBlocks) {
       auto nest = Lower(schedule);
       ASSERT_TRUE(nest.ok()) << nest.status().ToString() << text;
       ASSERT_TRUE(loops::Verify(*nest).ok()) << loops::ToText(*nest);
-      // There is one phase, apart from copies of operands: no buffer is kept
-      // for all rows.
+      // All stages are in one phase, apart from copies of operands: no buffer
+      // has elements for all rows.
       for (const loops::Buffer& buffer : nest->buffers) {
         EXPECT_TRUE(buffer.scope != loops::MemoryScope::kCall ||
                     buffer.name.find(".packed") != std::string::npos)
@@ -260,7 +260,8 @@ TEST(Lowering, LongSoftmaxInBlocks) {
   }
 }
 
-// The blocks of rows are divided into parts, each of which is folded by itself.
+// The sequence of a row's blocks is divided into parts, each of which is folded
+// by itself.
 TEST(Lowering, PartsOfSoftmax) {
   tensor::RandomCase random;
   random.seed = 5;
@@ -281,7 +282,8 @@ TEST(Lowering, PartsOfSoftmax) {
   const auto refusal_of = [&](std::string_view line) {
     return std::string(Apply(line, schedule).message());
   };
-  // The fold combines 12 blocks, which 5 does not divide.
+  // The fold combines 12 blocks, which is not a multiple of 5, so the rfactor
+  // is refused.
   EXPECT_THAT(refusal_of("rfactor %sum k_part/5 -> parts"),
               HasSubstr("parts of a fold that have as many elements each"));
   EXPECT_THAT(refusal_of("rfactor %sum k_part -> parts"),
@@ -299,7 +301,8 @@ TEST(Lowering, PartsOfSoftmax) {
   const auto nest = Lower(schedule);
   ASSERT_TRUE(nest.ok()) << nest.status().ToString();
   ASSERT_TRUE(loops::Verify(*nest).ok()) << loops::ToText(*nest);
-  // The second fold also combines the maxima of the parts.
+  // Each value of the fold's state, among them the maximum, has a buffer of
+  // parts, which the second fold combines.
   for (const char* const buffer : {"%parts[", "%parts.1[", "%parts.2["})
     EXPECT_THAT(loops::ToText(*nest), HasSubstr(buffer));
   auto expected = random.MakeBuffers(), actual = random.MakeBuffers();

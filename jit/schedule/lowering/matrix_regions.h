@@ -1,5 +1,6 @@
-// The memory that products of matrices (multiply_matrices) need around them.
-// Internal to lowering.
+// Helpers for stages that multiply matrices (multiply_matrices): the size of
+// the regions that they store to, and the scope of their accumulators. Internal
+// to lowering.
 #ifndef EMBER_JIT_SCHEDULE_LOWERING_MATRIX_REGIONS_H_
 #define EMBER_JIT_SCHEDULE_LOWERING_MATRIX_REGIONS_H_
 
@@ -19,9 +20,10 @@ namespace ember::schedule {
 void FillMatrices(const StagePlan& plan, std::vector<AxisRegion>& regions,
                   tensor::ExpressionPool& pool);
 
-// Makes a buffer of results in progress the accumulators that subgroups hold.
-// Returns kFailedPrecondition if the accumulators have no room. stage: the
-// stage's name, for the error.
+// Makes a buffer of results in progress the accumulators of matrix
+// instructions, which subgroups hold. Returns kFailedPrecondition if the
+// accumulators need more registers than there are. stage: the stage's name, for
+// the error message.
 Status HoldInMatrices(std::string_view stage, uint32_t buffer,
                       loops::LoopNest& nest);
 

@@ -128,7 +128,7 @@ class Owner {
     LoopKind kind = LoopKind::kSerial;
   };
 
-  // --- which buffers ---
+  // --- Finding the buffers that can be replaced. ---
 
   void Visit(const Block& block) {
     for (const Statement& statement : block) {
@@ -150,8 +150,8 @@ class Owner {
         const std::optional<std::vector<NodeId>> loops =
             VisitAccess(node.buffer, node.operands);
         if (!loops) continue;
-        // The same load may occur at another place, with other loops around it.
-        // Then the buffer is not replaced.
+        // The same load node may occur at two places with different loops
+        // around them. Then the buffer is not replaced.
         const auto [known, is_new] = loads_.emplace(id, *loops);
         if (!is_new && known->second != *loops)
           tiles_[node.buffer].fits = false;
@@ -236,8 +236,8 @@ class Owner {
       if (!at) return std::nullopt;
       int64_t element = 0;
       for (size_t d = 0; d < dims.size(); ++d) {
-        // An index is outside of the buffer only at points that a guard
-        // excludes. The buffer of such an access is not replaced.
+        // An index that is outside of the buffer belongs to a point that a
+        // guard excludes. A buffer with such an access is not replaced.
         const bool inside = (*at)[d] >= 0 && (*at)[d] < dims[d];
         if (!inside) return std::nullopt;
         element = element * dims[d] + (*at)[d];
@@ -252,7 +252,7 @@ class Owner {
     return std::ranges::adjacent_find(elements) == elements.end();
   }
 
-  // --- with other indices ---
+  // --- Replacing the indices. ---
 
   std::optional<NodeId> Replace(NodeId id) {
     const Node& node = nest_.pool[id];
@@ -297,7 +297,7 @@ class Owner {
 
   loops::LoopNest& nest_;
   std::vector<Tile> tiles_;  // the state of each buffer
-  // Variables of the loops around each load.
+  // For each load, the variables of the loops around it.
   std::unordered_map<NodeId, std::vector<NodeId>> loads_;
   std::vector<LoopAround> around_;  // the surrounding loops, outermost first
 };

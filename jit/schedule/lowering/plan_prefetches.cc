@@ -10,8 +10,8 @@
 #include "base/dtype.h"
 #include "base/rounding.h"
 #include "jit/loops/walk.h"
-#include "tensor/linear.h"
-#include "tensor/simplify.h"
+#include "tensor/builder/linear.h"
+#include "tensor/builder/simplify.h"
 
 namespace ember::schedule {
 namespace {
@@ -81,7 +81,8 @@ class Planner {
     }
   }
 
-  // Collects the loads from packed buffers in updates.
+  // Collects the loads from packed buffers that occur in statements which
+  // combine elements.
   void CollectLoads(const Block& block, std::vector<NodeId>& loads) const {
     for (const Statement& statement : block) {
       CollectLoads(statement.body, loads);

@@ -7,7 +7,7 @@
 #include <set>
 #include <vector>
 
-#include "tensor/linear.h"
+#include "tensor/builder/linear.h"
 
 namespace ember::schedule {
 namespace {
@@ -113,7 +113,8 @@ class Promoter {
   }
 
   void VisitExpression(NodeId root) {
-    // All variables keep their kinds, so each node is visited once.
+    // Within one invocation loop all variables keep their kinds, so each node
+    // is visited once.
     std::vector<NodeId> stack = {root};
     while (!stack.empty()) {
       const NodeId id = stack.back();
@@ -121,7 +122,8 @@ class Promoter {
       if (!seen_.insert(id).second) continue;
       const tensor::Node& node = nest_.pool[id];
       if (node.opcode == Opcode::kAxis) continue;
-      // Padded buffers are no candidates: the last operand of Pad is no index.
+      // A buffer that is read by pads is no candidate: the last operand of Pad
+      // is no index but the default value.
       if (node.opcode == Opcode::kPad) candidates_[node.buffer] = false;
       if (node.opcode == Opcode::kLoad) VisitAccess(node.buffer, node.operands);
       stack.insert(stack.end(), node.operands.begin(), node.operands.end());

@@ -7,8 +7,8 @@
 
 #include "jit/schedule/core/dependences.h"
 #include "jit/schedule/core/rewrite.h"
+#include "tensor/builder/simplify.h"
 #include "tensor/scalar.h"
-#include "tensor/simplify.h"
 
 namespace ember::schedule {
 
@@ -27,9 +27,9 @@ void KeepRegions(const Computation& computation, int stage,
     buffer.extents.clear();
     RegionStorage& kept = storage[store.buffer].emplace();
     kept.invocation = invocation;
-    // The first index of a buffer that each invocation has for itself is the
-    // invocation's number, because other invocations compute their own elements
-    // at the same time.
+    // If each invocation has its own copy of the buffer's elements, the first
+    // index is the invocation's number, because other invocations compute their
+    // elements at the same time.
     if (invocation)
       buffer.extents.push_back(nest.pool[*invocation].operands[0]);
     for (size_t d = 0; d < computation.buffers[store.buffer].extents.size();

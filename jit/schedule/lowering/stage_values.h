@@ -1,6 +1,7 @@
 // Converts the values of a stage for one place of the nest: axes become loop
-// variables, buffers their storage there, functions that machines lack are
-// expanded, and indices that come from data get checks. Internal to lowering.
+// variables, buffers become the regions of them that are stored there,
+// functions that machines lack are expanded, and indices that come from data
+// get checks. Internal to lowering.
 #ifndef EMBER_JIT_SCHEDULE_LOWERING_STAGE_VALUES_H_
 #define EMBER_JIT_SCHEDULE_LOWERING_STAGE_VALUES_H_
 
@@ -17,8 +18,8 @@ namespace ember::schedule {
 // The region that is kept of a buffer that is computed inside a loop.
 struct RegionStorage {
   std::vector<NodeId> bases;  // for each dim: begin of the region
-  // The first index, if each invocation of a surrounding loop has its own
-  // region.
+  // The first index of the stored region, if each invocation of a surrounding
+  // loop has a region of its own.
   std::optional<NodeId> invocation;
 };
 

@@ -67,8 +67,8 @@ class Unguarder {
            });
   }
 
-  // True if computing the value has no effect but the value, even where its
-  // operands are not set: it loads only from registers.
+  // True if the value may be computed even where its operands are not set,
+  // because that has no other effect: it loads only from registers.
   bool IsHarmless(loops::NodeId value) const {
     const std::vector<loops::NodeId> nodes =
         loops::NodesUnder(nest_.pool, {&value, 1});

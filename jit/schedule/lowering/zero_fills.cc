@@ -9,8 +9,8 @@
 
 #include "jit/schedule/core/dependences.h"
 #include "jit/schedule/core/stage_loops.h"
+#include "tensor/builder/simplify.h"
 #include "tensor/scalar.h"
-#include "tensor/simplify.h"
 
 namespace ember::schedule {
 namespace {
@@ -21,7 +21,7 @@ using loops::Statement;
 using loops::Store;
 using tensor::Opcode;
 
-// Largest number of elements that one task sets to zero.
+// Largest number of elements that one task fills with zeros.
 constexpr int64_t kZeroFill = 2048;
 
 class Filler {

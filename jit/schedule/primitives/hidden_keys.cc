@@ -5,9 +5,9 @@
 
 #include "jit/schedule/core/dependences.h"
 #include "jit/schedule/core/rewrite.h"
-#include "tensor/linear.h"
+#include "tensor/builder/linear.h"
+#include "tensor/builder/simplify.h"
 #include "tensor/scalar.h"
-#include "tensor/simplify.h"
 
 namespace ember::schedule {
 namespace {
@@ -61,16 +61,18 @@ class Finder {
   void NoteEnd(std::optional<NodeId> end) {
     if (!end) return;
     const NodeId both[] = {end_.value_or(*end), *end};
-    // Only one end is kept if there are two masks that hide keys: the one with
-    // the lower maximum, or else the first.
+    // If two masks hide keys, only one end is kept: the one with the lower
+    // maximum or, if the maxima are equal, with the lower minimum; otherwise
+    // the first one.
     const auto most = [&](NodeId id) {
       return std::pair(c_.pool[id].range.high, c_.pool[id].range.low);
     };
     if (!end_ || most(both[1]) < most(both[0])) end_ = end;
   }
 
-  // Returns a sum such that the condition fails for all keys that are not below
-  // the sum. holds false: the opposite of the condition fails there.
+  // Returns a sum such that the condition is false for all keys that are not
+  // below the sum. If `holds` is false, the opposite of the condition is false
+  // for these keys.
   std::optional<NodeId> EndOf(NodeId condition, bool holds) {
     while (c_.pool[condition].opcode == Opcode::kNot) {
       condition = c_.pool[condition].operands[0];

@@ -95,8 +95,10 @@ struct SoftmaxOfProduct {
   int weight = 0;  // number of the stage %p
   int product = 0;
   int64_t length = 0;  // number K of keys in a row
-  size_t weights = 0;  // index of the product's factor that loads %p
-  DType weight_type = DType::kF32;  // f32; or f16, bf16, widened in the product
+  // Number, among the product's factors, of the one that loads %p.
+  size_t weights = 0;
+  // Type of %p: f32; or f16 or bf16, which the product widens.
+  DType weight_type = DType::kF32;
 };
 
 // Finds the stages of the softmax whose rows the product combines. Errors give

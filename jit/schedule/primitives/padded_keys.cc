@@ -15,9 +15,9 @@
 #include "jit/schedule/core/dependences.h"
 #include "jit/schedule/core/rewrite.h"
 #include "jit/schedule/primitives/primitives.h"
-#include "tensor/coefficient.h"
+#include "tensor/builder/coefficient.h"
+#include "tensor/builder/simplify.h"
 #include "tensor/scalar.h"
-#include "tensor/simplify.h"
 
 namespace ember::schedule {
 namespace {
@@ -58,7 +58,8 @@ class KeyPadder {
     return Stage(stage).axes[keys_.at(stage)].variable;
   }
 
-  // Returns the indices of a load, without the default value of a pad.
+  // Returns the indices of a load. The operands of a Pad also contain the
+  // default value, which is left out.
   std::span<const NodeId> IndicesOf(const Node& load) const {
     return std::span(load.operands)
         .first(c_.buffers[load.buffer].extents.size());

@@ -156,8 +156,9 @@ std::string ToText(const PrimitiveCall& call) {
 
 Status Run(const PrimitiveCall& call, Schedule& schedule) {
   EMBER_RETURN_IF_ERROR(kRows[call.primitive].run(schedule, call));
-  // Other stages have not changed then. Not checking them saves time in a
-  // schedule of a thousand stages, which has a check after each line.
+  // If only the loops of one stage have changed, the other stages are not
+  // checked again. That saves time in a schedule of a thousand stages, which is
+  // checked after each line.
   if (InfoOf(call).changes_loops_only) {
     EMBER_ASSIGN_OR_RETURN(const int stage, StageOperand(schedule, call, 0));
     if (IsAlone(schedule, stage)) return CheckStage(schedule, stage);

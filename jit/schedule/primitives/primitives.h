@@ -55,8 +55,8 @@
 // (loops::LoopKind::kMatrix). The same is true of matrices of f32. On devices
 // of CUDA whose target has the feature tf32, which the user allows, their
 // factors are also rounded to 10 bits of mantissa, toward zero
-// (jit/loops/matrix_operation.h); this depends on the target, not on the
-// schedule. winograd and online_softmax have errors of their own: see
+// (jit/loops/analysis/matrix_operation.h); this depends on the target, not on
+// the schedule. winograd and online_softmax have errors of their own: see
 // jit/schedule/primitives/winograd_matrices.h and online_softmax.h, and
 // KeepsRounding below.
 #ifndef EMBER_JIT_SCHEDULE_PRIMITIVES_PRIMITIVES_H_
@@ -82,63 +82,69 @@ struct PrimitiveCall {
 // Rows: (name, function, operands at least, at most (-1: any), results, keeps rounding, changes loops only, usage, doc).
 #define EMBER_FOR_EACH_PRIMITIVE(row) \
   row("split", Split, 3, 3, 2, true, true, "%stage loop factor -> outer inner", \
-      "loop becomes outer * factor + inner; guarded where factor does not divide its extent") \
+      "replaces the loop by outer * factor + inner; guarded where factor does not divide its extent") \
   row("tile", Tile, 5, 5, 4, true, true, "%stage i j fi fj -> io jo ii ji", \
-      "splits two loops and orders them io jo ii ji, from where i was") \
+      "splits two loops and orders them io jo ii ji, beginning at the place of i") \
   row("fuse", Fuse, 3, 3, 1, true, true, "%stage outer inner -> loop", \
-      "two neighbouring loops become one") \
+      "joins two neighbouring loops into one") \
   row("reorder", Reorder, 3, -1, 0, true, true, "%stage loop...", \
       "puts the loops into this order, in the places that they had") \
   row("unroll", Unroll, 2, 2, 0, true, true, "%stage loop", \
-      "the body is written out for each value; constant extent") \
+      "writes the body once for each value; the extent must be constant") \
   row("vectorize", Vectorize, 2, 2, 0, true, true, "%stage loop", \
-      "all values at once in lanes; constant extent; in it no reduction, stage or other vector") \
+      "runs all values at once in vector lanes; the extent must be constant, and the loop must contain no reduction, " \
+      "stage or other vector loop") \
   row("parallel", Parallel, 2, 2, 0, true, true, "%stage loop", \
-      "the outermost loop's values are tasks, on any workers") \
+      "makes the outermost loop's values tasks, which any worker may run") \
   row("bind", Bind, 2, 2, 0, true, false, "%stage loop", \
-      "the loop's values run at once, as invocations of a task; constant extent; in it no other such loop; of a reduction each combines a part, then all together") \
+      "runs the loop's values at once, as invocations of a task; the extent must be constant, and the loop must contain " \
+      "no other bound loop; in a reduction each invocation combines a part, and then the parts are combined") \
   row("peel", Peel, 2, 2, 0, true, true, "%stage outer", \
-      "where the split that made `outer` is exact, code without guards runs") \
+      "adds code without guards for the iterations in which the split that made `outer` is exact") \
   row("compute_at", ComputeAt, 3, 3, 0, true, false, "%producer %stage loop", \
-      "the producer is computed inside the loop, as much of it as is needed there") \
+      "computes the producer inside the loop, each time the part that the iteration needs") \
   row("cache_read", CacheRead, 2, -1, 1, true, false, "%stage %buffer [type] [dim...] -> copy", \
-      "the stage reads a copy of what it needs of the buffer, padding included, made by a new stage, " \
-      "in a type that holds all values of the buffer's, with the buffer's dims in the order given") \
+      "a new stage copies the part of the buffer that the stage reads, padding included; the copy has a type that holds " \
+      "all values of the buffer, and its dims in the order given") \
   row("double_buffer", DoubleBuffer, 1, 5, 0, true, false, "%stage [registers | async slots [late [spare]]]", \
-      "a stage in a serial loop is computed one iteration ahead into the other half of its buffer, at the end of an " \
-      "iteration; with registers, loaded into those of the invocations at its begin; with async, copied slots - 1 " \
-      "iterations ahead, or one less with spare, while arithmetic runs, where a device can; marks of its loops come first") \
+      "computes a stage in a serial loop one iteration ahead, at the end of an iteration, into the other half of its " \
+      "buffer; registers: loads at the beginning of an iteration into registers of the invocations; async: copies slots " \
+      "- 1 iterations ahead, or one less with spare, while arithmetic runs, if the device can; the stage's loops must " \
+      "be marked before") \
   row("pad_rows", PadRows, 2, 2, 0, true, false, "%stage elements", \
-      "rows of what a stage in a loop computes lie so many elements further apart, in other banks of the memory that invocations share") \
+      "moves the rows of a stage that is computed in a loop so many elements further apart, into other banks of the " \
+      "memory that invocations share") \
   row("pack", Pack, 3, -1, 1, true, false, "%stage %buffer [type] [low..high] layout... -> copy", \
-      "as cache_read, in another layout: d (a dim), d/n and d%n; of constants of constant extents: made once, and with " \
-      "low..high, which all elements are known to be in, written so that code knows the range") \
+      "like cache_read, in another layout: d (a dim), d/n and d%n; constants with constant extents are packed once; " \
+      "low..high is a range that is known to contain all elements, and is written so that code relies on it") \
   row("cache_write", CacheWrite, 1, 1, 1, true, false, "%stage -> computing", \
-      "a new stage computes into a buffer of its own, the stage copies that to where it stored") \
+      "a new stage computes into a buffer of its own, and the stage copies the results to where it stored before") \
   row("inline", Inline, 1, 1, 0, true, false, "%stage", \
-      "what the stage computes, of at most 16 elements each, is written in place of each load of it, and the stage is gone") \
+      "replaces each load of the stage's result by the stage's expression, of at most 16 elements each, and removes the " \
+      "stage") \
   row("rfactor", Rfactor, 2, 2, 1, true, false, "%stage part -> parts", \
-      "a new stage combines for each value of a part of a reduction (k, k/n, k%n or k/n%m), the stage combines its results; of an " \
-      "online softmax, too") \
+      "splits a reduction: a new stage combines the elements of each value of a part (k, k/n, k%n or k/n%m), and the " \
+      "stage combines its results; also applies to an online softmax") \
   row("stream", Stream, 3, -1, 1, true, false, "%stage reduction/steps ranges axis/size... -> parts", \
-      "steps of a reduction, of all tiles of the results, one behind the other in ranges of one length: a new stage combines each " \
-      "piece of a range that is of one tile, the stage combines those of its tile") \
+      "stream-K: puts the reduction steps of all tiles of the results one after another, in ranges of one length; a new " \
+      "stage combines each piece of a range that belongs to one tile, and the stage combines the pieces of its tile") \
   row("cut", Cut, 3, 3, 1, true, false, "%stage axis number -> rest", \
-      "the stage has the points below the number, a new stage the others, with what is computed for them alone: those may " \
-      "have other schedules, and run beside the first") \
+      "the stage keeps the points below the number, and a new stage computes the others, with its own copies of the " \
+      "stages that only they need; the two may have different schedules, and run side by side") \
   row("pad", PadReduction, 3, 3, 0, true, false, "%stage reduction factor", \
-      "the reduction of a sum of products runs on to a multiple of the factor; beyond its end are zeros") \
+      "extends the reduction of a sum of products to a multiple of the factor; the added elements are zeros") \
   row("tensorize", Tensorize, 2, 2, 0, true, false, "%stage loop", \
-      "the innermost loop, of 2 or 4 neighbours along what both factors of a sum of products are packed, becomes " \
-      "one instruction per lane where there is one: 4 of i8 or u8, 2 of i8, u8 or i16, 2 of bf16") \
+      "turns the innermost loop, over 2 or 4 neighbours along which both factors of a sum of products are packed, into " \
+      "one instruction per lane if there is one: 4 of i8 or u8, 2 of i8, u8 or i16, 2 of bf16") \
   row("multiply_matrices", MultiplyMatrices, 5, 5, 0, true, false, "%stage subgroups rows columns steps", \
-      "the three innermost loops of a sum of products of f16, bf16, f32, i8 or u8, inner ones of splits, become a product of matrices, of " \
-      "which each value of the loop `subgroups` has its own; loops between are unrolled, or serial ones of the sum") \
+      "turns the three innermost loops of a sum of products of f16, bf16, f32, i8 or u8, which must be inner loops of " \
+      "splits, into products of matrices; each value of the loop `subgroups` has its own; loops between them must be " \
+      "unrolled, or serial loops of the sum") \
   row("winograd", Winograd, 2, 2, 3, false, false, "%convolution outputs -> filter input products", \
-      "tiles of outputs * outputs results are made of transformed filters and tiles of the input; rounds differently") \
+      "computes tiles of outputs * outputs results from transformed filters and tiles of the input; rounds differently") \
   row("online_softmax", OnlineSoftmax, 2, 3, 2, false, false, "%product block [skip] -> sum total", \
-      "a softmax that the product combines, in blocks of its rows whose sums are scaled as the maximum grows; with skip, " \
-      "without blocks that a causal mask hides; rounds differently")
+      "computes a softmax inside the product that combines it, in blocks of its rows, whose sums are scaled as the " \
+      "maximum grows; skip: leaves out blocks that a causal mask hides; rounds differently")
 // clang-format on
 
 struct PrimitiveInfo {
@@ -173,7 +179,8 @@ EMBER_FOR_EACH_PRIMITIVE(EMBER_ROW)
 // Checks that dot loops are the innermost loops of sums of products, with types
 // and layouts for which machines have instructions.
 Status CheckDots(const Schedule& schedule, int stage);
-// Checks the same for loops that are products of matrices.
+// Checks these rules for loops that are products of matrices
+// (multiply_matrices).
 Status CheckMatrixLoops(const Schedule& schedule, int stage);
 // Checks that double-buffered stages are in serial loops, are computed by all
 // invocations together, and read nothing that these loops change.

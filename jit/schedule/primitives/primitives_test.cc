@@ -9,11 +9,11 @@
 #include <string_view>
 #include <utility>
 
-#include "jit/loops/text.h"
+#include "jit/loops/text/text.h"
 #include "jit/schedule/core/schedule.h"
 #include "jit/schedule/lowering/lowering.h"
 #include "jit/schedule/primitives/replay.h"
-#include "tensor/text.h"
+#include "tensor/text/text.h"
 
 namespace ember::schedule {
 namespace {

@@ -11,7 +11,9 @@ namespace ember::schedule {
 Status Apply(std::string_view line, Schedule& schedule) {
   const StatusOr<PrimitiveCall> call = ParsePrimitive(line);
   if (!call.ok()) return call.status().WithContext(line);
-  // A refused primitive leaves the schedule unchanged.
+  // If the primitive is refused, the schedule must stay unchanged. A primitive
+  // that changes only loops is applied to the schedule itself, and the plan of
+  // its stage is restored; any other is applied to a copy.
   const int stage = schedule.computation().FindStage(
       std::string_view(call->operands[0]).substr(1));
   if (InfoOf(*call).changes_loops_only && stage >= 0) {

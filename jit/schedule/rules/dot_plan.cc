@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "jit/loops/dot_product.h"
+#include "jit/loops/analysis/dot_product.h"
 
 namespace ember::schedule {
 namespace {

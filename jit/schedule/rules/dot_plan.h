@@ -27,7 +27,7 @@ struct DotPlan {
     bool is_padded = false;
     size_t rank = 0;
     size_t step_dim = 0;    // number of the dim indexed by the reduction
-    size_t vector_dim = 0;  // only b: number of the dim indexed by v
+    size_t vector_dim = 0;  // only for b: number of the dim indexed by v
     // True if neighbours along the reduction are neighbours in memory.
     bool LiesAlong() const { return step_dim + 1 == rank; }
   };
@@ -37,17 +37,20 @@ struct DotPlan {
   int axis = 0;       // number of the axis of the reduction
   std::string axis_name;
   bool is_exact = true;  // true if `count` divides the reduction's extent
-  Factor a, b;           // b depends on v, a does not
+  Factor a, b;           // factor b depends on the axis v, a does not
 };
 
 // The dot instructions that a machine has: how many products of which types one
 // instruction adds.
 struct DotCounts {
-  bool bytes = false;  // 4 products of bytes
-  // 4 products of u8 by small bytes (jit/loops/dot_product.h)
+  bool bytes = false;  // has instructions that add 4 products of bytes
+  // has instructions that add 4 products of u8 by small bytes
+  // (jit/loops/analysis/dot_product.h)
   bool small = false;
-  bool shorts = false;  // 2 products of i16, or of types whose values fit in it
-  bool bfloats = false;  // 2 products of bf16
+  // Has instructions that add 2 products of i16, or of types whose values fit
+  // in i16.
+  bool shorts = false;
+  bool bfloats = false;  // has instructions that add 2 products of bf16
 };
 
 // Plans the dot loop of a stage, with vectors along the spatial axis v. Returns

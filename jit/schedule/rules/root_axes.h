@@ -11,8 +11,8 @@
 
 namespace ember::schedule {
 
-// The axes of a group's root, per axis of a member. For a product that is
-// stored transposed
+// Says, for each axis of a member, which axis of the group's root is equal to
+// it. For a product that is stored transposed
 //
 //   %conv[i0, i1, i2]  = sum(k < 32) %x[i0, i1, k] * %w[k, i2]
 //   %y[j0, j1, j2, j3] = max(%conv[j0, j2, j1], 0.0)     for j3 < 1
@@ -23,7 +23,8 @@ struct RootAxes {
   // For each spatial axis of the member, the name of the root's axis that is
   // equal to it. "" if there is none, because the root reads one index only.
   std::vector<std::string> names;
-  // The root's other axes, each of which has one point.
+  // Names of the root's axes that are equal to none of the member's. Each of
+  // them has one point.
   std::vector<std::string> others;
 };
 
@@ -42,8 +43,8 @@ std::string AxisOfMember(const ScheduleWriter& writer, const StageGroup& group,
 
 // Describes a stage of a group whose stages have the root's first `depth` axes
 // in common. `is_common` has an element per axis over points: true if the axis
-// is one of the common ones, at whatever position. It may be false for an axis
-// with one point.
+// is one of the common ones, at whatever position. For an axis with one point
+// the element may be false.
 struct CommonAxes {
   std::vector<bool> is_common;
   // The stage's axis that is the last common axis of the root; -1 if there is

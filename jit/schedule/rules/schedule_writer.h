@@ -45,7 +45,8 @@ class ScheduleWriter {
                         const std::string& name);
   void Reorder(const std::string& stage, const std::vector<std::string>& loops);
 
-  // Replaces the schedule by one that another writer has made from a copy.
+  // Replaces the schedule by `schedule`, which another writer has made from a
+  // copy of it.
   void Replace(Schedule schedule) { schedule_ = std::move(schedule); }
 
   const Status& status() const { return status_; }

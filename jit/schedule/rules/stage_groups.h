@@ -31,8 +31,8 @@ struct StageGroup {
   int depth = 0;
 };
 
-// A function that is true if the stage is to join the group, whose depth would
-// then be `depth`.
+// A function that is true if the stage should join the group. The group's depth
+// would then be `depth`.
 using JoinRule =
     std::function<bool(int stage, int depth, const StageGroup& group)>;
 

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "jit/loops/dot_product.h"
-#include "tensor/coefficient.h"
+#include "jit/loops/analysis/dot_product.h"
+#include "tensor/builder/coefficient.h"
 
 namespace ember::schedule {
 namespace {
@@ -15,11 +15,11 @@ using tensor::Opcode;
 // The assumed value of an open extent.
 constexpr int64_t kGuess = 64;
 
-// `extents` are those of the dims that `indices` index.
+// `extents` are the extents of the dims that `indices` index.
 Stride StrideOfIndices(const ExpressionPool& pool,
                        std::span<const NodeId> extents,
                        std::span<const NodeId> indices, NodeId axis) {
-  // Dims of one element after the indexed one do not count.
+  // Dims of one element that follow the indexed dim do not change the stride.
   size_t last = indices.size();
   while (last > 1 && pool.IntegerConstant(extents[last - 1]) == 1) --last;
   Stride stride = Stride::kNone;

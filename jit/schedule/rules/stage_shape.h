@@ -15,8 +15,8 @@ namespace ember::schedule {
 
 // The distance that a load moves in memory per step along an axis.
 enum class Stride : uint8_t {
-  kNone,  // the load reads the same element
-  kUnit,  // the load reads the next element in memory
+  kNone,  // every value of the axis reads the same element
+  kUnit,  // the axis' next value reads the next element in memory
   kOther
 };
 
@@ -26,8 +26,8 @@ struct LoadWalk {
   std::vector<int64_t> dims;
   std::vector<std::vector<int64_t>> steps;  // steps[dim][axis]
 
-  // The memory that is read while each axis takes `extents` values: `count`
-  // pieces of contiguous elements.
+  // The memory that is read while each axis takes `extents` values. It consists
+  // of `count` pieces, each of which is contiguous.
   struct Pieces {
     int64_t count = 1;
     int64_t elements = 1;  // number of elements per piece
@@ -45,7 +45,7 @@ class StageShape {
 
   // Returns the extent of an axis, if it is constant; otherwise nullopt.
   std::optional<int64_t> Extent(int axis) const;
-  // Returns the extent if it is constant, else a guess.
+  // Returns the extent of an axis if it is constant, otherwise a guess.
   int64_t LikelyExtent(int axis) const;
   // Returns the likely number of points, including reductions; the second form
   // only counts axes first..end-1.
@@ -58,7 +58,8 @@ class StageShape {
   bool MovesAlone(NodeId load, int axis) const;
   // True if the elements that the load reads never change.
   bool ReadsConstant(NodeId load) const;
-  // True if the load reads a constant of small bytes (jit/loops/dot_product.h).
+  // True if the load reads a constant of bytes that are small enough for byte
+  // dot products (jit/loops/analysis/dot_product.h).
   bool ReadsSmallBytes(NodeId load) const;
   // True if the load gives a default value outside of the buffer.
   bool IsPadded(NodeId load) const;
@@ -78,7 +79,7 @@ class StageShape {
   // True if, in each store, neighbouring points along the axis are neighbours
   // in memory.
   bool StoresAlong(int axis) const;
-  // True if the axis and the one before it are two digits of the place of
+  // True if the axis and the one before it are two digits of the address of
   // results: fused into one loop, they run along memory.
   bool StoresAlongBoth(int axis) const;
   // Returns the number of bytes of the widest value that is stored, loaded or
@@ -91,8 +92,9 @@ class StageShape {
   // True if the stage is a sum of products over at least one axis, which
   // register tiles serve.
   bool IsProduct() const;
-  // True if the stage is a product, and along some spatial axis one load stays
-  // while others move: a tile of results reuses that load.
+  // True if the stage is a product, and along some spatial axis one load reads
+  // the same element while other loads move: a tile of results reuses that
+  // element.
   bool SharesOperands() const;
 
  private:

@@ -6,8 +6,8 @@
 
 namespace ember::schedule {
 
-// Splits the innermost loops of all stages with long sums. Runs after the other
-// rules.
+// Splits the innermost loops of all stages with long sums. This rule runs after
+// all other rules.
 //
 // A stage that adds up more terms than an accumulator takes carries them to
 // totals at regular intervals (carried_sums.h), under every schedule. This rule

@@ -4,7 +4,7 @@
 #include <array>
 #include <utility>
 
-#include "jit/loops/matrix_operation.h"
+#include "jit/loops/analysis/matrix_operation.h"
 
 namespace ember::schedule {
 namespace {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "jit/schedule/core/computation.h"
-#include "tensor/random_values.h"
+#include "tensor/testing/random_values.h"
 
 namespace ember::schedule {
 

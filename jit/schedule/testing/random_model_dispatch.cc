@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/check.h"
-#include "tensor/text.h"
+#include "tensor/text/text.h"
 
 namespace ember::schedule {
 namespace {
@@ -248,8 +248,8 @@ class Sizes : private tensor::RandomChoices {
     is_open_ = Chance(3);
     const Size m = Any(), n = Any(), k = Any(), p = Open(1 + Below(5));
     form.Set('M', m).Set('N', n).Set('K', k).Set('P', p);
-    // In form @reshape, q is n parts of p. In form @grouped, there are p groups
-    // of q.
+    // In the form @reshape, size q is n times size p. In the form @grouped, p
+    // is a number of groups, and q the size of each group.
     const bool grouped = form.text().find("@grouped") != std::string::npos;
     const Size q = grouped ? Size(1 + Below(9)) : n * p;
     form.Set('Q', q)
@@ -287,8 +287,8 @@ class Sizes : private tensor::RandomChoices {
   }
 
   void SetConvolution(Form& form) {
-    // Half of the convolutions have windows of 3 * 3 with stride 1, as winograd
-    // requires.
+    // Half of the convolutions have windows of 3 * 3 with stride 1, as the
+    // primitive winograd requires.
     const bool is_usual = Chance(2);
     const int64_t stride = is_usual ? 1 : 1 + Below(2);
     const int64_t dilation = is_usual ? 1 : 1 + Below(2);

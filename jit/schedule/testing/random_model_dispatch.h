@@ -8,13 +8,13 @@
 //   tensor::RandomCase random = MakeRandomModelDispatch(seed);
 //
 // Equal seeds give equal dispatches. Sums are exact in every order
-// (tensor/random_values.h).
+// (tensor/testing/random_values.h).
 #ifndef EMBER_JIT_SCHEDULE_TESTING_RANDOM_MODEL_DISPATCH_H_
 #define EMBER_JIT_SCHEDULE_TESTING_RANDOM_MODEL_DISPATCH_H_
 
 #include <cstdint>
 
-#include "tensor/random_dispatch.h"
+#include "tensor/testing/random_dispatch.h"
 
 namespace ember::schedule {
 

@@ -8,8 +8,8 @@
 #include "jit/schedule/core/normalise.h"
 #include "jit/schedule/primitives/primitives.h"
 #include "jit/schedule/testing/random_model_dispatch.h"
-#include "tensor/evaluator.h"
-#include "tensor/text.h"
+#include "tensor/evaluator/evaluator.h"
+#include "tensor/text/text.h"
 #include "vm/interpreter/plan.h"
 
 namespace ember::schedule {

@@ -22,7 +22,7 @@
 #include "base/status.h"
 #include "jit/schedule/core/schedule.h"
 #include "jit/schedule/testing/random_schedule.h"
-#include "tensor/random_dispatch.h"
+#include "tensor/testing/random_dispatch.h"
 
 namespace ember::schedule {
 
@@ -31,11 +31,11 @@ struct RandomPair {
   // Parameters of the nest: none if the dispatch was specialised.
   std::vector<int64_t> parameters;
   bool is_specialised = false;
-  Computation computation;  // the computation before the schedule
+  Computation computation;  // the computation before any primitive was applied
   Schedule schedule;
   RandomScheduleCounts counts;
-  // For each input: the number of the output buffer that shares its memory, or
-  // -1.
+  // For each input, the number of the output buffer that shares its memory; -1
+  // if none does.
   std::vector<int> same_memory;
   std::vector<std::vector<uint8_t>> expected;
   Status expected_status;

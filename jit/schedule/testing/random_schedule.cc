@@ -11,7 +11,7 @@
 #include "jit/schedule/primitives/primitives.h"
 #include "jit/schedule/primitives/replay.h"
 #include "jit/schedule/testing/random_matrix_lines.h"
-#include "tensor/random_values.h"
+#include "tensor/testing/random_values.h"
 
 namespace ember::schedule {
 namespace {
@@ -38,8 +38,9 @@ class LineWriter : private tensor::RandomChoices {
     };
     // clang-format on
     const Generator* generator = nullptr;
-    // Looks for convolutions and products of a softmax first: few stages are
-    // such, and none is once its loops have changed.
+    // Looks for convolutions and for products of a softmax first: only few
+    // stages have these forms, and a stage whose loops have changed no longer
+    // does.
     if (!looked_for_convolution_) {
       looked_for_convolution_ = true;
       if (Convolution() >= 0 && !Chance(4)) return "winograd " + Winograd();
@@ -145,7 +146,8 @@ class LineWriter : private tensor::RandomChoices {
                 items[static_cast<size_t>(Below(static_cast<int>(i)))]);
   }
 
-  // --- one per row of the table: the operands after the primitive's name ---
+  // --- One function per row of the table: writes the operands after the
+  // primitive's name. ---
 
   std::string Split() {
     const int stage = AnyStage(1);

@@ -11,10 +11,10 @@
 #include <set>
 #include <string>
 
-#include "base/test_seeds.h"
-#include "jit/loops/evaluator.h"
-#include "jit/loops/text.h"
-#include "jit/loops/verifier.h"
+#include "base/testing/seeds.h"
+#include "jit/loops/evaluator/evaluator.h"
+#include "jit/loops/text/text.h"
+#include "jit/loops/verifier/verifier.h"
 #include "jit/schedule/lowering/lowering.h"
 #include "jit/schedule/primitives/primitives.h"
 #include "jit/schedule/primitives/replay.h"
@@ -25,7 +25,7 @@ namespace {
 
 struct Totals {
   int64_t equal = 0;
-  // number of nests that are legal except for a proof of bounds
+  // number of nests that are legal except that a proof of bounds is missing
   int64_t unproved = 0;
   int64_t not_lowered = 0;  // number of schedules that Lower refused
   int64_t too_long = 0;     // number of nests that take too long to evaluate

@@ -7,7 +7,7 @@
 #include <thread>
 #include <utility>
 
-#include "jit/worker/worker_program.h"
+#include "jit/worker/program.h"
 
 namespace ember::jit {
 namespace {

@@ -10,5 +10,5 @@ mkdir -p "$work/classes"
 javac -Werror -Xlint:all -d "$work/classes" "$@"
 java -Xcheck:jni -ea -cp "$work/classes" -Djava.library.path="$(dirname "$library")" ModelTest "$model" "${kernels[@]}" | tee "$work/output.txt"
 grep -q '^ModelTest: all checks passed$' "$work/output.txt"
-# -Xcheck:jni warns, but does not fail.
+# -Xcheck:jni prints warnings but does not make the program fail, so the test looks for them.
 if grep -E '^(WARNING|FATAL)' "$work/output.txt"; then exit 1; fi

@@ -1,4 +1,4 @@
-// Makes the text of docs/caffe-coverage.md: every type of layer, and the reason
+// Makes the text of docs/coverage/caffe.md: every type of layer, and the reason
 // why a type is not supported. It is made from frontends/caffe/layer_table.h
 // alone.
 #include "tests/coverage/coverage_page.h"
@@ -18,7 +18,7 @@ constexpr std::string_view kIntroduction =
     R"(# Caffe coverage
 
 Written by `./dev coverage-page` from `frontends/caffe/layer_table.h`; do not edit. What nets may hold beyond
-layers, and what of that is missing, is in [formats](formats.md#caffe).
+layers, and what of that is missing, is in [formats](../formats.md#caffe).
 
 )";
 

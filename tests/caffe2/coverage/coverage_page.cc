@@ -1,4 +1,4 @@
-// Makes the text of docs/caffe2-coverage.md from the table of operators.
+// Makes the text of docs/coverage/caffe2.md from the table of operators.
 #include "tests/coverage/coverage_page.h"
 
 #include <sstream>
@@ -12,7 +12,7 @@ constexpr std::string_view kIntroduction =
     R"(# Caffe2 coverage
 
 Written by `./dev coverage-page` from `frontends/caffe2/operator_table.h`; do not edit. Operands are those that an operator may have; what of
-its arguments is missing is said by the error that names it. What the files may hold beyond operators is in [formats](formats.md#caffe2).
+its arguments is missing is said by the error that names it. What the files may hold beyond operators is in [formats](../formats.md#caffe2).
 
 )";
 

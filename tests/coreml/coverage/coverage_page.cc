@@ -1,4 +1,4 @@
-// Makes the text of docs/coreml-coverage.md from the tables of layers and
+// Makes the text of docs/coverage/coreml.md from the tables of layers and
 // operations.
 #include "tests/coverage/coverage_page.h"
 
@@ -16,7 +16,7 @@ constexpr std::string_view kIntroduction =
     R"(# Core ML coverage
 
 Written by `./dev coverage-page` from `frontends/coreml/layer_table.h`, `frontends/coreml/mil_*.cc` and
-`frontends/coreml/model.cc`; do not edit. How inputs, types and files are read is in [formats](formats.md#core-ml).
+`frontends/coreml/model.cc`; do not edit. How inputs, types and files are read is in [formats](../formats.md#core-ml).
 
 )";
 

@@ -1,4 +1,4 @@
-// Makes the text of docs/keras-coverage.md from the table of layers.
+// Makes the text of docs/coverage/keras.md from the table of layers.
 #include "tests/coverage/coverage_page.h"
 
 #include <sstream>
@@ -12,7 +12,7 @@ constexpr std::string_view kIntroduction =
     R"(# Keras coverage
 
 Written by `./dev coverage-page` from `frontends/keras/layer_table.h`; do not edit. What the files may hold beyond layers,
-and what of that is missing, is in [formats](formats.md#keras). Layers compute as they do outside of training.
+and what of that is missing, is in [formats](../formats.md#keras). Layers compute as they do outside of training.
 
 *Masks*: `on`: the result has what counts in all inputs that have a mask; `off`: it has none; `own`: as the layer defines.
 

@@ -1,4 +1,4 @@
-// Makes the text of docs/mxnet-coverage.md from the table of operators.
+// Makes the text of docs/coverage/mxnet.md from the table of operators.
 #include "tests/coverage/coverage_page.h"
 
 #include <sstream>
@@ -12,7 +12,7 @@ constexpr std::string_view kIntroduction =
     R"(# MXNet coverage
 
 Written by `./dev coverage-page` from `frontends/mxnet/operator_table.h`; do not edit. Names are those that MXNet registers, aliases
-included. What the files may hold beyond operators, and what of that is missing, is in [formats](formats.md#mxnet).
+included. What the files may hold beyond operators, and what of that is missing, is in [formats](../formats.md#mxnet).
 
 )";
 

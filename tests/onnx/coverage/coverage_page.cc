@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "compiler/compile.h"
-#include "frontends/onnx/import.h"
-#include "frontends/onnx/operator_table.h"
-#include "frontends/onnx/unsupported.h"
+#include "frontends/onnx/import/import.h"
+#include "frontends/onnx/import/unsupported.h"
+#include "frontends/onnx/registry/operator_table.h"
 #include "tests/onnx/coverage/probe_models.h"
 #include "tests/onnx/coverage/published_operators.h"
 
@@ -53,7 +53,7 @@ constexpr ElementType kTypes[] = {
     {TensorProto::FLOAT8E8M0, "f8e8m0"},
 };
 
-// A group of element types and its name on the page.
+// A group of element types that has a common name on the page.
 struct TypeGroup {
   std::string_view name;
   std::vector<std::string_view> members;
@@ -70,8 +70,8 @@ const std::vector<TypeGroup>& Groups() {
   return *kGroups;
 }
 
-// The operators that cannot be tried by a node with plain operands, with their
-// types in words.
+// An operator for which no one-node model can be made from plain operands. The
+// page describes its types in words.
 struct InWords {
   std::string_view domain;
   std::string_view name;
@@ -84,9 +84,9 @@ constexpr InWords kInWords[] = {
     {"", "Optional", "any"},
     {"", "Scan", "any"},
     {"", "SequenceMap", "any"},
-    {"com.microsoft", "BeamSearch", "as its decoder"},
-    {"com.microsoft", "GreedySearch", "as its decoder"},
-    {"com.microsoft", "Sampling", "as its decoder"},
+    {"com.microsoft", "BeamSearch", "the types of its decoder"},
+    {"com.microsoft", "GreedySearch", "the types of its decoder"},
+    {"com.microsoft", "Sampling", "the types of its decoder"},
     {"ai.onnx.ml", "TreeEnsemble", "the type of its splits and weights"},
 };
 
@@ -124,11 +124,11 @@ std::string TypesText(const OperatorRow& row) {
     if (row.domain == told.domain && row.name == told.name)
       return std::string(told.types);
   }
-  // If no operand has the probed type, an attribute gives the result's type, or
-  // it is fixed.
+  // If the recipe has no operand of the probed type, the type of the result is
+  // fixed or given by an attribute, so only one model is tried.
   constexpr auto kMarker = TensorProto::UINT16;
   if (!HasTypedOperand(ProbeModel(row, kMarker), kMarker)) {
-    return Compiles(ProbeModel(row, kMarker)) ? "as its attributes say"
+    return Compiles(ProbeModel(row, kMarker)) ? "the type in its attributes"
                                               : kUntried;
   }
   std::vector<std::string_view> found;
@@ -229,7 +229,7 @@ constexpr std::string_view kDifferences =
     R"(
 ## Where ONNX Runtime gives something else
 
-Ember follows the specification and its test cases, and [the rules of its arithmetic](arithmetic.md) where the specification leaves
+Ember follows the specification and its test cases, and [the rules of its arithmetic](../arithmetic.md) where the specification leaves
 a value open.
 
 | operator | Ember | ONNX Runtime |

@@ -28,7 +28,7 @@ struct Recipe {
   std::string_view name;
   std::string_view operands;
   std::string_view attributes = "";
-  int opset = 0;  // opset of the node; 0: the newest
+  int opset = 0;  // Opset of the node; 0 means the newest opset.
   int outputs = 1;
 };
 
@@ -228,8 +228,9 @@ void MakeMap(onnx::ValueInfoProto& input) {
   *map.mutable_value_type() = value;
 }
 
-// Adds a constant of a float or integer type by its typed field, which exists
-// for every type of at least 8 bits.
+// Adds a constant whose elements are in the typed field of the tensor
+// (float_data, int32_data …), not in raw_data. Every type of at least 8 bits
+// has such a field.
 void AddConstant(GraphProto& graph, const std::string& name,
                  TensorProto::DataType type,
                  const std::vector<std::string>& dims,
@@ -254,7 +255,8 @@ void AddConstant(GraphProto& graph, const std::string& name,
       case TensorProto::UINT64:
         tensor.add_uint64_data(static_cast<uint64_t>(number));
         break;
-      case TensorProto::FLOAT16:  // recipes only have the values 0, 1 and 3
+      // The bits are written by hand: recipes use only the values 0, 1 and 3.
+      case TensorProto::FLOAT16:
         tensor.add_int32_data(number == 0 ? 0 : number == 1 ? 0x3c00 : 0x4200);
         break;
       case TensorProto::BFLOAT16:

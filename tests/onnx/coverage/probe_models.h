@@ -6,7 +6,7 @@
 #ifndef EMBER_TESTS_ONNX_COVERAGE_PROBE_MODELS_H_
 #define EMBER_TESTS_ONNX_COVERAGE_PROBE_MODELS_H_
 
-#include "frontends/onnx/operator_table.h"
+#include "frontends/onnx/registry/operator_table.h"
 #include "third_party/onnx/onnx.pb.h"
 
 namespace ember::tests {

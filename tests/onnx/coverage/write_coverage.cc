@@ -1,4 +1,4 @@
-// write_coverage FILE: writes docs/onnx-coverage.md (./dev coverage-page).
+// write_coverage FILE: writes docs/coverage/onnx.md (./dev coverage-page).
 #include <cstdio>
 
 #include "base/file.h"

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "frontends/onnx/operator_table.h"
+#include "frontends/onnx/registry/operator_table.h"
 
 namespace ember::tests {
 namespace {
@@ -289,7 +289,9 @@ class Mutator {
         return;
       case 5:
         return MakeExternal(*tensor);
-      case 6: {  // makes a shorter or longer vector, with elements that fit
+      // This mutation makes a vector shorter or longer, with a matching number
+      // of elements.
+      case 6: {
         if (rank != 1 || tensor->raw_data().empty()) return;
         const int64_t dim = tensor->dims(0);
         const size_t size = tensor->raw_data().size();
@@ -347,7 +349,8 @@ class Mutator {
     ValueInfoProto* info = Pick(infos_);
     if (info == nullptr) return;
     if (Below(12) == 0) return info->set_name(Name());
-    if (Below(12) == 0) {  // makes a sequence or an optional of the former type
+    // This mutation wraps the type into a sequence or an optional.
+    if (Below(12) == 0) {
       const TypeProto inner = info->type();
       TypeProto& type = *info->mutable_type();
       type.Clear();
@@ -399,7 +402,8 @@ class Mutator {
                                       : static_cast<int64_t>(Below(27)));
   }
 
-  // Puts a graph into a graph: control flow is nested, or its body changes.
+  // Copies a graph into a graph attribute: control flow gets nested, or its
+  // body is replaced.
   void MoveSubgraph() {
     if (graphs_.size() < 2 || model_.ByteSizeLong() > 8192) return;
     GraphProto* to = graphs_[1 + Below(graphs_.size() - 1)];

@@ -1,4 +1,4 @@
-// Makes the text of docs/stablehlo-coverage.md from the table of operators.
+// Makes the text of docs/coverage/stablehlo.md from the table of operators.
 #include "tests/coverage/coverage_page.h"
 
 #include <sstream>
@@ -12,7 +12,7 @@ constexpr std::string_view kIntroduction =
     R"(# StableHLO coverage
 
 Written by `./dev coverage-page` from `frontends/stablehlo/operator_table.h`; do not edit. The operators of the specification, of chlo, and
-of the dialects that come with them. What of programs is missing besides is in [formats](formats.md#stablehlo).
+of the dialects that come with them. What of programs is missing besides is in [formats](../formats.md#stablehlo).
 
 )";
 

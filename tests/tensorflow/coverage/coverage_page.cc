@@ -1,4 +1,4 @@
-// Makes the text of docs/tensorflow-coverage.md: every operator that the table
+// Makes the text of docs/coverage/tensorflow.md: every operator that the table
 // knows, and the reason why an operator is not supported. It is made from
 // frontends/tensorflow/operator_table.h alone.
 #include "tests/coverage/coverage_page.h"
@@ -19,7 +19,7 @@ constexpr std::string_view kIntroduction =
     R"(# TensorFlow coverage
 
 Written by `./dev coverage-page` from `frontends/tensorflow/operator_table.cc`; do not edit. What graphs and SavedModels
-may hold beyond operators, and what of that is missing, is in [formats](formats.md#tensorflow).
+may hold beyond operators, and what of that is missing, is in [formats](../formats.md#tensorflow).
 
 The operators are those of TensorFlow's registry that its own converter lets into an inference graph
 (`allowlisted_flex_ops.cc`), with what functional control flow, lists and older versions have besides. One that is not

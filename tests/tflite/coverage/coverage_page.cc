@@ -1,4 +1,4 @@
-// Makes the text of docs/tflite-coverage.md: every builtin operator of the
+// Makes the text of docs/coverage/tflite.md: every builtin operator of the
 // format, how its quantized operands are computed, and the reason why an
 // operator is not supported. It is made from frontends/tflite/operator_table.h
 // alone.
@@ -21,7 +21,7 @@ constexpr std::string_view kIntroduction =
     R"(# TensorFlow Lite coverage
 
 Written by `./dev coverage-page` from `frontends/tflite/operator_table.h`; do not edit. What the format's files
-may hold beyond operators, and what of that is missing, is in [formats](formats.md#tensorflow-lite).
+may hold beyond operators, and what of that is missing, is in [formats](../formats.md#tensorflow-lite).
 
 *Quantized operands*: `stored`: the stored integers are moved or compared as they are; `own`: arithmetic in
 integers, with the format's rounding; `through reals`: the operator computes with the real numbers that the integers
@@ -96,10 +96,10 @@ void AddRows(std::span<const OperatorRow> rows, std::ostringstream& page) {
   for (const OperatorRow& row : rows) {
     if (!row.reason.empty() || row.name == "CUSTOM") continue;
     page << "| " << row.name << " | " << Inputs(row) << " | "
-         << (row.import == nullptr ? "as its subgraphs take them"
+         << (row.import == nullptr ? "the types of its subgraphs"
                                    : Text(row.quantized))
          << " | "
-         << (row.import == nullptr ? std::string_view("as its subgraphs")
+         << (row.import == nullptr ? std::string_view("those of its subgraphs")
                                    : Precision(row))
          << " |\n";
   }

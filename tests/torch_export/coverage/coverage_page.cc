@@ -1,4 +1,4 @@
-// Makes the text of docs/torch-export-coverage.md from the tables of operators.
+// Makes the text of docs/coverage/torch-export.md from the tables of operators.
 #include "tests/coverage/coverage_page.h"
 
 #include <sstream>
@@ -13,9 +13,9 @@ constexpr std::string_view kIntroduction =
     R"(# torch.export coverage
 
 Written by `./dev coverage-page` from the rows of `frontends/torchscript/operator_table.h` and `frontends/torch_export/targets.h`; do not edit.
-Every operator of [TorchScript's table](torchscript-coverage.md) may be in a program of torch.export, so that programs need not be decomposed to
+Every operator of [TorchScript's table](torchscript.md) may be in a program of torch.export, so that programs need not be decomposed to
 core ATen. Names are without overloads: the arguments decide which overload is meant. Other parts of an archive, and those that are missing, are in
-[formats](formats.md#torchexport).
+[formats](../formats.md#torchexport).
 
 )";
 

@@ -1,4 +1,4 @@
-// Makes the text of docs/torchscript-coverage.md from the table of operators.
+// Makes the text of docs/coverage/torchscript.md from the table of operators.
 #include "tests/coverage/coverage_page.h"
 
 #include <sstream>
@@ -14,7 +14,7 @@ constexpr std::string_view kIntroduction =
 Written by `./dev coverage-page` from the rows of `frontends/torchscript/operator_table.h`; do not edit. Names and parameters are those of
 PyTorch's schemas; without a namespace they are of `aten`. "Operand" is a tensor or a number, "Number" a number that is no tensor. Each operator
 on tensors may also be written with `_` behind its name, and then writes to its first operand. What the code of an archive may hold beyond operators,
-and what of that is missing, is in [formats](formats.md#torchscript).
+and what of that is missing, is in [formats](../formats.md#torchscript).
 
 )";
 

@@ -4,13 +4,15 @@ set -euo pipefail
 ROOT="$(cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/../../.." && pwd)"
 cd "$ROOT"
 
-# Recorded models, and scripts that measure other engines; next to a checkout of the project.
+# The folder with the recorded models and the scripts that measure other engines. By default it is
+# next to the checkout of this repository.
 SHARED="${EMBER_SHARED:-../shared}"
 
 BUILDIFIER_VERSION=8.2.1
 ORT_VERSION=1.30.0
 
-# Packages in three steps, so that a first `./dev run` installs only what it needs.
+# Debian packages in three groups (run, test, all), so that a first `./dev run` installs only what
+# it needs.
 PACKAGES_RUN=(
   bazel-bootstrap bazel-platforms bazel-rules-java bazel-rules-proto bazel-skylib g++-12 python3
   llvm-19-dev libzstd-dev libabsl-dev libflatbuffers-dev flatbuffers-compiler nlohmann-json3-dev
@@ -44,7 +46,7 @@ as_root() {
   fi
 }
 
-# Prints those of its arguments that are packages which are not installed.
+# Prints those of its arguments that name packages that are not installed.
 missing_packages() {
   command -v dpkg-query >/dev/null || die "this is no Debian; Ember builds on Debian 12 (bookworm)"
   local installed
@@ -66,7 +68,7 @@ install_packages() {
   }
 }
 
-# Sets BUILDIFIER, after installing it where it is missing.
+# Sets BUILDIFIER to the path of buildifier, and installs buildifier if it is missing.
 need_buildifier() {
   local dir="$CACHE/buildifier-$BUILDIFIER_VERSION" arch=amd64
   [[ "$(uname -m)" != aarch64 ]] || arch=arm64
@@ -90,8 +92,8 @@ need_setup() {
   esac
   mkdir -p "$CACHE"
   install_packages "${packages[@]}"
-  # Debian's npm is 400 packages, so buildifier is installed here only where npm is at hand; lint and
-  # format install both when they need them.
+  # buildifier needs npm, which is 400 packages on Debian. So it is installed here only if npm
+  # exists; the commands lint and format install both when they need them.
   if [[ "$1" == all ]] && command -v npm >/dev/null; then need_buildifier; fi
   if [[ ! -e user.bazelrc ]]; then
     printf '# Written by ./dev setup; yours to extend, git ignores it.\nbuild --disk_cache=%s\n' \
@@ -99,11 +101,18 @@ need_setup() {
   fi
 }
 
+# Says what a command will take if nothing has been built in this checkout yet: say_cost MINUTES DISK.
+say_cost() {
+  [[ ! -e bazel-out ]] || return 0
+  say "the first time this takes about $1 on two cores, and $2 of disk; later only what has changed is built"
+}
+
 # Prints the folder of built programs.
 bazel_bin() { bazel info "$@" bazel-bin 2>/dev/null; }
 
-# Deletes the oldest files of Bazel's disk cache. Bazel never trims it: a day of work makes 48 GiB. Linked programs get a
-# smaller share, because they are large and linking takes seconds.
+# Deletes the oldest files of Bazel's disk cache, which Bazel itself never does: a day of work fills
+# 48 GiB. Linked programs get a smaller share of the space, because they are large and can be linked
+# again in seconds.
 trim_disk_cache() {
   [[ -d "$CACHE/bazel" ]] || return 0
   find "$CACHE/bazel" -type f -printf '%T@ %s %p\n' | sort -nr |
@@ -113,7 +122,8 @@ trim_disk_cache() {
     xargs -r rm -f
 }
 
-# Sets ORT to the folder of ONNX Runtime if it, and the script that measures it, exist or can be installed.
+# Sets ORT to the folder of ONNX Runtime. ORT stays empty if ONNX Runtime, or the script that
+# measures it, neither exists nor can be installed.
 need_ort() {
   ORT=""
   export ORT_DIR="$CACHE/ort" ORT_BENCH="$SHARED/peers/ort_bench.mjs"
@@ -126,7 +136,7 @@ need_ort() {
   ORT="$ORT_DIR"
 }
 
-# Makes the model $CACHE/peer_models/$1.onnx if it is not there, with its inputs.
+# Makes the model $CACHE/peer_models/$1.onnx and its inputs, unless the model exists.
 need_peer_model() {
   [[ ! -f "$CACHE/peer_models/$1.onnx" ]] || return 0
   [[ -f "$SHARED/peers/gen_models.py" ]] || die "no $SHARED/peers/gen_models.py, which makes $1.onnx (set EMBER_SHARED)"

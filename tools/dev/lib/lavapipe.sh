@@ -4,9 +4,10 @@
 # The tests of features that Debian 12's Mesa lacks; CI runs them on the newer one.
 MATRIX_TESTS=(//jit/spirv:matrices_test //jit/spirv:nest_test //tests/nests:conformance_test_spirv //tests/cases:cases_test //hal/vulkan:all)
 
-# Flags of bazel test for the newer Mesa. Results are not cached, because Bazel does not know what
-# is installed in that folder. Tests run without a sandbox, which would show them this machine's
-# /usr. The first runs of large modules take longer under validation.
+# Flags of `bazel test` for tests on the newer Mesa. Results are not cached, because Bazel does not
+# see changes to the folder in which that Mesa is installed. Tests run without a sandbox, because a
+# sandbox would show them this machine's /usr. Vulkan's validation layers make the first runs of
+# large modules slower.
 LAVAPIPE_FLAGS=(
   --cache_test_results=no --strategy=TestRunner=local
   --test_env=EMBER_LAVAPIPE_ROOT --test_env=EMBER_VULKAN_VALIDATION

@@ -1,7 +1,8 @@
 # Shared by the commands that run tests and count their cases.
 # shellcheck shell=bash
 
-# The runs of bazel_tests, as WHERE EVENTS STATUS, for bazel/test_summary.py.
+# One entry "WHERE EVENTS STATUS" for each call of bazel_tests, for bazel/test_summary.py: the place
+# where the tests ran, the file of build events, and the exit status.
 TEST_RUNS=()
 
 # Calls `bazel test` with all arguments but the first, which says where the tests run ("" is this machine).
@@ -16,8 +17,8 @@ bazel_tests() {
   return "$status"
 }
 
-# Prints the failed tests of all TEST_RUNS, the arguments (failed checks outside of Bazel) and, as the last line,
-# "N passed, N failed, N skipped".
+# Prints the failed tests of all entries of TEST_RUNS and the arguments, which are failed checks
+# outside of Bazel. The last line is "N passed, N failed, N skipped".
 count_tests() {
   local i status=0
   python3 bazel/test_summary.py "${@/#/--failed=}" "${TEST_RUNS[@]}" || status=$?

@@ -5,7 +5,7 @@
 //     static_cast<float*>(call.buffers[2])[0] += 1;
 //   });
 //
-// Thread-safe if both parts are.
+// Thread-safe if the other kernel and the function are.
 #ifndef EMBER_TOOLS_LIB_TESTING_FAULTY_KERNEL_H_
 #define EMBER_TOOLS_LIB_TESTING_FAULTY_KERNEL_H_
 

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "jit/jit.h"
-#include "tensor/index_algebra.h"
+#include "tensor/analysis/index_algebra.h"
 #include "tools/lib/testing/faulty_kernel.h"
 
 namespace ember::tools {

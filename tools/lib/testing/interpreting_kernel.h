@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "tools/lib/dispatch_call.h"
+#include "tools/lib/calls/dispatch_call.h"
 #include "vm/runtime/kernel_provider.h"
 
 namespace ember::tools {

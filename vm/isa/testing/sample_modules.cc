@@ -7,7 +7,8 @@
 namespace ember::vm {
 namespace {
 
-// Computes y = x + bias three times, in a loop with allocations.
+// This sample computes y = x + bias three times in a loop, which allocates
+// memory.
 constexpr std::string_view kLoop = R"(
 module "by hand" from "loop"
 constant bias: f32[4] = [1, 2, 3, 4]
@@ -38,8 +39,8 @@ L9:
 }
 )";
 
-// Computes z = relu(x * w + b) in a straight line over an arena, as compiled
-// models do.
+// This sample computes z = relu(x * w + b) without control flow, in an arena,
+// like a compiled model.
 constexpr std::string_view kStatic = R"(
 module "by hand" from "static"
 constant w: f32[3, 2] = [1, -2, 0.5, 4, -1, 0.25]
@@ -69,8 +70,8 @@ program main("x:0": f32[2, 3]) -> ("z:0": f32[2, 2]) {
 }
 )";
 
-// Uses every integer instruction, library calls, results of computed shape, and
-// control flow.
+// This sample uses every integer instruction, calls of library functions,
+// results of computed shapes, and control flow.
 constexpr std::string_view kShapes = R"(
 module "by hand" from "shapes"
 constant k: i64[2] = [2, 7]
@@ -125,8 +126,9 @@ L37:
 }
 )";
 
-// A loop whose body is a program that calls another one. Its results are an
-// input, a constant, memory in an arena, and memory of their own.
+// This sample has a loop whose body is a program that calls another program.
+// The results of the calls are an input, a constant, memory in an arena, and
+// memory that belongs to the result alone.
 constexpr std::string_view kCalls = R"(
 module "by hand" from "calls"
 constant start: f32[2] = [1, 2]
@@ -198,7 +200,7 @@ program constants() -> (c: f32[2]) {
 }
 )";
 
-// Uses every string function, and logical types.
+// This sample uses every string function, and logical types.
 constexpr std::string_view kStrings = R"(
 module "by hand" from "strings"
 strings ["", "[a-z]+", ", ", "\xff"]

@@ -1,12 +1,12 @@
-// Small modules for tests, as text. Together they use every control
-// instruction.
+// Small modules in text form for tests. Together they use every instruction of
+// programs.
 #ifndef EMBER_VM_ISA_TESTING_SAMPLE_MODULES_H_
 #define EMBER_VM_ISA_TESTING_SAMPLE_MODULES_H_
 
 #include <span>
 #include <string_view>
 
-#include "vm/format/module_definition.h"
+#include "vm/isa/module_definition.h"
 
 namespace ember::vm {
 
@@ -17,7 +17,8 @@ struct SampleModule {
 
 std::span<const SampleModule> SampleModules();
 
-// Returns the parsed and verified module; ends the process on errors.
+// Returns the module that the text describes, parsed and verified. Ends the
+// process on an error.
 ModuleDefinition ParseSample(std::string_view text);
 ModuleDefinition SampleNamed(std::string_view name);
 

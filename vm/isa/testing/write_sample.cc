@@ -1,5 +1,5 @@
-// write_sample NAME FILE: writes a sample module, for tests that read files; as
-// text if the file's name ends in .txt.
+// write_sample NAME FILE: writes a sample module to a file, for tests that read
+// files. It is written as text if the file's name ends in .txt.
 #include <cstdio>
 #include <string_view>
 

@@ -7,7 +7,7 @@
 
 #include "base/rounding.h"
 #include "vm/interpreter/plan.h"
-#include "vm/runtime/tiering.h"
+#include "vm/runtime/dispatch/tiering.h"
 
 namespace ember::vm {
 namespace {
@@ -23,8 +23,8 @@ class FakeBuffer final : public hal::Buffer {
         bytes_(bytes),
         device_(device) {}
   ~FakeBuffer() override {
-    // Overwrites the memory when it is freed, so that a later use of it is
-    // noticed.
+    // The memory is overwritten when it is freed, so that tests detect a later
+    // use.
     std::memset(bytes_, 0xdd, static_cast<size_t>(size()));
     std::free(bytes_);
     device_.live_bytes_ -= size();
@@ -79,7 +79,8 @@ class FakeCommandList final : public hal::CommandList {
   void Call(std::function<void()> command) {
     groups_.back().push_back(std::move(command));
   }
-  // Returns null if kernels may use the range, else the reason.
+  // Returns null if kernels may use the range; otherwise the reason why they
+  // may not.
   const char* RefusalOf(const hal::BufferRange& range) const {
     const hal::DeviceLimits& limits = device_.options_.limits;
     if (!hal::CheckRange("binding", range).ok()) return "not in its buffer";
@@ -155,7 +156,7 @@ class FakeKernel final : public RecordedKernel {
     std::vector<uint8_t*> pointers;
     for (size_t i = 0; i < ranges.size(); ++i) {
       if (IsPacked(i)) {
-        // The copy is aligned as tier 0 requires.
+        // The constant is copied to memory that is aligned as tier 0 requires.
         const std::span<const uint8_t> data = request_.constant_data[i];
         std::vector<uint8_t>& copy =
             recording->packed.emplace_back(data.size() + kAlignment);
@@ -175,7 +176,8 @@ class FakeKernel final : public RecordedKernel {
         return InvalidArgumentError("fake kernel: buffer too small");
     }
     if (refuses_) {
-      // a command that must never run: the list contains a part of a call
+      // This command must never run: the list contains only a part of the call,
+      // which the caller must discard.
       list.Call([] { std::abort(); });
       return UnimplementedError("fake kernel: these shapes");
     }
@@ -206,7 +208,8 @@ class FakeKernel final : public RecordedKernel {
 FakeDevice::FakeDevice(FakeDeviceOptions options) : options_(options) {}
 
 FakeDevice::~FakeDevice() {
-  // Buffers and lists must be destroyed before the device.
+  // All buffers and lists must be destroyed before the device; otherwise the
+  // test aborts.
   if (live_bytes_ != 0 || lists_alive_ != 0) std::abort();
 }
 

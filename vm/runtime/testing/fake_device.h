@@ -1,12 +1,13 @@
 // A device for tests of vm/runtime with devices that are not the host. Its
-// commands are host code, its memory is its own.
+// commands are host code, and it has memory of its own.
 //
 //   auto device = std::make_shared<FakeDevice>(FakeDeviceOptions{});
 //   auto provider = std::make_shared<FakeProvider>(FakeProviderOptions{});
 //   ... Session::Create(module, {.device = device,
 //                                .device_support = NewDeviceSupport, ...
 //
-// It is as strict as the contract allows, so that mistakes show:
+// It is as strict as the interface hal::Device allows, so that tests detect
+// mistakes:
 //   - memory of the device is not visible to the host, and kernels refuse
 //     memory that is not the device's (unless shares_memory);
 //   - commands run when their fence is waited for, not before;
@@ -53,7 +54,8 @@ class FakeDevice final : public hal::Device {
       const hal::CommandList& list) override;
   ParallelRunner& host_runner() override { return runner_; }
 
-  // Makes the next submissions fail, as after the loss of a device.
+  // Makes all further submissions fail, as after the loss of the device, or
+  // stops doing so.
   void set_is_lost(bool value) { is_lost_ = value; }
   int64_t lists_alive() const { return lists_alive_; }
 
@@ -69,15 +71,17 @@ class FakeDevice final : public hal::Device {
 };
 
 struct FakeProviderOptions {
-  // Names of dispatches that the provider declines.
+  // Names of the dispatches for which the provider declines requests.
   std::set<std::string> declined;
-  // Names of dispatches whose kernels cannot be recorded (Unimplemented).
+  // Names of the dispatches whose kernels return Unimplemented when they are
+  // recorded.
   std::set<std::string> unrecordable;
-  // True: kernels keep their constant inputs and do not use those of the call.
+  // True: kernels keep copies of their constant inputs and do not use the
+  // constants of the call.
   bool packs_constants = false;
 };
 
-// Makes kernels for FakeDevices before the request returns.
+// A provider that makes kernels for a FakeDevice before the request returns.
 class FakeProvider final : public KernelProvider {
  public:
   explicit FakeProvider(FakeProviderOptions options)
@@ -86,7 +90,7 @@ class FakeProvider final : public KernelProvider {
                      std::shared_ptr<KernelSlot> slot) override;
 
   int64_t requests() const { return requests_; }
-  // Returns the number of calls of RecordedKernel::Record.
+  // Returns how often RecordedKernel::Record was called.
   int64_t records() const { return *records_; }
 
  private:
@@ -95,7 +99,7 @@ class FakeProvider final : public KernelProvider {
   const std::shared_ptr<int64_t> records_ = std::make_shared<int64_t>(0);
 };
 
-// Returns a kernel of the dispatch, for tests without sessions.
+// Returns a kernel for the dispatch, for tests without sessions.
 std::unique_ptr<Kernel> NewFakeKernel(const tensor::Dispatch& dispatch);
 
 }  // namespace ember::vm

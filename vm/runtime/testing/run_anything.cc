@@ -4,20 +4,20 @@
 #include <random>
 #include <vector>
 
-#include "hal/cpu/cpu_device.h"
-#include "vm/runtime/device_session.h"
+#include "hal/cpu/device.h"
+#include "vm/runtime/devices/session.h"
+#include "vm/runtime/dispatch/tiering.h"
+#include "vm/runtime/library/string_functions.h"
 #include "vm/runtime/session.h"
-#include "vm/runtime/string_functions.h"
 #include "vm/runtime/testing/fake_device.h"
-#include "vm/runtime/tiering.h"
 
 namespace ember::vm {
 namespace {
 
 constexpr int64_t kMaxInputBytes = 1 << 20;
 
-// Fills integer types with small integers (indices that may be in range), and
-// floats with small fractions.
+// Fills tensors of integers with small integers (which may be valid indices),
+// and tensors of floats with small fractions.
 void Fill(Tensor& tensor, std::mt19937_64& random) {
   uint8_t* bytes = static_cast<uint8_t*>(tensor.data);
   const int size = DTypeByteSize(tensor.type);
@@ -98,8 +98,8 @@ Status RunAnything(const std::shared_ptr<const Module>& module, uint64_t seed) {
       *hal::CreateCpuDevice({.threads = 1, .memory_limit = kDeviceBytes});
   EMBER_ASSIGN_OR_RETURN(const std::vector<Tensor> inputs,
                          RandomInputs(*module, seed));
-  // The results are not compared, because memory that is read unwritten may
-  // have any contents.
+  // The results on the fake device are not compared with those on the host,
+  // because memory that is read without being written may have any contents.
   static_cast<void>(
       RunTwice(module, inputs,
                {.device = std::make_shared<FakeDevice>(FakeDeviceOptions{

@@ -1,6 +1,6 @@
 // Runs an untrusted module under tight limits, on inputs generated from its
-// signature, on the host and on a fake device. The run may fail, but it must do
-// no harm.
+// signature, on the host and on a fake device. The run may return an error, but
+// it must not crash or access memory out of bounds.
 #ifndef EMBER_VM_RUNTIME_TESTING_RUN_ANYTHING_H_
 #define EMBER_VM_RUNTIME_TESTING_RUN_ANYTHING_H_
 
@@ -14,8 +14,8 @@
 
 namespace ember::vm {
 
-// Returns inputs of the module's signature, with small numbers, and extents
-// from 0 to 3 for symbols.
+// Returns inputs that match the module's signature. Elements are small numbers,
+// and symbols have values from 0 to 3.
 StatusOr<std::vector<Tensor>> RandomInputs(const Module& module, uint64_t seed);
 
 Status RunAnything(const std::shared_ptr<const Module>& module, uint64_t seed);

@@ -21,7 +21,8 @@ typedef struct Model {
 #define METHOD(type, name) JNIEXPORT type JNICALL Java_dev_ember_Model_##name
 
 static const EmberApi* Api(void) {
-  /* The version that this file was written for: a newer library has it, too. */
+  /* This file was written for version 5 of the API, which newer libraries
+   * provide, too. */
   return ember_get_api(5);
 }
 
@@ -30,7 +31,8 @@ static void Throw(JNIEnv* env, const char* message) {
   if (type != NULL) (*env)->ThrowNew(env, type, message);
 }
 
-/* 0, and an exception is pending, if the status is none of success. */
+/* Returns 1 for EMBER_OK. For other statuses, throws an exception with the
+ * error message and returns 0. */
 static int Succeeded(JNIEnv* env, EmberStatus status) {
   if (status == EMBER_OK) return 1;
   Throw(env, Api()->error_message());
@@ -45,8 +47,9 @@ static void Release(Model* model) {
   free(model);
 }
 
-/* Kernels in a shared object (vm-prejit --emit=shared), which stays loaded: an
- * app may load code from its jniLibs only. */
+/* Adds kernels from a shared object (vm-prejit --emit=shared), which stays
+ * loaded. They are in a library, because an app may load code from its jniLibs
+ * only. */
 static int AddKernels(JNIEnv* env, Model* model, const char* library) {
   void* const handle = dlopen(library, RTLD_NOW | RTLD_LOCAL);
   const void* const table =
@@ -177,7 +180,7 @@ METHOD(void, setInput)
   tensor.rank = rank;
   tensor.dims = extents;
   tensor.data = (*env)->GetDirectBufferAddress(env, elements);
-  /* The API compares it with what type and dims take. */
+  /* The API checks that byte_size fits the type and the dims. */
   tensor.byte_size = (size_t)size;
   Succeeded(env, Api()->session_set_input(model->session, index, &tensor));
 }
@@ -195,7 +198,7 @@ METHOD(jobject, result)
                                             &tensor))) {
     return NULL;
   }
-  /* Java only gets a view that cannot be written to. */
+  /* Model.java passes this buffer on as a read-only view. */
   return (*env)->NewDirectByteBuffer(env, (void*)tensor.data,
                                      (jlong)tensor.byte_size);
 }

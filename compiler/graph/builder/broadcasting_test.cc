@@ -1,0 +1,113 @@
+#include "compiler/graph/builder/broadcasting.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <string>
+
+#include "compiler/graph/builder/builder.h"
+
+namespace ember::graph {
+namespace {
+
+const Dim kN = Dim::Symbol("N"), kM = Dim::Symbol("M"), kH = Dim::Symbol("H");
+// This dim may be 0, because its value depends on data.
+const Dim kData = Dim::Symbol("_0");
+
+int64_t ValueOf(const Dim& dim, const std::map<std::string, int64_t>& symbols) {
+  const StatusOr<int64_t> value = dim.Evaluate(symbols);
+  EXPECT_TRUE(value.ok()) << dim.ToString();
+  return value.ok() ? *value : -1;
+}
+
+TEST(Broadcasting, ExtentsAndIndicesAreThoseOfAllValues) {
+  for (const auto& [a, b] : {std::pair(kN, kM), std::pair(kN, kData),
+                             std::pair(kData, kM), std::pair(kN, Dim(3))}) {
+    const Dim result = BroadcastExtent({a, b});
+    for (int64_t n = 0; n <= 3; ++n) {
+      for (int64_t m = 0; m <= 3; ++m) {
+        const std::map<std::string, int64_t> symbols = {
+            {"N", std::max<int64_t>(n, 1)},
+            {"M", std::max<int64_t>(m, 1)},
+            {"_0", a == kData ? n : m}};
+        const int64_t x = ValueOf(a, symbols), y = ValueOf(b, symbols);
+        // Extents that are neither equal nor 1 do not broadcast, so they are
+        // skipped.
+        if (x != 1 && y != 1 && x != y) continue;
+        const int64_t extent = x == 1 ? y : x;
+        EXPECT_EQ(ValueOf(result, symbols), extent) << x << " and " << y;
+        // Checks for both operands that UnitOr gives the operand's extent, and
+        // that IndexFactor maps the result's last index to the operand's last
+        // index.
+        for (const Dim& dim : {a, b}) {
+          const int64_t own = ValueOf(dim, symbols);
+          EXPECT_EQ(ValueOf(UnitOr(dim, result), symbols), own);
+          if (extent > 0) {
+            EXPECT_EQ((extent - 1) * ValueOf(IndexFactor(dim), symbols),
+                      own - 1);
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST(Broadcasting, OnlySomeDimsMayBroadcast) {
+  EXPECT_TRUE(MayBroadcast(kN, kM));
+  EXPECT_TRUE(MayBroadcast(kN, Dim(3)));
+  EXPECT_FALSE(MayBroadcast(kN, kN));
+  EXPECT_FALSE(MayBroadcast(kN + Dim(1), Dim(3)));
+  EXPECT_FALSE(MayBroadcast(kN * Dim(2), kM + Dim(1)));
+  // The two expressions are meant to be equal: an image's height after scaling
+  // down and up again.
+  EXPECT_FALSE(MayBroadcast(kH, FloorDivide(kH, Dim(2)) * Dim(2)));
+}
+
+TEST(Broadcasting, ABuilderRemembersWhatItAssumes) {
+  GraphBuilder b("assumes");
+  Value* x = b.Input("x", {DType::kF32, {kN, Dim(4)}});
+  Value* y = b.Input("y", {DType::kF32, {kM, Dim(4)}});
+  b.Output("once", b.Add(x, y));
+  b.Output("again", b.Multiply(y, x));
+  ASSERT_TRUE(b.status().ok()) << b.status().ToString();
+  ASSERT_EQ(b.assumed_dims().size(), 1);
+  EXPECT_EQ(b.assumed_dims()[0].a, kN);
+  EXPECT_EQ(b.assumed_dims()[0].b, kM);
+}
+
+TEST(Broadcasting, TheDataMayDecide) {
+  GraphBuilder b("decided");
+  b.SetBroadcasting(Broadcasting::kDecidedByData);
+  Value* x = b.Input("x", {DType::kF32, {kN, Dim(4)}});
+  Value* y = b.Input("y", {DType::kF32, {kM, Dim(4)}});
+  Value* sum = b.Add(x, y);
+  ASSERT_TRUE(b.status().ok()) << b.status().ToString();
+  EXPECT_EQ(sum->shape(), (Shape{Maximum(kN, kM), Dim(4)}));
+  // An operand whose dim was already broadcast is repeated again, so nothing is
+  // assumed about it.
+  Value* more = b.Add(sum, x);
+  ASSERT_TRUE(b.status().ok()) << b.status().ToString();
+  EXPECT_EQ(more->shape(), sum->shape());
+  EXPECT_TRUE(b.assumed_dims().empty());
+}
+
+TEST(Broadcasting, ChannelsOfConvolutionsAreAssumed) {
+  GraphBuilder b("convolves");
+  Value* x = b.Input("x", {DType::kF32, {Dim(1), kN, kM}});
+  Value* w = b.Input("w", {DType::kF32, {Dim(3), Dim(2), Dim(8)}});
+  const Attributes attributes = {{"strides", std::vector<int64_t>{1}},
+                                 {"dilations", std::vector<int64_t>{1}},
+                                 {"low", Shape{0}},
+                                 {"high", Shape{0}},
+                                 {"groups", int64_t{4}}};
+  Value* y = b.Apply("conv", {x, w}, attributes);
+  ASSERT_TRUE(b.status().ok()) << b.status().ToString();
+  const Operation& assume = *y->producer()->operand(0)->producer();
+  EXPECT_EQ(assume.name(), "assume");
+  EXPECT_EQ(assume.result()->shape(), (Shape{Dim(1), kN, Dim(8)}));
+  EXPECT_TRUE(b.assumed_dims().empty());
+}
+
+}  // namespace
+}  // namespace ember::graph

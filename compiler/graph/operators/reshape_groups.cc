@@ -1,0 +1,58 @@
+#include "compiler/graph/operators/reshape_groups.h"
+
+#include <optional>
+
+namespace ember::graph {
+namespace {
+
+int SkipUnits(const Shape& shape, int position) {
+  const int size = static_cast<int>(shape.size());
+  while (position < size && shape[static_cast<size_t>(position)] == Dim(1))
+    ++position;
+  return position;
+}
+
+// Returns the smallest group of dims that begins at from_begin and to_begin of
+// `start` and has equal element counts on both sides; nothing if there is none.
+std::optional<ReshapeGroup> SmallestGroup(const Shape& from, const Shape& to,
+                                          ReshapeGroup start) {
+  Dim from_count = 1;
+  for (size_t f = static_cast<size_t>(start.from_begin); f < from.size(); ++f) {
+    from_count = from_count * from[f];
+    Dim to_count = 1;
+    for (size_t t = static_cast<size_t>(start.to_begin); t < to.size(); ++t) {
+      to_count = to_count * to[t];
+      if (from_count == to_count && from_count.is_valid()) {
+        start.from_end = static_cast<int>(f) + 1;
+        start.to_end = static_cast<int>(t) + 1;
+        return start;
+      }
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::vector<ReshapeGroup> GroupReshape(const Shape& from, const Shape& to) {
+  const int from_size = static_cast<int>(from.size()),
+            to_size = static_cast<int>(to.size());
+  std::vector<ReshapeGroup> groups;
+  ReshapeGroup next;
+  while (true) {
+    next.from_begin = SkipUnits(from, next.from_begin);
+    next.to_begin = SkipUnits(to, next.to_begin);
+    if (next.from_begin == from_size || next.to_begin == to_size) return groups;
+    const auto group = SmallestGroup(from, to, next);
+    if (!group)
+      // There is no such group only after a dim of extent 0, or if an overflow
+      // makes the products invalid. The remaining dims then form one group.
+      break;
+    groups.push_back(*group);
+    next = {group->from_end, 0, group->to_end, 0};
+  }
+  groups.push_back({next.from_begin, from_size, next.to_begin, to_size});
+  return groups;
+}
+
+}  // namespace ember::graph

@@ -1,0 +1,230 @@
+// Builds the graph from the nodes of a checked model: scopes, initializers,
+// function inlining.
+#ifndef EMBER_FRONTENDS_ONNX_IMPORT_GRAPH_IMPORTER_H_
+#define EMBER_FRONTENDS_ONNX_IMPORT_GRAPH_IMPORTER_H_
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "base/status.h"
+#include "compiler/graph/builder/broadcasting.h"
+#include "compiler/graph/builder/builder.h"
+#include "compiler/graph/builder/control_flow.h"
+#include "frontends/import_steps.h"
+#include "frontends/onnx/import/branch_choices.h"
+#include "frontends/onnx/import/graph_inputs.h"
+#include "frontends/onnx/import/import.h"
+#include "frontends/onnx/import/model_index.h"
+#include "frontends/onnx/import/region_values.h"
+#include "frontends/onnx/node/context.h"
+#include "frontends/onnx/node/external_data.h"
+#include "frontends/onnx/node/tensor.h"
+#include "third_party/onnx/onnx.pb.h"
+
+namespace ember::onnx {
+
+using ValueInfoList = google::protobuf::RepeatedPtrField<ValueInfoProto>;
+
+// Largest nesting depth of calls and subgraphs. It stops functions that call
+// each other endlessly, or whose calls double at every level.
+inline constexpr int kMaxCallDepth = 64;
+
+class GraphImporter {
+ public:
+  // The options and choices must outlive the importer.
+  GraphImporter(std::shared_ptr<const ModelProto> model, ExternalFiles& files,
+                const ImportOptions& options, frontends::ImportSteps& steps,
+                BranchChoices& choices);
+
+  // Imports the model. It may be called once per importer.
+  StatusOr<graph::Graph> Import();
+  // Returns the open dims that this import took to be equal, although one of
+  // them might be 1 and broadcast.
+  const std::vector<graph::AssumedDims>& assumed_dims() const {
+    return builder_.assumed_dims();
+  }
+  // Makes Import build two variants of the graph, of which the program chooses
+  // one: the first assumes that these dims are equal; the second broadcasts as
+  // the extents require (variants.cc).
+  void MakeVariants(std::vector<graph::AssumedDims> assumed) {
+    variants_ = std::move(assumed);
+  }
+
+ private:
+  // A request to import everything that follows a node twice, once for each
+  // value of a condition. It comes from an If whose branches give different
+  // kinds of values, or from a node whose rank depends on whether a dim is 1.
+  // The import of the node fails, and the import of the graph around it finds
+  // the request in split_. `origin` is that of the node, or "dim " and the
+  // dim's text.
+  struct Split {
+    std::string origin;
+    Tensor condition;
+  };
+  // Names that are visible to a list of nodes. A subgraph's scope also sees the
+  // names of its parent. Its `region` captures values of the graph that
+  // encloses the builder's graph.
+  struct Scope {
+    const Opsets* opsets = nullptr;
+    Scope* parent = nullptr;
+    graph::GraphBuilder* builder = nullptr;  // receives the nodes
+    // The region that `builder` fills, if the scope has a region of its own;
+    // else null.
+    graph::Region* region = nullptr;
+    // Prefix of the origins of nodes: the path of function calls and subgraphs.
+    std::string prefix;
+    std::unordered_map<std::string, Tensor> values;
+    // Types that the model states for the values of this scope.
+    std::vector<const ValueInfoList*> stated;
+    // The initializers by name. Each becomes a constant when it is first used.
+    std::unordered_map<std::string, const TensorProto*> initializers;
+    // Attributes of the call, for nodes of a function body.
+    std::map<std::string, const AttributeProto*> bindings;
+    bool is_function = false;
+    int depth = 0;
+    // These two fields are for a scope that is a branch of an If. A split of a
+    // node in the branch may give the branch outputs of different kinds. Then
+    // the graph around the If is asked for a split: for the same one if the
+    // branch is imported in place, else for a split at the If, `branch_of`.
+    bool in_place_branch = false;
+    std::optional<Split> branch_of;
+  };
+
+  Status AddInputs(Scope& scope);
+  StatusOr<Tensor> AddSequenceInput(const InputType& input);
+  StatusOr<Tensor> AddMapInput(const InputType& input);
+  void AddOutput(const std::string& name, const Tensor& value);
+  Status AddInitializers(const GraphProto& graph, Scope& scope);
+  // Imports the nodes, then returns the values of the outputs.
+  StatusOr<std::vector<Tensor>> ImportOutputs(const GraphProto& graph,
+                                              Scope& scope);
+  // Defined in variants.cc.
+  StatusOr<std::vector<Tensor>> ImportVariants(Scope& scope);
+  static bool IsKnown(const Scope& scope, const std::string& name);
+  StatusOr<Tensor> Lookup(Scope& scope, const std::string& name);
+  // Imports the nodes of a function. (A graph's nodes are imported with its
+  // outputs.)
+  Status ImportNodes(const NodeList& nodes, Scope& scope);
+  StatusOr<std::vector<int>> Order(const NodeList& nodes,
+                                   const Scope& scope) const;
+  // Imports the nodes from order[first] on, then returns the values of the
+  // outputs.
+  StatusOr<std::vector<Tensor>> ImportFrom(const GraphProto& graph,
+                                           const std::vector<int>& order,
+                                           size_t first, Scope& scope);
+  // Builds an `if`: each region has one branch of the node that asked for the
+  // split, and all nodes that follow it. Returns no outputs if a region cannot
+  // be imported, or if the two give values of different kinds. Defined in
+  // continuations.cc.
+  StatusOr<std::vector<Tensor>> ImportBothWays(const GraphProto& graph,
+                                               const std::vector<int>& order,
+                                               size_t first, const Split& split,
+                                               Scope& scope);
+  // Returns the split to request from the graph around this one, after a split
+  // within this one has failed; nullopt if there is none.
+  std::optional<Split> SplitAround(const Split& failed,
+                                   const Scope& scope) const;
+  // True if each branch of this If may be imported with all nodes that follow.
+  bool MaySplit(const std::string& origin) const;
+  Status ImportNode(const NodeProto& node, int index, Scope& scope);
+  Status ImportCall(const FunctionProto& function, const NodeProto& node,
+                    const std::string& origin, std::vector<Tensor> inputs,
+                    Scope& scope);
+  Status ImportOperator(std::shared_ptr<const void> owner,
+                        const NodeProto& node, const std::string& origin,
+                        std::vector<Tensor> inputs, Scope& scope);
+
+  // Returns the node as an importer sees it. It refers to the scope.
+  NodeContext ContextOf(std::shared_ptr<const void> owner,
+                        const NodeProto& node, const std::string& origin,
+                        int opset, std::vector<Tensor> inputs, Scope& scope);
+  // Imports a node with subgraphs (control_flow.cc). Returns true if the node
+  // is one that has subgraphs.
+  StatusOr<bool> ImportControlFlow(std::shared_ptr<const void> owner,
+                                   const NodeProto& node,
+                                   const std::string& origin,
+                                   const std::vector<Tensor>& inputs,
+                                   Scope& scope);
+  // Defined in branches.cc.
+  Status ImportIf(NodeContext& c, Scope& scope);
+  // Imports one of two branches in place. If a condition is given, the program
+  // checks that it selects this branch.
+  Status ImportBranch(NodeContext& c, Tensor condition, bool is_then,
+                      const GraphProto& branch, Scope& scope);
+  // True if the values can be the node's outputs, as far as the model states
+  // types.
+  static bool FitStatedTypes(const NodeProto& node,
+                             const std::vector<Tensor>& values,
+                             const Scope& scope);
+  // Adds input 1 to a Squeeze without axes: the axes of extent 1, which the
+  // Squeeze drops. If these depend on an open dim, everything that follows may
+  // have to be imported for both cases; the function then returns false, and
+  // sets split_. Defined in unit_dims.cc.
+  bool AddUnitAxes(const NodeProto& node, std::vector<Tensor>& inputs,
+                   const Scope& scope);
+  // Adds input 3 to a MaxUnpool: the shape of the MaxPool's operand, to which
+  // the flat indices refer.
+  void AddPooledShape(const NodeProto& node, std::vector<Tensor>& inputs,
+                      const Scope& scope) const;
+  std::optional<std::vector<int64_t>> UnitAxes(const NodeProto& node, Tensor x,
+                                               const Scope& scope);
+  // Defined in loop.cc.
+  Status ImportLoop(NodeContext& c, Scope& scope);
+  StatusOr<bool> UnrollLoop(NodeContext& c, const GraphProto& graph,
+                            const std::vector<Tensor>& initial, int64_t trips,
+                            Scope& scope);
+  // Defined in scan.cc.
+  Status ImportScan(NodeContext& c, Scope& scope);
+  Status ImportBatchedScan(NodeContext& c, Scope& scope);
+  // Defined in sequence_map.cc.
+  Status ImportSequenceMap(NodeContext& c, Scope& scope);
+  // Returns the scope for the nodes of a subgraph. `region`: null if the nodes
+  // are imported in place.
+  Scope SubgraphScope(Scope& scope, const std::string& origin,
+                      graph::Region* region) const;
+  // Imports a subgraph with `inputs` (values of its scope), and returns its
+  // outputs.
+  StatusOr<std::vector<Tensor>> ImportSubgraph(
+      const GraphProto& graph, const std::vector<Tensor>& inputs, Scope& scope);
+  // Builds a loop's body into `region`. `last`: receives the body's outputs.
+  graph::LoopOutputs ImportBody(const GraphProto& graph,
+                                const std::vector<Tensor>& arguments,
+                                const RegionValues& carried, bool conditional,
+                                const std::string& origin,
+                                graph::Region& region, Scope& scope,
+                                std::vector<Tensor>& last);
+  // Sets the node's outputs. It is an error if there are fewer values than
+  // outputs.
+  Status SetOutputs(const NodeContext& c, const std::vector<Tensor>& values,
+                    Scope& scope);
+
+  const ImportOptions& options_;
+  frontends::ImportSteps& steps_;
+  BranchChoices& choices_;
+  std::shared_ptr<const ModelProto> model_;
+  ModelIndex index_;
+  ExternalFiles& files_;
+  graph::GraphBuilder builder_;
+  int64_t imported_nodes_ = 0;
+  std::optional<Split> split_;
+  // Shapes of the operands of MaxPools. The key is the prefix of the scope,
+  // followed by the name of the MaxPool's indices.
+  std::map<std::string, graph::Shape> pooled_shapes_;
+  // For each split (a request to import what follows twice), by its origin: the
+  // value of its condition in the part that is being imported (for a dim: true
+  // if the dim is 1). not_split_ has the origins of splits that were tried and
+  // failed.
+  std::map<std::string, bool> taken_branches_;
+  std::set<std::string> not_split_;
+  std::vector<graph::AssumedDims> variants_;  // empty: one variant
+};
+
+}  // namespace ember::onnx
+
+#endif  // EMBER_FRONTENDS_ONNX_IMPORT_GRAPH_IMPORTER_H_

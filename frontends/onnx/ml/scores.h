@@ -1,0 +1,46 @@
+// The transforms that classifiers and regressors apply to their score vectors
+// at the end.
+//
+//   Tensor z = PostTransform(scores, Transform::kSoftmax);   // [N, E]
+//
+// The specification names the transforms without formulas. These are the
+// formulas of ONNX Runtime and the reference implementation: only PROBIT
+// changes a single score, and PROBIT is Winitzki's approximation.
+#ifndef EMBER_FRONTENDS_ONNX_ML_SCORES_H_
+#define EMBER_FRONTENDS_ONNX_ML_SCORES_H_
+
+#include <cstdint>
+
+#include "frontends/onnx/node/context.h"
+
+namespace ember::onnx {
+
+// The values are in the order of the numbers in ONNX's TreeEnsemble operator.
+enum class Transform : uint8_t {
+  kNone,
+  kSoftmax,
+  kLogistic,
+  kSoftmaxZero,
+  kProbit
+};
+
+// Reads the attribute 'post_transform', which is a name.
+Transform ReadTransform(NodeContext& c);
+
+// Applies the transform to each row of scores [N, E].
+Tensor PostTransform(Tensor scores, Transform transform);
+
+// The two scores that are made from the single score s of a two-class problem.
+enum class SecondClass : uint8_t {
+  kComplement,  // The scores 1 - s and s.
+  kNegation,    // -s, s
+};
+
+// Makes scores [N, 2] from [N, 1]. LOGISTIC gives the probabilities 1 - p and
+// p, whatever the rule. PROBIT gives both columns the probit of the score.
+// Other transforms are not defined for one score and are not applied.
+Tensor AddSecondClass(Tensor score, SecondClass rule, Transform transform);
+
+}  // namespace ember::onnx
+
+#endif  // EMBER_FRONTENDS_ONNX_ML_SCORES_H_

@@ -1,0 +1,37 @@
+// Reads the windows of convolutions and pooling from the attributes that Conv,
+// ConvTranspose and the pooling operators share.
+//
+//   std::optional<Window> window = ReadWindow(c, kernel, {x.dim(2), x.dim(3)});
+//   if (!window) return;   // the node has failed with an error message
+#ifndef EMBER_FRONTENDS_ONNX_OPERATORS_WINDOWS_H_
+#define EMBER_FRONTENDS_ONNX_OPERATORS_WINDOWS_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "frontends/onnx/node/context.h"
+#include "frontends/ops/windows.h"
+
+namespace ember::onnx {
+
+using ops::kMaxWindow;
+using ops::Window;
+
+// Reads the window for spatial extents `spatial` and a kernel. Resolves pads,
+// auto_pad (for symbolic extents too) and ceil_mode. Fails and returns nullopt
+// on invalid attributes.
+std::optional<Window> ReadWindow(NodeContext& c, std::vector<int64_t> kernel,
+                                 const Shape& spatial);
+
+// Reads kernel, strides and dilations only; the padding stays 0.
+std::optional<Window> ReadWindowExtents(NodeContext& c,
+                                        std::vector<int64_t> kernel, int rank);
+// Reads the pads attribute as low and high; fails and returns false if it has
+// the wrong length.
+bool ReadPads(NodeContext& c, Window& window);
+
+}  // namespace ember::onnx
+
+#endif  // EMBER_FRONTENDS_ONNX_OPERATORS_WINDOWS_H_

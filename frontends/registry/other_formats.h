@@ -1,0 +1,31 @@
+// Files of models that no frontend reads, for messages: what such a file is,
+// and how its model can be converted to a format that a frontend reads.
+//
+//   if (const OtherFormat* other = FindOtherFormat(contents, "m.gguf"))
+//     … "found " + other->title + ": " + other->advice
+//
+// The functions are only correct for files that FindFormat (formats.h) does not
+// know.
+#ifndef EMBER_FRONTENDS_REGISTRY_OTHER_FORMATS_H_
+#define EMBER_FRONTENDS_REGISTRY_OTHER_FORMATS_H_
+
+#include <span>
+#include <string_view>
+
+namespace ember::frontends {
+
+struct OtherFormat {
+  std::string_view title;   // For example "a GGUF file (llama.cpp)".
+  std::string_view advice;  // "export …"
+  bool (*sniff)(std::string_view contents, std::string_view path);
+};
+
+std::span<const OtherFormat> OtherFormats();
+
+// Returns the format of a file; null if it is none of these.
+const OtherFormat* FindOtherFormat(std::string_view contents,
+                                   std::string_view path);
+
+}  // namespace ember::frontends
+
+#endif  // EMBER_FRONTENDS_REGISTRY_OTHER_FORMATS_H_

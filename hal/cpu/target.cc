@@ -1,0 +1,205 @@
+#include "hal/cpu/target.h"
+
+#include <unistd.h>
+#if defined(__linux__) && (defined(__aarch64__) || defined(__arm__))
+#include <sys/auxv.h>
+#include <sys/prctl.h>
+#endif
+
+#include <algorithm>
+#include <cstdio>
+#include <span>
+#include <string_view>
+#include <thread>
+
+#include "base/concat.h"
+#include "base/target_text.h"
+
+namespace ember::hal {
+namespace {
+
+#if defined(__x86_64__)
+constexpr const char* kArchitecture = "x86_64";
+#elif defined(__aarch64__)
+constexpr const char* kArchitecture = "aarch64";
+#elif defined(__arm__)
+constexpr const char* kArchitecture = "armv7";
+#elif defined(__riscv)
+constexpr const char* kArchitecture = "riscv64";
+#elif defined(__wasm__)
+constexpr const char* kArchitecture = "wasm32";
+#else
+constexpr const char* kArchitecture = "unknown";
+#endif
+
+#if defined(__linux__)
+constexpr const char* kSystem = "linux";
+#elif defined(__APPLE__)
+constexpr const char* kSystem = "darwin";
+#else
+constexpr const char* kSystem = "none";
+#endif
+
+// A feature that target strings may require of this architecture's processors.
+struct Feature {
+  std::string_view name;
+  // True if HostTarget() lists the feature. The other features (levels and the
+  // like) follow from those that are listed.
+  bool is_named;
+  bool (*is_here)();
+};
+
+#if defined(__x86_64__)
+// A row of the table of features of x86. It is a macro, because the compiler's
+// builtin accepts only a string literal.
+#define EMBER_X86_FEATURE(name, is_named, builtin) \
+  {name, is_named, [] { return __builtin_cpu_supports(builtin) != 0; }},
+constexpr Feature kFeatures[] = {
+    EMBER_X86_FEATURE("v2", false, "x86-64-v2") EMBER_X86_FEATURE(
+        "v3", false, "x86-64-v3") EMBER_X86_FEATURE("v4", false, "x86-64-v4")
+        EMBER_X86_FEATURE("avx2", true, "avx2") EMBER_X86_FEATURE(
+            "fma", true, "fma") EMBER_X86_FEATURE("avx512f", true, "avx512f")
+            EMBER_X86_FEATURE("avx512bw", true, "avx512bw") EMBER_X86_FEATURE(
+                "avx512vl", true, "avx512vl")
+                EMBER_X86_FEATURE("avx512vnni", true, "avx512vnni")
+                    EMBER_X86_FEATURE("avxvnni", true, "avxvnni")
+                        EMBER_X86_FEATURE("avx512bf16", true, "avx512bf16")};
+#undef EMBER_X86_FEATURE
+#elif defined(__aarch64__) && defined(__linux__)
+// The features of AArch64. The numbers are the bits ASIMDDP, I8MM and SVE of
+// <asm/hwcap.h>.
+constexpr Feature kFeatures[] = {
+    {"neon", true, [] { return true; }},
+    {"dotprod", true, [] { return (getauxval(AT_HWCAP) & (1ul << 20)) != 0; }},
+    {"i8mm", true, [] { return (getauxval(AT_HWCAP2) & (1ul << 13)) != 0; }},
+    {"sve", false, [] { return (getauxval(AT_HWCAP) & (1ul << 22)) != 0; }}};
+#elif defined(__aarch64__)
+constexpr Feature kFeatures[] = {{"neon", true, [] { return true; }}};
+#elif defined(__arm__) && defined(__linux__)
+// The features of 32-bit Arm. The numbers are the bits NEON and VFPv4 of
+// <asm/hwcap.h>.
+constexpr Feature kFeatures[] = {
+    {"neon", true, [] { return (getauxval(AT_HWCAP) & (1ul << 12)) != 0; }},
+    {"vfp4", true, [] { return (getauxval(AT_HWCAP) & (1ul << 16)) != 0; }}};
+#else
+constexpr std::span<const Feature> kFeatures;
+#endif
+
+const Feature* FindFeature(std::string_view name) {
+  for (const Feature& feature : kFeatures) {
+    if (feature.name == name) return &feature;
+  }
+  return nullptr;
+}
+
+// Returns the number of bits of an SVE vector; 0 without SVE.
+int64_t SveBits() {
+#if defined(__aarch64__) && defined(__linux__)
+  const Feature* const sve = FindFeature("sve");
+  if (!sve->is_here()) return 0;
+  return 8 * (prctl(PR_SVE_GET_VL) & PR_SVE_VL_LEN_MASK);
+#else
+  return 0;
+#endif
+}
+
+// True for a part of a target string that describes caches or cores. Such a
+// part only guides schedules: the code also runs on machines with other caches
+// and cores.
+bool IsDescription(std::string_view name) {
+  return name == "l1" || name == "l2" || name == "l3" || name == "cores";
+}
+
+std::string KindOfMachine() {
+  return std::string(kArchitecture) + "-" + kSystem;
+}
+
+void AddCache(int name, const char* text, std::string& target) {
+  const long bytes = ::sysconf(name);
+  if (bytes > 0) target += Concat({"+", text, "=", bytes >> 10, "K"});
+}
+
+}  // namespace
+
+std::string MissingFeatures(std::string_view target) {
+#if defined(__x86_64__)
+  __builtin_cpu_init();
+#endif
+  const TargetText wanted(target);
+  if (wanted.name() != KindOfMachine()) return std::string(wanted.name());
+  std::string missing;
+  wanted.ForEachFeature([&](std::string_view text) {
+    const std::string_view name = text.substr(0, text.find('='));
+    if (IsDescription(name)) return;
+    const Feature* const feature = FindFeature(name);
+    // A vector length must be equal: code for vectors of one length gives wrong
+    // results on another.
+    const bool has = feature != nullptr && feature->is_here() &&
+                     (name != "sve" || wanted.Number("sve") == SveBits());
+    if (has) return;
+    if (!missing.empty()) missing += ", ";
+    missing += text;
+  });
+  return missing;
+}
+
+int CountFeatures(std::string_view target) {
+  int count = 0;
+  TargetText(target).ForEachFeature([&](std::string_view text) {
+    count += !IsDescription(text.substr(0, text.find('=')));
+  });
+  return count;
+}
+
+std::string HostTarget() {
+  std::string target = KindOfMachine();
+#if defined(__x86_64__)
+  __builtin_cpu_init();
+#endif
+  for (const Feature& feature : kFeatures) {
+    if (!feature.is_named || !feature.is_here()) continue;
+    target += '+';
+    target += feature.name;
+  }
+  if (const int64_t bits = SveBits(); bits > 0)
+    target += Concat({"+sve=", bits});
+#if defined(_SC_LEVEL1_DCACHE_SIZE)
+  AddCache(_SC_LEVEL1_DCACHE_SIZE, "l1", target);
+  AddCache(_SC_LEVEL2_CACHE_SIZE, "l2", target);
+  AddCache(_SC_LEVEL3_CACHE_SIZE, "l3", target);
+#endif
+  const unsigned cores = std::max(1u, std::thread::hardware_concurrency());
+  return Concat({target, "+cores=", cores});
+}
+
+std::string HostName() {
+  // The file is read without a C++ stream, because a stream would add ten times
+  // as much code as the rest of this file has.
+  std::FILE* const file = std::fopen("/proc/cpuinfo", "r");
+  if (file == nullptr) return "";
+  std::string name;
+  // Longer lines, which are lists of flags, are read in several pieces.
+  char buffer[512];
+  while (name.empty() && std::fgets(buffer, sizeof buffer, file) != nullptr) {
+    std::string_view line = buffer;
+    const size_t colon = line.find(": ");
+    if (!line.starts_with("model name") || colon == std::string_view::npos)
+      continue;
+    line.remove_prefix(colon + 2);
+    name = line.substr(0, line.find('\n'));
+  }
+  std::fclose(file);
+  return name;
+}
+
+int64_t HostMemoryBytes() {
+#if defined(_SC_PHYS_PAGES) && defined(_SC_PAGESIZE)
+  const int64_t pages = ::sysconf(_SC_PHYS_PAGES);
+  const int64_t page = ::sysconf(_SC_PAGESIZE);
+  return pages > 0 && page > 0 ? pages * page : 0;
+#else
+  return 0;
+#endif
+}
+
+}  // namespace ember::hal

@@ -1,0 +1,36 @@
+// The location and the size limit of the kernel cache on disk.
+//
+//   JitOptions options;
+//   options.cache = DefaultCacheOptions();
+//
+// Thread-safe while the environment does not change.
+#ifndef EMBER_JIT_CACHE_OPTIONS_H_
+#define EMBER_JIT_CACHE_OPTIONS_H_
+
+#include <cstdint>
+#include <string>
+
+namespace ember::jit {
+
+struct CacheOptions {
+  // The folder of the cache, which is made if it does not exist. Empty: no
+  // cache on disk.
+  std::string folder;
+  // The file of the secret that authenticates entries, made if it does not
+  // exist. This file is not in the cache's folder, so that a folder that was
+  // copied from elsewhere is useless.
+  std::string secret_file;
+  // Largest number of bytes in the folder; beyond it the least recently used
+  // entries are removed.
+  int64_t max_bytes = int64_t{256} << 20;
+};
+
+// Returns the user's location of the cache. Folder: $EMBER_CACHE (empty: no
+// cache) if it is set, otherwise ember/kernels in $XDG_CACHE_HOME or ~/.cache.
+// Secret: ember/kernel-cache.secret in $XDG_STATE_HOME or ~/.local/state.
+// Without a home folder there is no cache.
+CacheOptions DefaultCacheOptions();
+
+}  // namespace ember::jit
+
+#endif  // EMBER_JIT_CACHE_OPTIONS_H_

@@ -1,0 +1,107 @@
+// Defines what the code generator's files share: the builder of LLVM IR, and
+// the form of element types.
+//
+// A value of a dtype has a register type (bool is i1, f16 is half, bf16 and the
+// floats of 8 bits are their bits as integers) and a memory type (bool is i8,
+// f16 is i16). Lanes of a vector loop are vectors of these. A value that is the
+// same in all lanes stays a scalar until it is combined with a vector.
+#ifndef EMBER_JIT_LLVM_EMIT_IR_H_
+#define EMBER_JIT_LLVM_EMIT_IR_H_
+
+#include "base/dtype.h"
+#include "base/status.h"
+#include "llvm/Analysis/InstSimplifyFolder.h"
+#include "llvm/IR/IRBuilder.h"
+
+namespace ember::jit::llvm_ir {
+
+// A builder of LLVM IR that folds operations that need no new instruction, so
+// that unrolled code is small from the start.
+using Builder = llvm::IRBuilder<llvm::InstSimplifyFolder>;
+
+// Properties of the machine that the code generator depends on.
+struct TargetTraits {
+  bool has_fma = false;
+  // True if the machine converts between f16 and f32.
+  bool has_half_conversion = false;
+  // True if the machine has arithmetic of f16.
+  bool has_half_arithmetic = false;
+  // True if the machine rounds to whole numbers as floats, and has minima and
+  // maxima that ignore NaNs.
+  bool has_rounding = true;
+  // True if the machine has minima and maxima of f32 that return a NaN if an
+  // operand is a NaN; of two zeros they may return either.
+  bool has_nan_extremes = false;
+  // True if llvm.exp of f32 may be used, with an error of 3 units in the last
+  // place.
+  bool has_exponential = false;
+  // True if the machine divides integers of up to 32 bits.
+  bool has_division = true;
+  // True if the machine divides integers of 64 bits and converts between them
+  // and floats.
+  bool has_long_integers = true;
+  // True if masks have registers of their own: an access of some lanes, or of
+  // none, then takes no longer than one of all.
+  bool has_masks = false;
+  // Bits of the widest vectors with instructions for sums of 4 products of
+  // bytes, of 2 products of 16-bit integers, and of 2 products of bf16; 0:
+  // none.
+  int dot_product_bits = 0;
+  int pair_product_bits = 0;
+  int bfloat_product_bits = 0;
+  // Bits of the widest vectors with instructions for 4 products of unsigned
+  // bytes by small ones (jit/loops/analysis/dot_product.h); 0: none.
+  int small_product_bits = 0;
+  // The signs of the factors of these products of bytes. False: unsigned by
+  // signed bytes (x86). True: equal signs (NEON), and possibly different ones,
+  // too.
+  bool is_neon = false;
+  bool has_neon_mixed_products = false;
+  // Number of bits of SVE's registers; 0: SVE is not used. The code runs only
+  // with exactly this size.
+  int sve_bits = 0;
+  // True if the code is that of one thread of many. Loads that must not happen
+  // are then in a branch, and no instructions mix lanes.
+  bool is_gpu = false;
+};
+
+// Code generation continues after an error, with meaningless values; the first
+// error is reported.
+struct FirstError {
+  Status status;
+  void Set(Status error) {
+    if (status.ok()) status = std::move(error);
+  }
+};
+
+llvm::Type* RegisterType(llvm::LLVMContext& context, DType type);
+llvm::Type* MemoryType(llvm::LLVMContext& context, DType type);
+// These functions convert scalars and vectors between memory and register
+// types.
+llvm::Value* ToRegister(Builder& builder, DType type, llvm::Value* memory);
+llvm::Value* ToMemory(Builder& builder, DType type, llvm::Value* value);
+
+inline bool IsVector(const llvm::Value* value) {
+  return value->getType()->isVectorTy();
+}
+// Returns the vector type of `element` with as many elements as `like` has, or
+// `element` if `like` is a scalar.
+llvm::Type* ShapedAs(llvm::Type* element, const llvm::Value* like);
+// Returns a vector of `lanes` lanes that all have the value; a vector is
+// returned as it is.
+llvm::Value* Splat(Builder& builder, llvm::Value* value, int lanes);
+// Returns a vector of lanes x i1 that is true in the lanes from `low` to the
+// one before `high`. Both are i64, in 0..lanes.
+llvm::Value* LaneRange(Builder& builder, llvm::Value* low, llvm::Value* high,
+                       int lanes);
+// Keeps what rounding integers to a double needs. value: integers without a
+// sign. If one has more than 53 bits, its lowest 11 bits are cleared, and bit
+// 11 is set if any of them was. A double holds the result exactly, and rounding
+// it to 53 bits or fewer gives the same number.
+llvm::Value* GatherLostBits(Builder& builder, llvm::Value* value);
+// Returns the vector (0, step, 2 * step, ...) of an integer type.
+llvm::Constant* Ramp(llvm::Type* element, int lanes, int64_t step = 1);
+
+}  // namespace ember::jit::llvm_ir
+
+#endif  // EMBER_JIT_LLVM_EMIT_IR_H_

@@ -1,0 +1,165 @@
+// Emits loads and stores of a nest's buffers, one element or all lanes at once.
+//
+//   const Address address = memory.AddressOf(buffer, indices);
+//   llvm::Value* old = memory.Load(address, mask, nullptr);
+//   memory.Store(address, value, mask);
+//
+// Masks are lanes x i1 and have a true lane, or null: all lanes. Masked lanes
+// touch no memory. Values are in registers (jit/llvm/emit/ir.h).
+#ifndef EMBER_JIT_LLVM_EMIT_MEMORY_ACCESS_H_
+#define EMBER_JIT_LLVM_EMIT_MEMORY_ACCESS_H_
+
+#include <algorithm>
+#include <map>
+#include <span>
+#include <vector>
+
+#include "jit/llvm/emit/ir.h"
+#include "jit/llvm/emit/kernel_arguments.h"
+#include "jit/llvm/emit/linear_index.h"
+#include "jit/llvm/emit/scopes.h"
+#include "jit/loops/loop_nest.h"
+
+namespace ember::jit::llvm_ir {
+
+// The addresses of the lanes' elements, as distances in elements from
+// `pointer`.
+struct Address {
+  enum class Kind : uint8_t {
+    kUniform,     // all lanes access one element
+    kContiguous,  // lane i accesses element i
+    kReversed,    // lane i accesses element -i
+    kStrided,     // lane i accesses element stride * i
+    kIrregular    // lane i accesses element offsets[i]
+  };
+  Kind kind = Kind::kUniform;
+  uint32_t buffer = 0;
+  llvm::Value* pointer = nullptr;
+  llvm::Value* stride = nullptr;  // kStrided: the stride in elements, an i64
+  // kIrregular: the offset of each lane in elements, lanes x i64
+  llvm::Value* offsets = nullptr;
+  // True if no two lanes access the same element.
+  bool is_distinct = false;
+  // `pointer` is `behind_row` elements after `row`. Addresses of elements of
+  // one row have the same `row`.
+  llvm::Value* row = nullptr;
+  int64_t behind_row = 0;
+  // kStrided: the element's number in its row, or -1 if it is not known.
+  int64_t column = -1;
+  // True if the elements of masked lanes are in the buffer, too.
+  bool is_whole = false;
+  // A power of two that divides the first lane's address; 1 if only the
+  // alignment of elements is known. The alignment is only computed for GPUs,
+  // which load several elements at once only with this alignment.
+  uint64_t alignment = 1;
+};
+
+class MemoryAccess {
+ public:
+  // Emits code in `function`, the function of a phase. is_prologue: true if the
+  // phase may write packed buffers. Otherwise packed buffers do not change in
+  // the phase.
+  MemoryAccess(const loops::LoopNest& nest, bool is_prologue,
+               KernelArguments& arguments, TargetTraits target,
+               llvm::Function& function, Scopes& scopes, Builder& builder,
+               IndexLinearizer& linearizer);
+
+  Address AddressOf(uint32_t buffer, std::span<const NodeId> indices);
+
+  // Loads all lanes if the address is not uniform, else one element. Masked
+  // lanes have the value of `off` (null: undefined).
+  llvm::Value* Load(const Address& address, llvm::Value* mask,
+                    llvm::Value* off);
+  // Stores the value. If several lanes store to one element, the last lane
+  // wins.
+  void Store(const Address& address, llvm::Value* value, llvm::Value* mask);
+  // Loads the element, or the lanes of a contiguous address, if `in_bounds`
+  // (i1) holds; otherwise returns `off`. The load needs no mask: its address is
+  // selected by `in_bounds`.
+  llvm::Value* LoadIf(const Address& address, llvm::Value* in_bounds,
+                      llvm::Value* off);
+  // Loads a value of another type, which begins at the address.
+  llvm::Value* LoadAs(const Address& address, llvm::Type* type);
+  // Returns the address of one lane's element of an irregular or strided
+  // address.
+  Address LaneAddress(const Address& address, llvm::Value* lane);
+
+  // Prefetches element number `element` (i64) of a buffer in memory.
+  void Prefetch(uint32_t buffer, llvm::Value* element);
+
+  llvm::Value* Parameter(uint64_t number);
+
+  // True if the buffer is to be in registers, where nothing has an address.
+  bool IsRegister(uint32_t buffer) const { return arguments_.IsLocal(buffer); }
+
+ private:
+  llvm::Value* PointerOf(uint32_t buffer);
+  // Returns the number of the first index that is a dim of the buffer's memory.
+  size_t FirstDim(uint32_t buffer) const {
+    return arguments_.IgnoresFirstIndex(buffer) ? 1 : 0;
+  }
+  llvm::Value* LoadBehindBranch(const Address& address, llvm::Value* in_bounds,
+                                llvm::Value* off);
+  Factor StrideOf(uint32_t buffer, size_t dim);
+  int64_t RegisterExtent(uint32_t number, size_t dim) const;
+  // True if the dim has an element for each lane, masked or not.
+  bool HasAllLanes(uint32_t buffer, size_t dim, const LinearIndex& index) const;
+  void CreateAliasScopes();
+  // Adds what is known about aliases of the memory that the instruction
+  // accesses.
+  llvm::Instruction* Mark(llvm::Instruction* instruction, uint32_t buffer,
+                          bool is_load);
+  // Marks a load of memory that never changes.
+  void MarkConstant(llvm::Instruction& load);
+  // Marks a load of a constant on CPUs, if the buffer is larger than the
+  // prefetch distance.
+  void MarkLargeConstant(llvm::Instruction& load, uint32_t number);
+  llvm::Value* Advance(llvm::Value* pointer, uint32_t buffer, Placed elements,
+                       int depth);
+  // Returns a vector with a pointer for each lane.
+  llvm::Value* LanePointers(const Address& address);
+  llvm::Value* LoadMemory(const Address& address, llvm::Type* type,
+                          llvm::Value* mask, llvm::Value* off);
+  llvm::Value* LoadRuns(const Address& address, llvm::Type* type);
+  llvm::Value* LoadColumnOf(const Address& address, llvm::Type* type);
+  llvm::Value* LoadVector(const Address& address, llvm::Type* type,
+                          llvm::Value* mask, llvm::Value* off);
+  void StoreVector(const Address& address, llvm::Value* value,
+                   llvm::Value* mask);
+  llvm::Value* Reverse(llvm::Value* value);
+  // Returns a contiguous address for the elements of reversed lanes.
+  Address FirstOf(const Address& reversed);
+  llvm::Value* LastLane(llvm::Value* value, llvm::Value* mask);
+  // Returns memory that is filled with the value.
+  llvm::GlobalVariable* FullOf(llvm::Constant* value);
+  llvm::Type* ElementOf(uint32_t buffer) {
+    return MemoryType(b_.getContext(), nest_.buffers[buffer].type);
+  }
+  llvm::Align AlignmentOf(uint32_t buffer) const;
+  llvm::Align AlignmentOf(const Address& address) const {
+    return std::max(AlignmentOf(address.buffer),
+                    llvm::Align(address.alignment));
+  }
+  // Returns the alignment of the first lane's address, from its parts.
+  uint64_t FindAlignment(uint32_t buffer, const LinearIndex& offset);
+
+  const loops::LoopNest& nest_;
+  bool is_prologue_;
+  KernelArguments& arguments_;
+  const TargetTraits target_;
+  llvm::Function& function_;
+  Scopes& scopes_;
+  Builder& b_;
+  IndexLinearizer& linearizer_;
+  std::vector<llvm::Value*> pointers_;
+  std::vector<llvm::Value*> parameters_;
+  std::vector<std::vector<Factor>> strides_;
+  // scope of each buffer; null: the buffer has none
+  std::vector<llvm::MDNode*> alias_scopes_;
+  std::vector<llvm::MDNode*> no_alias_;
+  std::map<llvm::Constant*, llvm::GlobalVariable*> full_;
+};
+
+}  // namespace ember::jit::llvm_ir
+
+#endif  // EMBER_JIT_LLVM_EMIT_MEMORY_ACCESS_H_

@@ -1,0 +1,131 @@
+// Tracks the loops around the current place of code: the values of their
+// variables, and the scopes for values that depend on nothing further in
+// (jit/loops/analysis/placement.h).
+//
+// A scope has a prologue, a block that dominates its body. Values are put
+// before the prologue's terminator. Scopes of variables that are constants (of
+// unrolled loops, and lanes) have none.
+#ifndef EMBER_JIT_LLVM_EMIT_SCOPES_H_
+#define EMBER_JIT_LLVM_EMIT_SCOPES_H_
+
+#include <map>
+#include <optional>
+#include <tuple>
+#include <unordered_map>
+#include <vector>
+
+#include "jit/llvm/emit/ir.h"
+#include "jit/loops/analysis/placement.h"
+#include "jit/loops/loop_nest.h"
+
+namespace ember::jit::llvm_ir {
+
+using loops::NodeId;
+
+// Depth of code that must stay at the place of its statement.
+inline constexpr int kHere = loops::kNoPlace;
+
+// A value, and the depth of the scope in which it was computed; constants have
+// depth 0.
+struct Placed {
+  llvm::Value* value = nullptr;
+  int depth = 0;
+};
+
+// The kinds of operations on two values that Scopes::Once makes.
+enum class Made : uint8_t { kAdd, kMultiply, kAdvance, kBound, kExtent };
+
+class Scopes {
+ public:
+  Scopes(const tensor::ExpressionPool& pool, Builder& builder)
+      : b_(builder), placement_(pool) {}
+
+  // Enters a scope. The first scope is the function's entry, which has no
+  // variable. lanes: number of lanes in which the variable has values; 0: it
+  // has one value at a time.
+  void Enter(llvm::BasicBlock* prologue);
+  void Enter(llvm::BasicBlock* prologue, NodeId variable, llvm::Value* value,
+             int lanes = 0);
+  // Enters a variable whose value is available from the entry on, and not
+  // constant: the number of a thread.
+  void EnterBound(NodeId variable, llvm::Value* value);
+  // Enters a part of the code that may be skipped.
+  void EnterBranch(llvm::BasicBlock* prologue);
+  void Leave();
+
+  // Returns the number of lanes of the surrounding vector loop; 0 if there is
+  // none.
+  int lanes() const { return lanes_; }
+  llvm::Value* ValueOf(NodeId variable) const;
+  bool IsLane(NodeId variable) const { return lanes_ && variable == lane_; }
+
+  bool HasLoad(NodeId id) { return placement_.HasLoad(id); }
+  bool DependsOn(NodeId id, NodeId variable) {
+    return placement_.DependsOn(id, variable);
+  }
+  // True if the node differs from lane to lane.
+  bool VariesByLane(NodeId id) { return lanes_ != 0 && DependsOn(id, lane_); }
+  // Returns the scope in which the value is computed; kHere if it has loads.
+  int PlaceOf(NodeId id) { return placement_.PlaceOf(id); }
+
+  // Known returns the value of a node without loads if the value was computed
+  // already, otherwise null. Remember records such a value.
+  llvm::Value* Known(NodeId id);
+  void Remember(NodeId id, llvm::Value* value);
+  // Returns the value of make() in the scope. The value is made once for each
+  // pair of operands and, where that matters, each type: buffers of several
+  // types may share a place.
+  template <typename Make>
+  llvm::Value* Once(int depth, Made made, llvm::Value* a, llvm::Value* b,
+                    Make&& make, llvm::Type* type = nullptr);
+
+  // While an object of this class exists, the builder is in the prologue of a
+  // scope.
+  class At {
+   public:
+    At(Scopes& scopes, int depth) : guard_(scopes.b_) {
+      if (depth != kHere) scopes.GoTo(depth);
+    }
+
+   private:
+    Builder::InsertPointGuard guard_;
+  };
+
+ private:
+  struct Scope {
+    llvm::BasicBlock* prologue = nullptr;
+    NodeId variable = 0;
+    bool is_branch = false;
+    std::unordered_map<NodeId, llvm::Value*> values;
+    std::map<std::tuple<Made, llvm::Value*, llvm::Value*, llvm::Type*>,
+             llvm::Value*>
+        once;
+  };
+  void GoTo(int depth);
+
+  Builder& b_;
+  loops::Placement placement_;
+  std::vector<Scope> scopes_;
+  std::unordered_map<NodeId, llvm::Value*> bindings_;
+  NodeId lane_ = 0;
+  int lanes_ = 0;
+};
+
+template <typename Make>
+llvm::Value* Scopes::Once(int depth, Made made, llvm::Value* a, llvm::Value* b,
+                          Make&& make, llvm::Type* type) {
+  if (depth == kHere) return make();
+  {
+    const auto& once = scopes_[depth].once;
+    const auto found = once.find({made, a, b, type});
+    if (found != once.end()) return found->second;
+  }
+  const At at(*this, depth);
+  llvm::Value* value = make();
+  scopes_[depth].once[{made, a, b, type}] = value;
+  return value;
+}
+
+}  // namespace ember::jit::llvm_ir
+
+#endif  // EMBER_JIT_LLVM_EMIT_SCOPES_H_

@@ -1,0 +1,113 @@
+#include "jit/llvm/emit/statement_emitter.h"
+
+#include <cstddef>
+#include <utility>
+
+#include "jit/llvm/emit/block_emitter.h"
+#include "jit/llvm/emit/kernel_arguments.h"
+#include "llvm/IR/Constants.h"
+#include "vm/format/kernel_abi.h"
+
+namespace ember::jit::llvm_ir {
+
+using llvm::BasicBlock;
+using llvm::Value;
+using loops::Block;
+using loops::Statement;
+
+namespace {
+
+// Emits a function that runs tasks, and their invocations, one after the other.
+class HostPhaseEmitter final : public BlockEmitter {
+ public:
+  using BlockEmitter::BlockEmitter;
+
+  Status EmitPhase(const loops::Phase& phase);
+
+ private:
+  void EmitInvocations(const Statement& statement) override {
+    EmitSerial(statement);
+  }
+  bool EmitCheck(const Block& block, size_t number) override;
+  // Emits a check: code after it is in a new block that is reached only if the
+  // condition holds. Otherwise the function fails.
+  void FailUnless(Value* condition, const Statement& check, Value* index,
+                  Value* extent);
+  void EmitFailure();
+
+  // The block to which all failed checks branch; null before the first check.
+  BasicBlock* failed_ = nullptr;
+  llvm::PHINode* failed_fields_[4] = {};
+};
+
+Status HostPhaseEmitter::EmitPhase(const loops::Phase& phase) {
+  BasicBlock* entry = NewBlock("entry");
+  BasicBlock* start = NewBlock("start");
+  BasicBlock* done = NewBlock("done");
+  b_.SetInsertPoint(entry);
+  b_.CreateBr(start);
+  b_.SetInsertPoint(start);
+  expressions_.scopes().Enter(entry);
+  EmitLoop(phase.task, function_.getArg(2), function_.getArg(3), true,
+           phase.body);
+  b_.CreateBr(done);
+  b_.SetInsertPoint(done);
+  b_.CreateRet(b_.getInt32(0));
+  if (failed_ != nullptr) EmitFailure();
+  return std::move(error_.status);
+}
+
+bool HostPhaseEmitter::EmitCheck(const Block& block, size_t number) {
+  const Checked checked = EmitChecked(block[number]);
+  FailUnless(checked.inside, block[number], checked.index, checked.extent);
+  return false;
+}
+
+void HostPhaseEmitter::FailUnless(Value* condition, const Statement& check,
+                                  Value* index, Value* extent) {
+  if (const auto* known = llvm::dyn_cast<llvm::ConstantInt>(condition)) {
+    if (known->isOne()) return;
+  }
+  if (failed_ == nullptr) {
+    failed_ = NewBlock("failed");
+    Builder::InsertPointGuard guard(b_);
+    b_.SetInsertPoint(failed_);
+    for (int i = 0; i < 4; ++i) {
+      llvm::Type* type = i < 2 ? b_.getInt32Ty() : b_.getInt64Ty();
+      failed_fields_[i] = b_.CreatePHI(type, 2);
+    }
+  }
+  Value* const fields[] = {b_.getInt32(check.buffer), b_.getInt32(check.dim),
+                           index, extent};
+  for (int i = 0; i < 4; ++i) {
+    failed_fields_[i]->addIncoming(fields[i], b_.GetInsertBlock());
+  }
+  BasicBlock* passed = NewBlock("passed");
+  b_.CreateCondBr(condition, passed, failed_);
+  b_.SetInsertPoint(passed);
+}
+
+void HostPhaseEmitter::EmitFailure() {
+  constexpr size_t kOffsets[] = {
+      offsetof(vm::IndexFailure, buffer), offsetof(vm::IndexFailure, dim),
+      offsetof(vm::IndexFailure, index), offsetof(vm::IndexFailure, extent)};
+  b_.SetInsertPoint(failed_);
+  for (int i = 0; i < 4; ++i) {
+    Value* field = b_.CreateConstInBoundsGEP1_64(
+        b_.getInt8Ty(), function_.getArg(4), kOffsets[i]);
+    b_.CreateAlignedStore(failed_fields_[i], field, llvm::Align(i < 2 ? 4 : 8));
+  }
+  b_.CreateRet(b_.getInt32(1));
+}
+
+}  // namespace
+
+Status EmitPhase(const loops::LoopNest& nest, const loops::Phase& phase,
+                 bool is_prologue, TargetTraits target,
+                 llvm::Function& function) {
+  HostArguments arguments(nest, function);
+  HostPhaseEmitter emitter(nest, is_prologue, arguments, target, function);
+  return emitter.EmitPhase(phase);
+}
+
+}  // namespace ember::jit::llvm_ir

@@ -1,0 +1,81 @@
+// Emits assignments and updates, of one element or of all lanes.
+#ifndef EMBER_JIT_LLVM_EMIT_STORE_EMITTER_H_
+#define EMBER_JIT_LLVM_EMIT_STORE_EMITTER_H_
+
+#include <functional>
+#include <span>
+#include <utility>
+
+#include "jit/llvm/emit/expression_emitter.h"
+#include "jit/llvm/emit/ir.h"
+#include "jit/loops/loop_nest.h"
+
+namespace ember::jit::llvm_ir {
+
+class StoreEmitter {
+ public:
+  StoreEmitter(const loops::LoopNest& nest, TargetTraits target,
+               llvm::Function& function, Builder& builder,
+               ExpressionEmitter& expressions)
+      : nest_(nest),
+        target_(target),
+        function_(function),
+        b_(builder),
+        expressions_(expressions) {}
+
+  void Emit(std::span<const loops::Store> stores);
+  // Emits the store with `value` instead of the store's own value: assigns it
+  // to the element, or combines it with the element.
+  void EmitValue(const loops::Store& store, llvm::Value* value);
+  // Restricts stores to some threads. If `condition(buffer)` (i1) is not null,
+  // only threads for which it holds store to the buffer, and read the element
+  // that is updated.
+  void StoreOnlyIf(std::function<llvm::Value*(uint32_t buffer)> condition) {
+    condition_ = std::move(condition);
+  }
+
+  // Combines a and b by the store's update.
+  llvm::Value* Combine(const loops::Store& store, llvm::Value* a,
+                       llvm::Value* b);
+  // Returns the identity of the store's update: combining it with another value
+  // gives that value, except for a NaN.
+  llvm::Constant* Identity(const loops::Store& store);
+
+ private:
+  // A store whose operands are computed: value, or factor * other_factor.
+  struct Pending {
+    const loops::Store* store = nullptr;
+    Address address;
+    llvm::Value* value = nullptr;
+    llvm::Value* factor = nullptr;
+    llvm::Value* other_factor = nullptr;
+  };
+
+  Pending Prepare(const loops::Store& store);
+  bool IsFused(const loops::Store& store) const;
+  void Write(const Pending& pending);
+  void StoreNow(const Pending& pending);
+  void Update(const Pending& pending);
+  // Updates the elements lane by lane, because several lanes may have the same
+  // element.
+  void UpdateLaneByLane(const Pending& pending);
+  llvm::Value* Combined(const Pending& pending, llvm::Value* old);
+  // Combines the active lanes of the store's value to one value.
+  llvm::Value* Reduce(const Pending& pending);
+  llvm::Value* ReduceLanes(const loops::Store& store, llvm::Value* lanes);
+  llvm::Value* ValueOf(const Pending& pending);
+  DType TypeOf(const loops::Store& store) const {
+    return nest_.buffers[store.buffer].type;
+  }
+
+  const loops::LoopNest& nest_;
+  TargetTraits target_;
+  llvm::Function& function_;
+  Builder& b_;
+  ExpressionEmitter& expressions_;
+  std::function<llvm::Value*(uint32_t buffer)> condition_;
+};
+
+}  // namespace ember::jit::llvm_ir
+
+#endif  // EMBER_JIT_LLVM_EMIT_STORE_EMITTER_H_

@@ -1,0 +1,38 @@
+// Finds the buffers that a block stores to, and how invocations share them.
+// Works on nests that are not verified yet: it skips buffers that do not exist
+// and blocks deeper than kMaxNesting. Internal to the verifier.
+//
+//   invocation i < 8 { %r[i] = %x[i]; %t[0] = %r[i] }
+//
+// If %r is a register buffer, each invocation has its own element of it (first
+// index i). %t is shared.
+//
+// Sets of buffers have an entry per buffer of the nest. Thread-safe.
+#ifndef EMBER_JIT_LOOPS_ANALYSIS_BUFFER_USES_H_
+#define EMBER_JIT_LOOPS_ANALYSIS_BUFFER_USES_H_
+
+#include <vector>
+
+#include "jit/loops/loop_nest.h"
+
+namespace ember::loops {
+
+// True if the node loads from a buffer.
+bool IsAccess(const tensor::Node& node);
+
+// Returns the buffers that the block stores to.
+std::vector<bool> StoredIn(const LoopNest& nest, const Block& block);
+
+// Returns the stored buffers that the invocations of a loop with this variable
+// and body share, because some access does not have the variable as its first
+// index.
+std::vector<bool> SharedIn(const LoopNest& nest, NodeId variable,
+                           const Block& body);
+
+// Returns the register buffers that some access in an invocation loop indexes
+// with that loop's variable first.
+std::vector<bool> BuffersOfInvocations(const LoopNest& nest);
+
+}  // namespace ember::loops
+
+#endif  // EMBER_JIT_LOOPS_ANALYSIS_BUFFER_USES_H_

@@ -1,0 +1,46 @@
+// Recognises the body of a dot loop (LoopKind::kDot). The verifier, lowering
+// and back ends all rely on this one definition.
+//
+//   dot q < 4 { %y[l] += i32(%a[i, k * 4 + q]) * i32(%b[k, l, q]) }
+//
+//   - Types: 4 values with factors i8 or u8 in any pairing, or 2 values with
+//     factors i8, u8 or i16 in any pairing, sum to i32; 2 values with bf16
+//     factors sum to f32.
+//   - Each factor is a cast of a load. Neighbouring values of the loop read
+//     neighbouring elements along the last dim: the last index is the variable
+//     plus something that does not depend on it, and no other index depends on it.
+//   - The updated element does not depend on the variable. The update is +.
+#ifndef EMBER_JIT_LOOPS_ANALYSIS_DOT_PRODUCT_H_
+#define EMBER_JIT_LOOPS_ANALYSIS_DOT_PRODUCT_H_
+
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "base/status.h"
+#include "jit/loops/loop_nest.h"
+
+namespace ember::loops {
+
+// Signed bytes in -kSmallByte..kSmallByte are small: the sum of two products of
+// small bytes and any unsigned bytes fits 16 bits. x86 without VNNI has an
+// instruction for such sums.
+inline constexpr int64_t kSmallByte = 64;
+
+struct DotProduct {
+  int64_t count = 4;
+  const Store* store = nullptr;  // the store in the statement's body
+  NodeId a = 0;  // the loads of the two factors; they may be the same node
+  NodeId b = 0;
+};
+
+// Returns the dot product of the loop. Errors: kInvalidArgument with a message
+// that says what is wrong if the loop is no dot product.
+StatusOr<DotProduct> DotProductOf(const LoopNest& nest, const Statement& loop);
+
+// True if dot loops exist that add `count` products of a and b to the sum type.
+bool IsDotProductType(int64_t count, DType a, DType b, DType sum);
+
+}  // namespace ember::loops
+
+#endif  // EMBER_JIT_LOOPS_ANALYSIS_DOT_PRODUCT_H_

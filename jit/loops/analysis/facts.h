@@ -1,0 +1,163 @@
+// Knowledge about integer values at a place in a nest: from the ranges of
+// variables, from the conditions around, and from the checks before. For the
+// proofs of jit/loops/analysis/bounds.h.
+//
+//   Facts facts(nest);
+//   const size_t mark = facts.Mark();
+//   facts.AssumeIterates(i);          // in the body of `for i < N`
+//   facts.AssumeHolds(condition);     // in the body of `if i * 4 + j < N`
+//   facts.RangeOf(i);
+//   facts.Rollback(mark);             // behind the bodies
+//
+// The ranges that the pool has noted for its nodes are not used. Facts come
+// from the nest itself, and from this contract:
+//
+//   A nest is never executed with parameters for which an extent of an input
+//   or output overflows or is outside of 0..2^40, or for which such a buffer has
+//   more than 2^62 elements (where extents of 0 count as 1). The caller of the
+//   nest checks this and refuses such parameters.
+//
+// A load gives the same value again only if the element was not written in
+// between. So a fact about a value with loads in it ends at a store of the task
+// to that buffer (Forget). It is not noted at all if another task of the phase
+// or another invocation may store to the buffer and this one sees it: outputs
+// and kCall; kPacked in the prologue; kTask in an invocation loop that stores
+// to it.
+//
+// Not thread-safe. The nest must outlive it.
+#ifndef EMBER_JIT_LOOPS_ANALYSIS_FACTS_H_
+#define EMBER_JIT_LOOPS_ANALYSIS_FACTS_H_
+
+#include <cstdint>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include "jit/loops/loop_nest.h"
+#include "tensor/builder/linear.h"
+#include "tensor/interval.h"
+#include "tensor/range_rules.h"
+
+namespace ember::loops {
+
+// The largest extents and buffers of nests that are executed (the contract at
+// the begin of this file). A test may assume smaller ones.
+struct FactLimits {
+  // Largest extent of an input or output.
+  int64_t extent = tensor::kMaxExtent;
+  int64_t elements = int64_t{1} << 62;
+};
+
+// A product constant * factors[0] * factors[1] * ...; the factors are sorted.
+struct Product {
+  int64_t constant = 1;
+  std::vector<NodeId> factors;
+};
+
+class Facts {
+ public:
+  explicit Facts(const LoopNest& nest, FactLimits limits = {});
+
+  // Begins a phase. stored: the buffers that tasks of the phase store to.
+  void BeginPhase(std::vector<bool> stored);
+  // Begins a loop over invocations. shared: the buffers that several
+  // invocations of the loop access and some of them store to. Holds until
+  // EndInvocations.
+  void BeginInvocations(std::vector<bool> shared);
+  void EndInvocations() { BeginInvocations({}); }
+
+  size_t Mark() const { return facts_.size(); }
+  void Rollback(size_t mark);
+
+  // Assumes that the body of a loop over the Axis node runs.
+  void AssumeIterates(NodeId variable);
+  void AssumeHolds(NodeId condition);
+  void AssumeInBounds(NodeId index, NodeId extent);
+  // Assumes that the value of the node, which has no loads in it, is in the
+  // range.
+  void AssumeRange(NodeId node, tensor::Interval range) {
+    NoteRange(node, range, {});
+  }
+  // Drops the facts that no longer hold after a store of the task to the
+  // buffer.
+  void Forget(uint32_t buffer);
+
+  // Returns the range of an integer node that is not u64; the full range if
+  // nothing is known.
+  tensor::Interval RangeOf(NodeId node) const;
+  // Returns an i64 node as a sum over the integers, in which nothing wraps.
+  tensor::LinearSum ExactSum(NodeId node) const;
+  // Return bounds of a sum over the integers; nullopt if the bound does not fit
+  // 64 bits.
+  std::optional<int64_t> LowerBound(const tensor::LinearSum& sum) const;
+  std::optional<int64_t> UpperBound(const tensor::LinearSum& sum) const;
+  // True if the facts contradict each other, so that the current place is never
+  // reached.
+  bool IsUnreachable() const;
+  // Returns the sums that are known not to be negative.
+  std::vector<const tensor::LinearSum*> Inequalities() const;
+
+  // Returns the node as a product if the product is not negative, does not wrap
+  // and has no negative factor; else nullopt.
+  std::optional<Product> ExactProduct(NodeId node) const;
+
+ private:
+  struct Fact {
+    bool holds = true;
+    // Buffers from which the values in the fact are loaded.
+    std::vector<uint32_t> loads;
+    // if set, the fact is that the node is in `range`
+    std::optional<NodeId> node;
+    tensor::Interval range;
+    // if no node is set, the fact is that the sum is not negative
+    tensor::LinearSum sum;
+    bool is_impossible = false;
+  };
+
+  void NoteExtents(const Buffer& buffer);
+  void NoteExactRange(NodeId node, tensor::Interval range);
+  void NotePositive(NodeId node);
+  void NoteRange(NodeId node, tensor::Interval range,
+                 const std::vector<uint32_t>& loads);
+  // Adds the fact that a <= b, or that a < b if `strict`.
+  void NoteOrder(NodeId a, NodeId b, bool strict);
+  void NoteInequality(tensor::LinearSum sum,
+                      const std::vector<uint32_t>& loads);
+  void NoteComparison(const tensor::Node& comparison, bool holds);
+  // Returns the buffers that the nodes load from, or nullopt if one of these
+  // loads may give another value when repeated.
+  std::optional<std::vector<uint32_t>> StableLoads(
+      std::vector<NodeId> nodes) const;
+
+  tensor::Interval Compute(NodeId node) const;
+  bool FitsBuffer(const Product& product) const;
+  void Changed();
+
+  const LoopNest& nest_;
+  const FactLimits limits_;
+  // for each buffer: true if tasks of this phase store to it
+  std::vector<bool> stored_;
+  // For each buffer: true if invocations share it; empty outside of invocation
+  // loops.
+  std::vector<bool> shared_by_invocations_;
+  std::vector<Fact> facts_;
+  // Extents of each input and output, as products.
+  std::vector<std::vector<Product>> shapes_;
+  // ranges that RangeOf has computed
+  mutable std::unordered_map<NodeId, tensor::Interval> ranges_;
+};
+
+// Returns the node as a product; a node that is no product is its own only
+// factor. Returns nullopt if the constant is not positive or overflows.
+std::optional<Product> FactorsOf(const tensor::ExpressionPool& pool,
+                                 NodeId node);
+
+// Returns left + scale * right over the integers; nullopt if a coefficient
+// overflows.
+std::optional<tensor::LinearSum> AddScaled(const tensor::LinearSum& left,
+                                           const tensor::LinearSum& right,
+                                           int64_t scale);
+
+}  // namespace ember::loops
+
+#endif  // EMBER_JIT_LOOPS_ANALYSIS_FACTS_H_

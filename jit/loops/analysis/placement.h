@@ -1,0 +1,82 @@
+// Decides where a back end computes a value when it writes the code of a nest:
+// which of the loops and branches around a statement the value depends on, and
+// how far out it can be hoisted.
+//
+//   depth 0           the function's entry: constants, parameters
+//   depth 1           a task
+//   depth 2, 3, ...   loops and branches, from the outermost
+//
+// A node without loads is computed once, in the scope of its innermost variable
+// (its place). If a branch is directly in that scope, the node stays within the
+// branch, so that code which is skipped costs nothing. A variable whose value
+// is known further out counts as bound there: a constant of an unrolled loop,
+// or the number of an invocation. A node's value is known only as long as all
+// of its variables are (its home).
+//
+// Not thread-safe.
+#ifndef EMBER_JIT_LOOPS_ANALYSIS_PLACEMENT_H_
+#define EMBER_JIT_LOOPS_ANALYSIS_PLACEMENT_H_
+
+#include <cstdint>
+#include <unordered_map>
+#include <vector>
+
+#include "jit/loops/loop_nest.h"
+
+namespace ember::loops {
+
+// The place of nodes with loads, which must stay at their statement.
+inline constexpr int kNoPlace = INT32_MAX;
+
+class Placement {
+ public:
+  explicit Placement(const tensor::ExpressionPool& pool) : pool_(pool) {}
+
+  // Enters the function's entry, which is the first scope.
+  void EnterEntry() { scopes_.push_back({}); }
+  // Enters the body of a loop, which gives the variable a value.
+  void EnterLoop(NodeId variable);
+  // Enters code in which the variable has a value that is known from depth
+  // `place` on.
+  void EnterBinding(NodeId variable, int place);
+  // Enters code that may be skipped.
+  void EnterBranch();
+  void Leave();
+
+  int depth() const { return static_cast<int>(scopes_.size()) - 1; }
+  bool HasLoad(NodeId id) { return FactsOf(id).has_load; }
+  bool DependsOn(NodeId id, NodeId variable);
+  // Returns the depth of the scope of the node's innermost variable.
+  int HomeOf(NodeId id);
+  // Returns the depth at which the value is computed; kNoPlace if it has loads.
+  int PlaceOf(NodeId id);
+
+ private:
+  struct Facts {
+    bool has_load = false;
+    std::vector<NodeId> variables;  // sorted by number
+  };
+  struct Scope {
+    bool is_loop = false;
+    bool is_branch = false;
+    bool binds = false;
+    NodeId variable = 0;
+  };
+  struct Binding {
+    int home = 0;
+    int place = 0;
+  };
+
+  const Facts& FactsOf(NodeId id);
+  const Binding& BindingOf(NodeId variable) const;
+  void Bind(NodeId variable, int place);
+
+  const tensor::ExpressionPool& pool_;
+  std::vector<Scope> scopes_;
+  std::unordered_map<NodeId, Binding> bindings_;
+  std::unordered_map<NodeId, Facts> facts_;
+};
+
+}  // namespace ember::loops
+
+#endif  // EMBER_JIT_LOOPS_ANALYSIS_PLACEMENT_H_

@@ -1,0 +1,611 @@
+#include "jit/loops/evaluator/evaluator.h"
+
+#include <deque>
+#include <map>
+#include <random>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "base/check.h"
+#include "base/concat.h"
+#include "jit/loops/analysis/combining.h"
+#include "jit/loops/raw.h"
+#include "jit/loops/walk.h"
+#include "tensor/range_rules.h"
+#include "tensor/scalar.h"
+#include "tensor/update.h"
+
+namespace ember::loops {
+namespace {
+
+using tensor::EvaluateScalar;
+using tensor::LoadElement;
+using tensor::Node;
+using tensor::Opcode;
+using tensor::StoreElement;
+using tensor::Update;
+
+// Largest number of bytes of a buffer of the nest. A nest with a larger buffer
+// is refused before memory is allocated.
+constexpr int64_t kMaxBytes = int64_t{1} << 32;
+
+// The values of a node: one for each lane that runs a statement.
+using Values = std::vector<uint64_t>;
+
+// An iteration: the values of the variables, indexed by their numbers. Code
+// outside of vector loops runs one lane; code inside runs one per active lane.
+using Lane = std::vector<int64_t>;
+using Lanes = std::vector<Lane>;
+// The value that represents a variable outside of its loop.
+constexpr int64_t kOutside = INT64_MIN;
+
+// Remembers which runner accessed which element of a buffer, to detect data
+// races. A runner is one of the things that may run concurrently: the tasks of
+// a phase, or the invocations of a loop.
+class AccessLog {
+ public:
+  // Starts another phase or loop: earlier accesses no longer count.
+  void Begin() { ++round_; }
+
+  // Notes an access. Returns another runner that accesses the same element if
+  // one of the two accesses is a store; otherwise returns -1. Buffers that
+  // share memory count as one.
+  int64_t Note(const void* memory, size_t count, int64_t position,
+               int64_t runner, bool stores) {
+    std::vector<Access>& log = logs_[memory];
+    if (log.size() < count) log.resize(count);
+    Access& access = log[static_cast<size_t>(position)];
+    if (access.round != round_) access = {round_, -1, -1, false};
+    int64_t other = access.writer;
+    if (stores && (other < 0 || other == runner)) {
+      other = access.reader;
+      if (access.is_read_by_several && other == runner) other = runner + 1;
+    }
+    if (stores)
+      access.writer = runner;
+    else if (access.reader < 0)
+      access.reader = runner;
+    else
+      access.is_read_by_several |= access.reader != runner;
+    return other == runner ? -1 : other;
+  }
+
+ private:
+  struct Access {
+    uint64_t round = 0;
+    int64_t writer = -1;
+    int64_t reader = -1;
+    bool is_read_by_several = false;
+  };
+  uint64_t round_ = 0;
+  std::unordered_map<const void*, std::vector<Access>> logs_;
+};
+
+class Evaluator {
+ public:
+  Evaluator(const LoopNest& nest, std::span<const int64_t> parameters,
+            const EvaluateOptions& options)
+      : nest_(nest),
+        parameters_(parameters),
+        backwards_(options.backwards),
+        refuse_races_(options.refuse_races),
+        meetings_(options.meetings),
+        random_(options.seed) {}
+
+  Status Run(std::span<void* const> buffers) {
+    const Status status = RunPhases(buffers);
+    return status.ok() ? status
+                       : status.WithContext(Concat({"loops @", nest_.name}));
+  }
+
+ private:
+  Status RunPhases(std::span<void* const> buffers) {
+    if (parameters_.size() != nest_.parameters.size()) {
+      return InvalidArgumentError(
+          Concat({"expected ", nest_.parameters.size(), " parameters, found ",
+                  parameters_.size()}));
+    }
+    EMBER_RETURN_IF_ERROR(BindBuffers(buffers));
+    for (const Phase& phase : nest_.prologue) {
+      EMBER_RETURN_IF_ERROR(RunPhase(phase));
+    }
+    for (const Phase& phase : nest_.phases) {
+      EMBER_RETURN_IF_ERROR(RunPhase(phase));
+    }
+    return OkStatus();
+  }
+
+  // --- buffers ---
+
+  Status BindBuffers(std::span<void* const> given) {
+    size_t next = 0;
+    for (size_t i = 0; i < nest_.buffers.size(); ++i) {
+      const Buffer& buffer = nest_.buffers[i];
+      EMBER_RETURN_IF_ERROR(FindExtents(buffer));
+      if (buffer.scope == MemoryScope::kInput ||
+          buffer.scope == MemoryScope::kOutput) {
+        memory_.push_back(next < given.size() ? given[next] : nullptr);
+        ++next;
+        continue;
+      }
+      const int64_t bytes = ElementCount(i) * DTypeByteSize(buffer.type);
+      if (bytes > kMaxBytes) {
+        return ResourceExhaustedError(
+            Concat({"buffer %", buffer.name, " of ", bytes, " bytes"}));
+      }
+      owned_[i].resize(static_cast<size_t>(bytes));
+      memory_.push_back(owned_[i].data());
+      FillRandomly(i);
+    }
+    if (next == given.size()) return OkStatus();
+    return InvalidArgumentError(
+        Concat({"expected ", next, " buffers, found ", given.size()}));
+  }
+
+  Status FindExtents(const Buffer& buffer) {
+    std::vector<int64_t> extents;
+    int64_t count = DTypeByteSize(buffer.type);
+    for (NodeId node : buffer.extents) {
+      Values value;
+      EMBER_RETURN_IF_ERROR(Evaluate(node, NoLoops(), value));
+      const int64_t extent = static_cast<int64_t>(value[0]);
+      if (extent < 0 || extent > tensor::kMaxExtent ||
+          __builtin_mul_overflow(count, std::max<int64_t>(extent, 1), &count)) {
+        return InvalidArgumentError(
+            Concat({"buffer %", buffer.name, ": expected extents in 0..",
+                    tensor::kMaxExtent, " and a size of 63 bits, found extent ",
+                    extents.size(), " of ", extent}));
+      }
+      extents.push_back(extent);
+    }
+    extents_.push_back(std::move(extents));
+    return OkStatus();
+  }
+
+  int64_t ElementCount(size_t buffer) const {
+    int64_t count = 1;
+    for (int64_t extent : extents_[buffer]) count *= extent;
+    return count;
+  }
+
+  void FillRandomly(size_t buffer) {
+    const DType type = nest_.buffers[buffer].type;
+    const int64_t count = ElementCount(buffer);
+    for (int64_t i = 0; i < count; ++i) {
+      const uint64_t bits = type == DType::kBool ? random_() & 1 : random_();
+      StoreElement(memory_[buffer], i, type, bits);
+    }
+  }
+
+  // Returns the position of an element in its buffer, or an error that names
+  // the index that is out of bounds.
+  StatusOr<int64_t> Position(uint32_t buffer,
+                             std::span<const int64_t> indices) const {
+    int64_t position = 0;
+    for (size_t dim = 0; dim < indices.size(); ++dim) {
+      const int64_t extent = extents_[buffer][dim];
+      if (indices[dim] < 0 || indices[dim] >= extent) {
+        return InternalError(OutOfBounds(buffer, dim, indices[dim], extent));
+      }
+      position = position * extent + indices[dim];
+    }
+    return position;
+  }
+
+  std::string OutOfBounds(uint32_t buffer, size_t dim, int64_t index,
+                          int64_t extent) const {
+    return Concat({"buffer %", nest_.buffers[buffer].name, ": expected index ",
+                   dim, " in 0..", extent - 1, ", found ", index});
+  }
+
+  // --- expressions ---
+
+  // A node of a program, which is a list of nodes. The positions of its
+  // operands' values begin at `first` in the program's list of operands.
+  struct Step {
+    const Node* node = nullptr;
+    size_t first = 0, count = 0;
+    bool is_raw = false;
+  };
+  // A node and all nodes that it is computed from, operands before users.
+  struct Program {
+    std::vector<Step> steps;
+    std::vector<size_t> operands;
+  };
+
+  const Program& ProgramOf(NodeId root) {
+    Program& program = programs_[root];
+    if (!program.steps.empty()) return program;
+    std::unordered_map<NodeId, size_t> places;
+    for (NodeId id : NodesUnder(nest_.pool, {&root, 1})) {
+      const Node& node = nest_.pool[id];
+      Step& step = program.steps.emplace_back();
+      step.node = &node;
+      step.first = program.operands.size();
+      for (NodeId operand : OperandsOf(nest_.pool, id))
+        program.operands.push_back(places[operand]);
+      step.count = program.operands.size() - step.first;
+      step.is_raw = IsRaw(node);
+      places.emplace(id, places.size());
+    }
+    return program;
+  }
+
+  Lanes NoLoops() const { return {Lane(nest_.variables.size(), kOutside)}; }
+  int64_t& ValueOf(NodeId variable, Lane& lane) const {
+    return lane[nest_.pool[variable].immediate];
+  }
+
+  // Computes the value of the node in each lane.
+  Status Evaluate(NodeId root, const Lanes& lanes, Values& values) {
+    const Program& program = ProgramOf(root);
+    values.clear();
+    known_.resize(program.steps.size());
+    for (const Lane& lane : lanes) {
+      for (size_t i = 0; i < program.steps.size(); ++i) {
+        const Step& step = program.steps[i];
+        operands_.clear();
+        for (size_t place = step.first; place < step.first + step.count;
+             ++place) {
+          operands_.push_back(known_[program.operands[place]]);
+        }
+        EMBER_RETURN_IF_ERROR(EvaluateStep(step, lane, operands_, known_[i]));
+      }
+      values.push_back(known_[program.steps.size() - 1]);
+    }
+    return OkStatus();
+  }
+
+  Status EvaluateStep(const Step& step, const Lane& lane,
+                      const Values& operands, uint64_t& value) {
+    const Node& node = *step.node;
+    switch (node.opcode) {
+      case Opcode::kConstant:
+        value = node.immediate;
+        return OkStatus();
+      case Opcode::kParameter:
+        value = static_cast<uint64_t>(parameters_[node.immediate]);
+        return OkStatus();
+      case Opcode::kAxis: {
+        const int64_t variable = lane[node.immediate];
+        EMBER_CHECK(variable != kOutside)
+            << "variable " << nest_.variables[node.immediate]
+            << " outside of its loop";
+        value = static_cast<uint64_t>(variable);
+        return OkStatus();
+      }
+      case Opcode::kLoad:
+      case Opcode::kPad:
+        return Load(node, operands, value);
+      default: {
+        const auto operand = [&](size_t i) {
+          return i < operands.size() ? operands[i] : 0;
+        };
+        const DType type = nest_.pool[node.operands[0]].type;
+        const tensor::ScalarOperands bits = {operand(0), operand(1),
+                                             operand(2)};
+        if (step.is_raw) {
+          EMBER_ASSIGN_OR_RETURN(
+              value, EvaluateRaw(node.opcode, type, node.type, bits));
+        } else {
+          value = EvaluateScalar(node.opcode, type, node.type, bits);
+        }
+        return OkStatus();
+      }
+    }
+  }
+
+  Status Load(const Node& node, const Values& operands, uint64_t& value) {
+    const size_t rank = extents_[node.buffer].size();
+    indices_.clear();
+    for (size_t i = 0; i < rank; ++i)
+      indices_.push_back(static_cast<int64_t>(operands[i]));
+    const StatusOr<int64_t> position = Position(node.buffer, indices_);
+    if (position.ok()) {
+      EMBER_RETURN_IF_ERROR(NoteAccess(node.buffer, *position, false));
+      value = LoadElement(memory_[node.buffer], *position, node.type);
+      return OkStatus();
+    }
+    if (node.opcode == Opcode::kLoad) return position.status();
+    value = operands[rank];
+    return OkStatus();
+  }
+
+  // --- races ---
+
+  Status NoteAccess(uint32_t buffer, int64_t position, bool stores) {
+    const bool notes = refuse_races_ || meets_;
+    if (!notes || task_ < 0) return OkStatus();
+    const MemoryScope scope = nest_.buffers[buffer].scope;
+    if (scope == MemoryScope::kRegister) return OkStatus();
+    const size_t count = static_cast<size_t>(ElementCount(buffer));
+    const auto note = [&](AccessLog& log, int64_t runner, const char* what) {
+      const int64_t other =
+          log.Note(memory_[buffer], count, position, runner, stores);
+      if (other < 0) return OkStatus();
+      return InternalError(
+          Concat({"buffer %", nest_.buffers[buffer].name, ": element ",
+                  position, " is accessed by ", what, " ", runner, " and ",
+                  other, " at once, and stored to"}));
+    };
+    if (meets_) {
+      const bool is_own = invocation_ >= 0 && !(combines_ && stores);
+      const int64_t first = is_own ? invocation_ : 0;
+      const char* const what = "invocations that have not synchronised,";
+      EMBER_RETURN_IF_ERROR(note(since_meeting_, first, what));
+      // Outside of invocation loops every invocation performs the access.
+      // Recording two of them is enough to detect a race.
+      if (invocation_ < 0 && !stores)
+        EMBER_RETURN_IF_ERROR(note(since_meeting_, 1, what));
+    }
+    if (!refuse_races_) return OkStatus();
+    if (scope != MemoryScope::kTask)
+      EMBER_RETURN_IF_ERROR(note(by_tasks_, task_, "tasks"));
+    if (invocation_ < 0 || (combines_ && stores)) return OkStatus();
+    return note(by_invocations_, invocation_, "invocations");
+  }
+
+  // --- statements ---
+
+  Status RunPhase(const Phase& phase) {
+    Values tasks;
+    EMBER_RETURN_IF_ERROR(
+        Evaluate(ExtentOf(nest_.pool, phase.task), NoLoops(), tasks));
+    const int64_t count = static_cast<int64_t>(tasks[0]);
+    by_tasks_.Begin();
+    meets_ = meetings_ != nullptr && HasInvocationLoop(phase.body);
+    for (int64_t i = 0; i < count; ++i) {
+      const int64_t task = backwards_ ? count - 1 - i : i;
+      task_ = task;
+      since_meeting_.Begin();
+      begun_.clear();
+      on_their_way_.clear();
+      for (size_t buffer = 0; buffer < nest_.buffers.size(); ++buffer) {
+        const MemoryScope scope = nest_.buffers[buffer].scope;
+        if (scope == MemoryScope::kTask || scope == MemoryScope::kRegister) {
+          FillRandomly(buffer);
+        }
+      }
+      Lanes lanes = NoLoops();
+      ValueOf(phase.task, lanes[0]) = task;
+      EMBER_RETURN_IF_ERROR(RunBlock(phase.body, lanes));
+    }
+    return OkStatus();
+  }
+
+  Status RunBlock(const Block& block, const Lanes& lanes) {
+    for (const Statement& statement : block) {
+      if (meets_ && meetings_->contains(&statement)) since_meeting_.Begin();
+      EMBER_RETURN_IF_ERROR(RunStatement(statement, lanes));
+    }
+    return OkStatus();
+  }
+
+  Status RunStatement(const Statement& statement, const Lanes& lanes) {
+    if (lanes.empty()) return OkStatus();
+    switch (statement.kind) {
+      case Statement::Kind::kFor:
+        return RunLoop(statement, lanes);
+      case Statement::Kind::kIf:
+        return RunIf(statement, lanes);
+      case Statement::Kind::kStore:
+        return RunStore(statement.stores, lanes);
+      case Statement::Kind::kCheck:
+        return RunCheck(statement, lanes);
+      case Statement::Kind::kPrefetch:
+        break;
+      case Statement::Kind::kAwait:
+        return RunAwait(statement.groups);
+    }
+    return OkStatus();
+  }
+
+  Status RunLoop(const Statement& loop, const Lanes& lanes) {
+    // The extent does not depend on the lane, so it is evaluated in one lane
+    // only.
+    Values extents;
+    EMBER_RETURN_IF_ERROR(
+        Evaluate(ExtentOf(nest_.pool, loop.variable), {lanes[0]}, extents));
+    const int64_t extent = static_cast<int64_t>(extents[0]);
+    if (loop.loop == LoopKind::kVector) {
+      Lanes vector;
+      for (int64_t i = 0; i < extent; ++i) {
+        vector.push_back(lanes[0]);
+        ValueOf(loop.variable, vector.back()) = backwards_ ? extent - 1 - i : i;
+      }
+      return RunBlock(loop.body, vector);
+    }
+    const bool is_invocations = IsInvocationLoop(loop);
+    if (is_invocations) by_invocations_.Begin();
+    combines_ = IsCombining(nest_.pool, loop);
+    Lanes iteration = lanes;
+    for (int64_t i = 0; i < extent; ++i) {
+      const int64_t value = is_invocations && backwards_ ? extent - 1 - i : i;
+      if (is_invocations) {
+        invocation_ = value;
+        for (uint32_t buffer : OwnRegisters(loop)) FillRandomly(buffer);
+      }
+      for (Lane& lane : iteration) ValueOf(loop.variable, lane) = value;
+      EMBER_RETURN_IF_ERROR(RunBlock(loop.body, iteration));
+    }
+    if (is_invocations) invocation_ = -1;
+    combines_ = false;
+    return OkStatus();
+  }
+
+  // Returns the register buffers to which the loop stores without its variable
+  // as the first index. The contents of such a buffer belong to one value of
+  // the loop.
+  const std::vector<uint32_t>& OwnRegisters(const Statement& loop) {
+    const auto [known, is_new] =
+        own_registers_.emplace(&loop, std::vector<uint32_t>());
+    if (is_new) CollectOwnRegisters(loop.body, loop.variable, known->second);
+    return known->second;
+  }
+
+  void CollectOwnRegisters(const Block& block, NodeId variable,
+                           std::vector<uint32_t>& own) const {
+    for (const Statement& statement : block) {
+      CollectOwnRegisters(statement.body, variable, own);
+      for (const Store& store : statement.stores) {
+        const bool is_kept =
+            !store.indices.empty() && store.indices[0] == variable;
+        if (nest_.buffers[store.buffer].scope == MemoryScope::kRegister &&
+            !is_kept) {
+          own.push_back(store.buffer);
+        }
+      }
+    }
+  }
+
+  Status RunIf(const Statement& statement, const Lanes& lanes) {
+    Values conditions;
+    EMBER_RETURN_IF_ERROR(Evaluate(statement.condition, lanes, conditions));
+    Lanes active;
+    for (size_t i = 0; i < lanes.size(); ++i) {
+      if (conditions[i] != 0) active.push_back(lanes[i]);
+    }
+    return RunBlock(statement.body, active);
+  }
+
+  Status RunCheck(const Statement& check, const Lanes& lanes) {
+    Values indices, extents;
+    EMBER_RETURN_IF_ERROR(Evaluate(check.index, lanes, indices));
+    EMBER_RETURN_IF_ERROR(Evaluate(check.extent, lanes, extents));
+    for (size_t i = 0; i < lanes.size(); ++i) {
+      const int64_t index = static_cast<int64_t>(indices[i]);
+      const int64_t extent = static_cast<int64_t>(extents[i]);
+      if (index >= 0 && index < extent) continue;
+      return InvalidArgumentError(
+          OutOfBounds(check.buffer, check.dim, index, extent));
+    }
+    return OkStatus();
+  }
+
+  // Computes all values in all lanes before the first store.
+  Status RunStore(const std::vector<Store>& stores, const Lanes& lanes) {
+    std::vector<Values>& values = values_;
+    std::vector<std::vector<int64_t>>& positions = positions_;
+    if (values.size() < stores.size()) values.resize(stores.size());
+    if (positions.size() < stores.size()) positions.resize(stores.size());
+    for (size_t i = 0; i < stores.size(); ++i) {
+      EMBER_RETURN_IF_ERROR(Evaluate(stores[i].value, lanes, values[i]));
+      EMBER_RETURN_IF_ERROR(FindPositions(stores[i], lanes, positions[i]));
+    }
+    for (size_t i = 0; i < stores.size(); ++i) {
+      for (size_t lane = 0; lane < lanes.size(); ++lane) {
+        EMBER_RETURN_IF_ERROR(
+            NoteAccess(stores[i].buffer, positions[i][lane], true));
+        if (stores[i].is_async) {
+          begun_.push_back(
+              {&stores[i], positions[i][lane], values[i][lane], invocation_});
+        } else {
+          StoreOne(stores[i], positions[i][lane], values[i][lane]);
+        }
+      }
+    }
+    return OkStatus();
+  }
+
+  // Performs asynchronous stores at the await, as late as they may happen. Each
+  // counts as an access by the invocation that began it.
+  Status RunAwait(int64_t groups) {
+    on_their_way_.push_back(std::exchange(begun_, {}));
+    const int64_t invocation = invocation_;
+    while (static_cast<int64_t>(on_their_way_.size()) > groups) {
+      for (const AsyncStore& late : on_their_way_.front()) {
+        invocation_ = late.invocation;
+        if (meets_) {
+          EMBER_RETURN_IF_ERROR(
+              NoteAccess(late.store->buffer, late.position, true));
+        }
+        StoreOne(*late.store, late.position, late.value);
+      }
+      on_their_way_.pop_front();
+    }
+    invocation_ = invocation;
+    return OkStatus();
+  }
+
+  Status FindPositions(const Store& store, const Lanes& lanes,
+                       std::vector<int64_t>& positions) {
+    const size_t rank = store.indices.size();
+    if (of_dims_.size() < rank) of_dims_.resize(rank);
+    for (size_t dim = 0; dim < rank; ++dim) {
+      EMBER_RETURN_IF_ERROR(Evaluate(store.indices[dim], lanes, of_dims_[dim]));
+    }
+    positions.clear();
+    for (size_t lane = 0; lane < lanes.size(); ++lane) {
+      indices_.clear();
+      for (size_t dim = 0; dim < rank; ++dim)
+        indices_.push_back(static_cast<int64_t>(of_dims_[dim][lane]));
+      EMBER_ASSIGN_OR_RETURN(const int64_t position,
+                             Position(store.buffer, indices_));
+      positions.push_back(position);
+    }
+    return OkStatus();
+  }
+
+  void StoreOne(const Store& store, int64_t position, uint64_t value) {
+    void* memory = memory_[store.buffer];
+    const DType type = nest_.buffers[store.buffer].type;
+    if (store.update != Update::kAssign) {
+      const uint64_t old = LoadElement(memory, position, type);
+      value =
+          EvaluateScalar(OpcodeOf(store.update), type, type, {old, value, 0});
+    }
+    StoreElement(memory, position, type, value);
+  }
+
+  const LoopNest& nest_;
+  const std::span<const int64_t> parameters_;
+  const bool backwards_;
+  const bool refuse_races_;
+  const std::unordered_set<const Statement*>* const meetings_;
+  bool meets_ = false;  // true if the phase has invocation loops
+  int64_t task_ = -1;   // number of the running task, or -1
+  // The running value of the surrounding invocation loop, or -1.
+  int64_t invocation_ = -1;
+  // true if the invocations update one element together
+  bool combines_ = false;
+  // The task's asynchronous stores: `begun_` holds those that no await has put
+  // into a group yet, `on_their_way_` the groups that are not stored yet.
+  struct AsyncStore {
+    const Store* store = nullptr;
+    int64_t position = 0;
+    uint64_t value = 0;
+    int64_t invocation = -1;
+  };
+  std::vector<AsyncStore> begun_;
+  std::deque<std::vector<AsyncStore>> on_their_way_;
+  AccessLog by_tasks_;
+  AccessLog by_invocations_;
+  AccessLog since_meeting_;
+  std::vector<std::vector<int64_t>> extents_;  // extents of each buffer
+  std::vector<void*> memory_;                  // memory of each buffer
+  // Memory of buffers that are neither inputs nor outputs. Key: the buffer.
+  std::map<size_t, std::vector<uint8_t>> owned_;
+  // programs of the expressions that were evaluated; key: the root
+  std::unordered_map<NodeId, Program> programs_;
+  // Scratch memory that is reused: for a program's steps, for the dims of an
+  // access, and for a statement's stores.
+  Values known_, operands_;
+  std::vector<int64_t> indices_;
+  std::vector<Values> of_dims_, values_;
+  std::vector<std::vector<int64_t>> positions_;
+  // Result of OwnRegisters. Key: an invocation loop.
+  std::unordered_map<const Statement*, std::vector<uint32_t>> own_registers_;
+  std::mt19937_64 random_;
+};
+
+}  // namespace
+
+Status Evaluate(const LoopNest& nest, std::span<const int64_t> parameters,
+                std::span<void* const> buffers,
+                const EvaluateOptions& options) {
+  return Evaluator(nest, parameters, options).Run(buffers);
+}
+
+}  // namespace ember::loops

@@ -1,0 +1,54 @@
+// Defines what a loop nest computes: executes it statement by statement and
+// lane by lane, as simply as possible. Lowering and back ends are compared with
+// it, and it is compared with the evaluator of the dispatch IR. Slow; for tests
+// and for finding which step of the JIT is wrong.
+//
+//   std::vector<void*> buffers = {x.data(), y.data()};
+//   EMBER_RETURN_IF_ERROR(loops::Evaluate(nest, {batch}, buffers));
+//
+// Memory that has no defined contents is random, so that code which relies on
+// it is noticed: kPacked and kCall buffers before the first phase, kTask and
+// kRegister buffers when a task begins, and an invocation's own registers when
+// a value of its loop begins. Asynchronous stores happen as late as they may:
+// in the await that covers them.
+#ifndef EMBER_JIT_LOOPS_EVALUATOR_EVALUATOR_H_
+#define EMBER_JIT_LOOPS_EVALUATOR_EVALUATOR_H_
+
+#include <cstdint>
+#include <span>
+#include <unordered_set>
+
+#include "base/status.h"
+#include "jit/loops/loop_nest.h"
+
+namespace ember::loops {
+
+// Evaluates a verified nest. buffers: one pointer per input and output,
+// row-major. Errors: kInvalidArgument if a Check fails ("loops @name: buffer
+// %x: expected index 0 in 0..4, found 7"); kInternal for an access out of
+// bounds, which is a bug of the nest.
+struct EvaluateOptions {
+  // seed of the contents of memory that has no defined contents
+  uint64_t seed = 0;
+  // Runs tasks, invocations and lanes from the last to the first. Tests use
+  // this because results may not depend on the order.
+  bool backwards = false;
+  // Fails with kInternal on a data race that sequential execution hides: a task
+  // stores to an element that another task of its phase accesses, or an
+  // invocation to one that another invocation of its loop accesses.
+  bool refuse_races = false;
+  // If not null: the statements before which the invocations of a task
+  // synchronise, as barriers of a device do. The evaluation fails with
+  // kInternal if, in a phase with invocation loops and since the last barrier,
+  // an invocation accesses an element that another one stored, or stores to one
+  // that another accessed. Statements outside of those loops are run by all
+  // invocations, but only the first one stores.
+  const std::unordered_set<const Statement*>* meetings = nullptr;
+};
+Status Evaluate(const LoopNest& nest, std::span<const int64_t> parameters,
+                std::span<void* const> buffers,
+                const EvaluateOptions& options = {});
+
+}  // namespace ember::loops
+
+#endif  // EMBER_JIT_LOOPS_EVALUATOR_EVALUATOR_H_

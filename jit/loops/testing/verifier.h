@@ -1,0 +1,31 @@
+// Helpers for tests of the verifier: errors of nests, and of bodies in a nest
+// with some buffers.
+//
+//   EXPECT_EQ(BodyError("%s[t + 16] = 0"), "store to %s: index 0: ...");
+#ifndef EMBER_JIT_LOOPS_TESTING_VERIFIER_H_
+#define EMBER_JIT_LOOPS_TESTING_VERIFIER_H_
+
+#include <string>
+#include <string_view>
+
+#include "jit/loops/loop_nest.h"
+
+namespace ember::loops {
+
+// Returns the message of Verify; empty if the nest is right.
+std::string ErrorOf(const LoopNest& nest);
+std::string ErrorOf(const std::string& text);
+
+// Returns a nest with some buffers and one phase of 4 tasks t with this body.
+std::string WithBody(const std::string& body);
+
+// Returns the error without the context at its begin.
+std::string WithoutContext(std::string error,
+                           std::string_view context = "loops @t: phase 0: ");
+// Returns the error of WithBody(body), without the context.
+std::string BodyError(const std::string& body);
+void ExpectNoProof(const std::string& body);
+
+}  // namespace ember::loops
+
+#endif  // EMBER_JIT_LOOPS_TESTING_VERIFIER_H_

@@ -1,0 +1,317 @@
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/concat.h"
+#include "base/lexer.h"
+#include "jit/loops/text/keywords.h"
+#include "jit/loops/text/text.h"
+#include "tensor/builder/draft.h"
+#include "tensor/text/declaration_parser.h"
+#include "tensor/text/expression_parser.h"
+
+namespace ember::loops {
+namespace {
+
+using tensor::Draft;
+using tensor::DraftStore;
+using tensor::Expression;
+using tensor::NameScope;
+using tensor::Opcode;
+
+// Number of the scope, in the expression pool, of nodes that depend on a
+// variable or a load.
+constexpr int kBodyScope = 1;
+
+// Returns the keyword's position in the list; nothing if the token is not in
+// it.
+template <size_t size>
+std::optional<size_t> FindKeyword(const Token& token,
+                                  const std::string_view (&keywords)[size]) {
+  if (token.kind != Token::kIdentifier) return std::nullopt;
+  for (size_t i = 0; i < size; ++i) {
+    if (token.text == keywords[i]) return i;
+  }
+  return std::nullopt;
+}
+
+class NestParser {
+ public:
+  explicit NestParser(std::string_view text)
+      : lexer_(text), expressions_(lexer_) {
+    draft_.allows_raw = true;
+  }
+
+  StatusOr<LoopNest> Run() {
+    EMBER_RETURN_IF_ERROR(ParseSignature());
+    EMBER_RETURN_IF_ERROR(lexer_.Expect("{"));
+    while (FindKeyword(lexer_.Peek(), kScopeKeywords)) {
+      EMBER_RETURN_IF_ERROR(ParseLocalBuffer());
+    }
+    names_ = header_;
+    names_.scope = kBodyScope;
+    while (!lexer_.Accept("}")) EMBER_RETURN_IF_ERROR(ParsePhase());
+    if (!lexer_.AtEnd()) return lexer_.ExpectedError("the end of the text");
+    nest_.parameters = std::move(draft_.parameters);
+    nest_.pool = std::move(draft_.pool);
+    return std::move(nest_);
+  }
+
+ private:
+  // --- signature ---
+
+  Status ParseSignature() {
+    EMBER_RETURN_IF_ERROR(lexer_.Expect("loops"));
+    EMBER_ASSIGN_OR_RETURN(
+        const Token name,
+        lexer_.ExpectSigil('@', "the name of the nest (@name)"));
+    nest_.name = name.name();
+    EMBER_RETURN_IF_ERROR(ParseHeader(lexer_, header_, draft_));
+    EMBER_RETURN_IF_ERROR(lexer_.Expect("("));
+    if (lexer_.Accept(")")) return OkStatus();
+    while (true) {
+      EMBER_RETURN_IF_ERROR(ParseBufferParameter());
+      if (lexer_.Accept(")")) return OkStatus();
+      if (!lexer_.Accept(",")) return lexer_.ExpectedError("',' or ')'");
+    }
+  }
+
+  // Parses a buffer parameter: %x: input f32[N, 64]
+  Status ParseBufferParameter() {
+    EMBER_ASSIGN_OR_RETURN(const Token name, ParseNewBuffer(lexer_, draft_));
+    EMBER_RETURN_IF_ERROR(lexer_.Expect(":"));
+    if (lexer_.Accept("input"))
+      return ParseBufferType(name, MemoryScope::kInput);
+    if (lexer_.Accept("output"))
+      return ParseBufferType(name, MemoryScope::kOutput);
+    return lexer_.ExpectedError("'input' or 'output'");
+  }
+
+  // Parses the declaration of a buffer: task %t: f32[64]
+  Status ParseLocalBuffer() {
+    const Token keyword = lexer_.Next();
+    const MemoryScope scope =
+        static_cast<MemoryScope>(*FindKeyword(keyword, kScopeKeywords));
+    if (scope == MemoryScope::kInput || scope == MemoryScope::kOutput) {
+      return ErrorAt(keyword,
+                     Concat({"expected '", keyword.text,
+                             "' only among the parameters of the nest"}));
+    }
+    EMBER_ASSIGN_OR_RETURN(const Token name, ParseNewBuffer(lexer_, draft_));
+    EMBER_RETURN_IF_ERROR(lexer_.Expect(":"));
+    return ParseBufferType(name, scope);
+  }
+
+  Status ParseBufferType(const Token& name, MemoryScope scope) {
+    // The buffer's kind does not matter here: expressions in the text refer to
+    // the buffer only in loads.
+    EMBER_RETURN_IF_ERROR(ParseTypeAndExtents(
+        lexer_, name, tensor::BufferKind::kTemporary, header_, draft_));
+    const tensor::DraftBuffer& parsed = draft_.buffers.back();
+    nest_.buffers.push_back({parsed.name, parsed.type, scope, parsed.extents});
+    return OkStatus();
+  }
+
+  // --- Parsing phases and loops. ---
+
+  Status ParsePhase() {
+    if (lexer_.Accept("let")) return ParseLet();
+    const bool is_prologue = lexer_.Peek().Is("prologue");
+    if (!is_prologue && !lexer_.Peek().Is("phase")) {
+      return lexer_.ExpectedError(
+          "a buffer, 'prologue', 'phase', 'let' or '}'");
+    }
+    const Token keyword = lexer_.Next();
+    if (is_prologue && !nest_.phases.empty()) {
+      return ErrorAt(keyword, "expected 'prologue' before the first 'phase'");
+    }
+    Phase phase;
+    EMBER_RETURN_IF_ERROR(ParseLoop(phase.task, phase.body));
+    (is_prologue ? nest_.prologue : nest_.phases).push_back(std::move(phase));
+    return OkStatus();
+  }
+
+  // Parses a loop after its keyword: i < N { ... }
+  Status ParseLoop(NodeId& variable, Block& body) {
+    EMBER_ASSIGN_OR_RETURN(
+        const tensor::ParsedAxis axis,
+        tensor::ParseAxis(lexer_, "a variable", names_, draft_));
+    const std::string_view name = axis.name.text;
+    variable = draft_.pool.Intern(Opcode::kAxis, DType::kI64, {&axis.extent, 1},
+                                  VariableNumber(name), kBodyScope);
+    EMBER_RETURN_IF_ERROR(
+        tensor::DefineName(names_.names, axis.name, name, variable));
+    EMBER_RETURN_IF_ERROR(ParseBlock(body));
+    names_.names.erase(names_.names.find(name));
+    return OkStatus();
+  }
+
+  // Returns the number of the variable with the name. Loops that are not within
+  // each other may share a name, and so a number.
+  uint64_t VariableNumber(std::string_view name) {
+    const auto [it, is_new] =
+        variables_.emplace(std::string(name), nest_.variables.size());
+    if (is_new) nest_.variables.emplace_back(name);
+    return it->second;
+  }
+
+  // --- statements ---
+
+  // Parses a block: '{' statements '}'. The names of its lets are known only
+  // within it.
+  Status ParseBlock(Block& block) {
+    if (++nesting_ > kMaxNesting) {
+      return ErrorAt(lexer_.Peek(), Concat({"expected at most ", kMaxNesting,
+                                            " statements in each other"}));
+    }
+    EMBER_RETURN_IF_ERROR(lexer_.Expect("{"));
+    const auto outer = names_.sigils;
+    while (!lexer_.Accept("}")) {
+      if (lexer_.Accept("let")) {
+        EMBER_RETURN_IF_ERROR(ParseLet());
+        continue;
+      }
+      Statement statement;
+      EMBER_RETURN_IF_ERROR(ParseStatement(statement));
+      block.push_back(std::move(statement));
+    }
+    names_.sigils = outer;
+    --nesting_;
+    return OkStatus();
+  }
+
+  Status ParseLet() {
+    EMBER_ASSIGN_OR_RETURN(const Token name, lexer_.ExpectSigil('%', "a name"));
+    EMBER_RETURN_IF_ERROR(lexer_.Expect("="));
+    EMBER_ASSIGN_OR_RETURN(const Expression value, expressions_.Parse());
+    EMBER_ASSIGN_OR_RETURN(const NodeId node,
+                           Resolve(value, {}, names_, draft_));
+    return tensor::DefineName(names_.sigils, name, name.name(), node);
+  }
+
+  Status ParseStatement(Statement& statement) {
+    const Token start = lexer_.Peek();
+    if (const auto loop = FindKeyword(start, kLoopKeywords)) {
+      lexer_.Next();
+      statement.kind = Statement::Kind::kFor;
+      statement.loop = static_cast<LoopKind>(*loop);
+      return ParseLoop(statement.variable, statement.body);
+    }
+    if (lexer_.Accept("if")) {
+      statement.kind = Statement::Kind::kIf;
+      EMBER_ASSIGN_OR_RETURN(const Expression condition, expressions_.Parse());
+      EMBER_ASSIGN_OR_RETURN(
+          statement.condition,
+          ResolveAs(condition, DType::kBool, names_, draft_));
+      return ParseBlock(statement.body);
+    }
+    if (lexer_.Accept("check")) return ParseCheck(statement);
+    if (lexer_.Accept("prefetch")) return ParsePrefetch(statement);
+    if (lexer_.Accept("await")) return ParseAwait(statement);
+    statement.kind = Statement::Kind::kStore;
+    if (start.kind == Token::kSigil || start.text == "async")
+      return ParseStore(statement.stores);
+    if (!lexer_.Accept("{")) {
+      return lexer_.ExpectedError(
+          "a loop, 'if', 'check', 'prefetch', 'await', 'let', a store "
+          "(%name[...] = ...) or '}'");
+    }
+    while (!lexer_.Accept("}")) {
+      EMBER_RETURN_IF_ERROR(ParseStore(statement.stores));
+    }
+    return OkStatus();
+  }
+
+  // Parses a store: %y[i] += value
+  Status ParseStore(std::vector<Store>& stores) {
+    const bool is_async = lexer_.Accept("async");
+    EMBER_ASSIGN_OR_RETURN(DraftStore store,
+                           tensor::ParseStore(lexer_, names_, draft_));
+    EMBER_ASSIGN_OR_RETURN(store.update, tensor::ParseUpdate(lexer_));
+    EMBER_ASSIGN_OR_RETURN(const Expression value, expressions_.Parse());
+    const DType type = draft_.buffers[store.buffer].type;
+    EMBER_ASSIGN_OR_RETURN(const NodeId node,
+                           ResolveAs(value, type, names_, draft_));
+    stores.push_back(
+        {store.buffer, std::move(store.indices), node, store.update, is_async});
+    return OkStatus();
+  }
+
+  // Parses an await: await 2
+  Status ParseAwait(Statement& statement) {
+    statement.kind = Statement::Kind::kAwait;
+    EMBER_ASSIGN_OR_RETURN(statement.groups,
+                           lexer_.ExpectInteger("a number of groups"));
+    return OkStatus();
+  }
+
+  // Parses a check: check %x.0 index < extent
+  Status ParseCheck(Statement& statement) {
+    statement.kind = Statement::Kind::kCheck;
+    EMBER_RETURN_IF_ERROR(ParseBufferAndDim(statement));
+    EMBER_ASSIGN_OR_RETURN(const Expression index, expressions_.ParseSum());
+    EMBER_ASSIGN_OR_RETURN(statement.index,
+                           ResolveAs(index, DType::kI64, names_, draft_));
+    EMBER_RETURN_IF_ERROR(lexer_.Expect("<"));
+    EMBER_ASSIGN_OR_RETURN(const Expression extent, expressions_.ParseSum());
+    EMBER_ASSIGN_OR_RETURN(statement.extent,
+                           ResolveAs(extent, DType::kI64, names_, draft_));
+    return OkStatus();
+  }
+
+  // Parses a prefetch: prefetch %x index
+  Status ParsePrefetch(Statement& statement) {
+    statement.kind = Statement::Kind::kPrefetch;
+    EMBER_ASSIGN_OR_RETURN(const Token buffer,
+                           lexer_.ExpectSigil('%', "a buffer"));
+    EMBER_ASSIGN_OR_RETURN(statement.buffer, FindBuffer(buffer, draft_));
+    EMBER_ASSIGN_OR_RETURN(const Expression index, expressions_.ParseSum());
+    EMBER_ASSIGN_OR_RETURN(statement.index,
+                           ResolveAs(index, DType::kI64, names_, draft_));
+    return OkStatus();
+  }
+
+  // Parses a buffer and a dim: %x.0, which is one token.
+  Status ParseBufferAndDim(Statement& statement) {
+    EMBER_ASSIGN_OR_RETURN(
+        const Token token,
+        lexer_.ExpectSigil('%', "a buffer and a dim (%name.0)"));
+    const size_t dot = token.text.rfind('.');
+    if (dot == std::string_view::npos) {
+      return ErrorAt(token, Concat({"expected a dim behind the buffer (",
+                                    token.text, ".0), found none"}));
+    }
+    Token buffer = token, dim = token;
+    buffer.text = token.text.substr(0, dot);
+    dim.text = token.text.substr(dot + 1);
+    EMBER_ASSIGN_OR_RETURN(statement.buffer, FindBuffer(buffer, draft_));
+    const size_t rank = draft_.buffers[statement.buffer].extents.size();
+    for (size_t i = 0; i < rank; ++i) {
+      if (dim.text != std::to_string(i)) continue;
+      statement.dim = static_cast<uint32_t>(i);
+      return OkStatus();
+    }
+    return ErrorAt(token, Concat({"expected a dim below ", rank, ", found '",
+                                  dim.text, "'"}));
+  }
+
+  Lexer lexer_;
+  tensor::ExpressionParser expressions_;
+  LoopNest nest_;
+  Draft draft_;  // pool, parameters and buffers that expressions refer to
+  NameScope header_;
+  NameScope names_;  // the names known at this place
+  std::map<std::string, uint64_t> variables_;
+  int nesting_ = 0;
+};
+
+}  // namespace
+
+StatusOr<LoopNest> Parse(std::string_view text) {
+  return NestParser(text).Run();
+}
+
+}  // namespace ember::loops

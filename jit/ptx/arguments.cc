@@ -1,0 +1,130 @@
+#include "jit/ptx/arguments.h"
+
+#include <algorithm>
+#include <tuple>
+
+#include "base/dtype.h"
+#include "base/rounding.h"
+#include "jit/target/shared_panels.h"
+#include "vm/format/device_abi.h"
+
+namespace ember::jit::ptx {
+
+using llvm_ir::Builder;
+
+using gpu::PhasePlan;
+using llvm::Value;
+
+namespace {
+
+// Returns the place in panels of the byte at `pointer`, in a buffer of panels
+// that begins at `begin`. unit: a power of two of which the offset is a
+// multiple; code for a difference of addresses cannot derive that.
+Value* PlaceInPanels(Builder& builder, const SharedPanels& panels, Value* begin,
+                     Value* pointer, int64_t unit) {
+  llvm::Type* const type = builder.getInt64Ty();
+  const auto number = [&](int64_t value) {
+    return builder.getInt64(static_cast<uint64_t>(value));
+  };
+  const auto scaled = [&](Value* value, int64_t by) {
+    return builder.CreateMul(value, number(by));
+  };
+  Value* offset = builder.CreateSub(builder.CreatePtrToInt(pointer, type),
+                                    builder.CreatePtrToInt(begin, type));
+  if (unit > 1) offset = builder.CreateAnd(offset, number(-unit));
+  Value* const in_matrix =
+      builder.CreateURem(offset, number(panels.rows * panels.row_bytes));
+  Value* const row = builder.CreateUDiv(in_matrix, number(panels.row_bytes));
+  Value* const column = builder.CreateURem(in_matrix, number(panels.row_bytes));
+  Value* const panel = builder.CreateUDiv(column, number(kPanelRowBytes));
+  Value* const exchanged =
+      scaled(builder.CreateAnd(row, number(kPanelRows - 1)), kPanelPieceBytes);
+  Value* const in_row = builder.CreateXor(
+      builder.CreateURem(column, number(kPanelRowBytes)), exchanged);
+  Value* place = builder.CreateSub(offset, in_matrix);
+  place = builder.CreateAdd(place, scaled(panel, panels.PanelBytes()));
+  place = builder.CreateAdd(place, scaled(row, kPanelRowBytes));
+  place = builder.CreateAdd(place, in_row);
+  return builder.CreateGEP(builder.getInt8Ty(), begin, place);
+}
+
+vm::BoxMap BoxMapOf(const Layout& layout, const gpu::BoxCopy& copy) {
+  vm::BoxMap box;
+  box.binding = layout.arguments[copy.from];
+  box.box = copy.box;
+  if (!std::ranges::is_sorted(copy.order)) box.order = copy.order;
+  box.is_swizzled = true;
+  return box;
+}
+
+}  // namespace
+
+Layout LayOut(const loops::LoopNest& nest, const PhasePlan& plan) {
+  Layout layout;
+  layout.arguments.resize(plan.places.size());
+  layout.shared_offsets.resize(plan.places.size());
+  for (uint32_t i = 0; i < plan.places.size(); ++i) {
+    const PhasePlan::Place& place = plan.places[i];
+    const bool is_sliced = place.kind == PhasePlan::Kind::kSlices;
+    if (is_sliced || place.kind == PhasePlan::Kind::kMemory) {
+      layout.arguments[i] = static_cast<unsigned>(layout.bindings.size());
+      layout.bindings.push_back({i, is_sliced, place.is_written});
+    } else if (place.kind == PhasePlan::Kind::kShared) {
+      layout.shared_offsets[i] = place.shared_offset;
+    }
+  }
+  layout.shared_bytes = plan.shared_bytes;
+  layout.record = static_cast<unsigned>(layout.bindings.size());
+  layout.first_parameter = layout.record + plan.has_checks;
+  layout.first_box = layout.first_parameter +
+                     static_cast<unsigned>(nest.parameters.size()) + 1;
+  if (!plan.roles) return layout;
+  // All fills copy the same boxes. They differ only in the places where the
+  // boxes begin.
+  for (const auto& [statement, copy] : plan.roles->copies)
+    layout.boxes.push_back(BoxMapOf(layout, copy.box));
+  const auto key = [](const vm::BoxMap& box) {
+    return std::tie(box.binding, box.box, box.order);
+  };
+  std::ranges::sort(layout.boxes, {}, key);
+  const auto same = std::ranges::unique(layout.boxes);
+  layout.boxes.erase(same.begin(), same.end());
+  return layout;
+}
+
+// The size includes the gap before the tensor maps, which begin at the
+// alignment that CUDA requires for them.
+int64_t ArgumentBytes(const Layout& layout) {
+  const int64_t numbers = 8 * int64_t{layout.first_box};
+  if (layout.boxes.empty()) return numbers;
+  return RoundUp(numbers, int64_t{vm::kBoxMapBytes}) +
+         static_cast<int64_t>(layout.boxes.size() * vm::kBoxMapBytes);
+}
+
+Value* PtxArguments::Box(const gpu::BoxCopy& copy) {
+  const auto box = std::ranges::find(layout_.boxes, BoxMapOf(layout_, copy));
+  return function_.getArg(layout_.first_box +
+                          static_cast<unsigned>(box - layout_.boxes.begin()));
+}
+
+Value* PtxArguments::PlaceOf(Builder& builder, uint32_t buffer,
+                             const RowMajorPlace& at) {
+  const SharedPanels& panels = plan_.places[buffer].panels;
+  const int64_t bytes = DTypeByteSize(nest_.buffers[buffer].type);
+  const int64_t constant = at.constant * bytes;
+  // A vector is stored to whole pieces (MayStoreToPanels).
+  const int64_t unit = at.lanes > 1 ? at.lanes * bytes : 1;
+  llvm::Type* const byte = builder.getInt8Ty();
+  // The part of the address that many elements share is computed once.
+  if (at.is_of_parts && panels.IsStep(constant)) {
+    return builder.CreateConstGEP1_64(
+        byte, PlaceInPanels(builder, panels, at.begin, at.pointer, unit),
+        static_cast<uint64_t>(panels.PlaceOf(constant)));
+  }
+  return PlaceInPanels(builder, panels, at.begin,
+                       builder.CreateConstGEP1_64(
+                           byte, at.pointer, static_cast<uint64_t>(constant)),
+                       unit);
+}
+
+}  // namespace ember::jit::ptx

@@ -1,0 +1,116 @@
+// Maps buffers and parameters of the nest to a kernel's function, in PTX:
+// bindings and parameters are its arguments, buffers of the workgroup are
+// places of shared memory.
+//
+//   const Layout layout = LayOut(plan);
+//   PtxArguments arguments(nest, plan, layout, function, shared);
+//   llvm::Value* begin = arguments.Buffer(builder, buffer);
+//
+// Not thread-safe: a function is one thread's.
+#ifndef EMBER_JIT_PTX_ARGUMENTS_H_
+#define EMBER_JIT_PTX_ARGUMENTS_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "jit/gpu/box_copies.h"
+#include "jit/gpu/kernel_abi.h"
+#include "jit/gpu/phase_plan.h"
+#include "jit/llvm/emit/ir.h"
+#include "jit/llvm/emit/kernel_arguments.h"
+#include "jit/loops/loop_nest.h"
+#include "llvm/IR/Function.h"
+#include "llvm/IR/GlobalVariable.h"
+
+namespace ember::jit::ptx {
+
+// The arguments of the kernel's function, with bindings in the order of
+// buffers, and the places of the workgroup's buffers in its memory.
+struct Layout {
+  std::vector<gpu::PhaseCode::Binding> bindings;
+  std::vector<unsigned> arguments;  // number of the argument of each buffer
+  // place of each buffer in the workgroup's memory, in bytes
+  std::vector<int64_t> shared_offsets;
+  int64_t shared_bytes = 0;
+  unsigned record = 0;
+  // Number of the argument that is the nest's first parameter. The number of
+  // the first task follows the parameters.
+  unsigned first_parameter = 0;
+  // Tensor maps of the boxes that are copied. They are the last arguments.
+  std::vector<vm::BoxMap> boxes;
+  unsigned first_box = 0;
+};
+
+Layout LayOut(const loops::LoopNest& nest, const gpu::PhasePlan& plan);
+
+// Returns the number of bytes of the kernel's arguments; drivers accept
+// kMaxArgumentBytes.
+int64_t ArgumentBytes(const Layout& layout);
+inline constexpr int64_t kMaxArgumentBytes = 4096;
+
+// Gives code the arguments of a kernel. The constructor's operands must outlive
+// the object. shared: the workgroup's memory; null if the phase has none.
+class PtxArguments final : public llvm_ir::KernelArguments {
+ public:
+  PtxArguments(const loops::LoopNest& nest, const gpu::PhasePlan& plan,
+               const Layout& layout, llvm::Function& function,
+               llvm::GlobalVariable* shared)
+      : llvm_ir::KernelArguments(nest),
+        plan_(plan),
+        layout_(layout),
+        function_(function),
+        shared_(shared) {}
+
+  llvm::Value* Parameter(llvm_ir::Builder&, uint64_t number) override {
+    return function_.getArg(layout_.first_parameter +
+                            static_cast<unsigned>(number));
+  }
+  llvm::Value* Buffer(llvm_ir::Builder& builder, uint32_t number) override {
+    if (plan_.places[number].kind == gpu::PhasePlan::Kind::kShared)
+      return Shared(builder, layout_.shared_offsets[number]);
+    return function_.getArg(layout_.arguments[number]);
+  }
+  llvm::Value* Slice(uint32_t buffer) override {
+    return plan_.places[buffer].kind == gpu::PhasePlan::Kind::kSlices
+               ? workgroup_
+               : nullptr;
+  }
+  bool IsLocal(uint32_t buffer) const override {
+    const gpu::PhasePlan::Kind kind = plan_.places[buffer].kind;
+    return kind == gpu::PhasePlan::Kind::kRegisters ||
+           kind == gpu::PhasePlan::Kind::kPrivate;
+  }
+  bool IgnoresFirstIndex(uint32_t buffer) const override {
+    return plan_.places[buffer].of_invocation;
+  }
+
+  bool IsRowMajor(uint32_t buffer) const override {
+    return !plan_.places[buffer].panels.Any();
+  }
+  // Emits the computation of SharedPanels::PlaceOf.
+  llvm::Value* PlaceOf(llvm_ir::Builder& builder, uint32_t buffer,
+                       const RowMajorPlace& at) override;
+
+  // Returns the address of the byte at the offset in the workgroup's memory.
+  llvm::Value* Shared(llvm_ir::Builder& builder, int64_t offset) {
+    llvm::Value* const begin =
+        builder.CreateAddrSpaceCast(shared_, builder.getPtrTy());
+    return builder.CreateConstInBoundsGEP1_64(builder.getInt8Ty(), begin,
+                                              static_cast<uint64_t>(offset));
+  }
+  // Returns the address of a box's tensor map.
+  llvm::Value* Box(const gpu::BoxCopy& copy);
+  // Sets the number of the workgroup, an i64.
+  void set_workgroup(llvm::Value* workgroup) { workgroup_ = workgroup; }
+
+ private:
+  const gpu::PhasePlan& plan_;
+  const Layout& layout_;
+  llvm::Function& function_;
+  llvm::GlobalVariable* const shared_;
+  llvm::Value* workgroup_ = nullptr;
+};
+
+}  // namespace ember::jit::ptx
+
+#endif  // EMBER_JIT_PTX_ARGUMENTS_H_

@@ -1,0 +1,30 @@
+#include "jit/registry/backends.h"
+
+#include "jit/c/backend.h"
+#include "jit/llvm/backend.h"
+#include "jit/ptx/backend.h"
+#include "jit/spirv/backend.h"
+
+namespace ember::jit {
+namespace {
+
+// The row of CPUs serves every target that no earlier row serves.
+constexpr const Backend* kBackends[] = {
+    &kVulkanBackend,
+    &kCudaBackend,
+    &kCBackend,
+    &llvm_ir::kCpuBackend,
+};
+
+}  // namespace
+
+std::span<const Backend* const> Backends() { return kBackends; }
+
+const Backend& BackendFor(std::string_view target) {
+  for (const Backend* const backend : kBackends) {
+    if (backend->serves(target)) return *backend;
+  }
+  return llvm_ir::kCpuBackend;
+}
+
+}  // namespace ember::jit

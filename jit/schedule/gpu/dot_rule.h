@@ -1,0 +1,52 @@
+// Products of bytes on GPUs as dot loops (tensorize): four neighbours along the
+// sum are a word, which is loaded, kept in shared memory and multiplied as one.
+//
+//   %y[i, j] = sum(k < 64) i32(%a[i, k]) * i32(%b[k, j])     u8 by i8, v = j
+//
+//   %a   as it is, because its bytes are contiguous along k
+//   %b   [k/4][j][4]: words of neighbours along j are contiguous
+//
+// A factor that moves along v and has the sum innermost already is read as it
+// is, unless it is a constant. If four does not divide the sum, zeros extend it
+// (pad). The sum's extent has to be constant.
+//
+// Internal to the default schedule.
+#ifndef EMBER_JIT_SCHEDULE_GPU_DOT_RULE_H_
+#define EMBER_JIT_SCHEDULE_GPU_DOT_RULE_H_
+
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <string>
+
+#include "jit/schedule/rules/schedule_writer.h"
+#include "jit/schedule/rules/stage_shape.h"
+#include "jit/target/gpu_model.h"
+
+namespace ember::schedule {
+
+struct GpuDots {
+  int64_t count = 4;  // number of bytes of a word
+  int axis = 0;       // number of the stage's axis of the sum
+  std::string steps;  // the loop over the words of the sum's axis
+  std::string dot;    // the loop over a word's bytes, to be tensorized
+};
+
+// Brings both factors into the layout that the top of this file describes, each
+// by a scheduled stage of its own unless it has the layout already, and splits
+// the sum. The product's other loops are still its axes. The names of the
+// copies are added to `done`. Returns nullopt, without a change, if the stage
+// is no product of bytes, or if the device has no fast instructions for them.
+std::optional<GpuDots> PackForDotsOnGpu(const jit::GpuModel& gpu,
+                                        const std::string& product, int v,
+                                        std::set<std::string>& done,
+                                        ScheduleWriter& writer);
+
+// Returns how the words that a load reads move with an axis: the stride,
+// counted in words.
+Stride StrideOfWords(const Computation& c, const StageShape& shape, NodeId load,
+                     int axis, const GpuDots& dots);
+
+}  // namespace ember::schedule
+
+#endif  // EMBER_JIT_SCHEDULE_GPU_DOT_RULE_H_

@@ -1,0 +1,36 @@
+// Schedules tiles of sums of products on GPUs. A part of the default schedule
+// for GPUs.
+#ifndef EMBER_JIT_SCHEDULE_GPU_PRODUCT_RULE_H_
+#define EMBER_JIT_SCHEDULE_GPU_PRODUCT_RULE_H_
+
+#include <optional>
+#include <set>
+#include <string>
+
+#include "jit/schedule/gpu/costs.h"
+#include "jit/schedule/rules/schedule_writer.h"
+#include "jit/target/gpu_model.h"
+
+namespace ember::schedule {
+
+// Returns the cost of the product's tiles in the model of costs.h; nullopt
+// if no tile fits.
+std::optional<ProductCost> CostOfProductOnGpu(const jit::GpuModel& gpu,
+                                              const std::string& product,
+                                              const std::set<std::string>& done,
+                                              const Schedule& schedule);
+
+// Schedules tiles for the product, which is `root` or computed point by point
+// for it through the stages in between. Returns the innermost loop of the root,
+// in which a point of it is computed; nullopt if the rule does not apply, in
+// which case the schedule may have been changed. done: gets the stages that
+// were scheduled.
+std::optional<std::string> ScheduleProductOnGpu(const jit::GpuModel& gpu,
+                                                const std::string& root,
+                                                const std::string& product,
+                                                std::set<std::string>& done,
+                                                ScheduleWriter& writer);
+
+}  // namespace ember::schedule
+
+#endif  // EMBER_JIT_SCHEDULE_GPU_PRODUCT_RULE_H_

@@ -1,0 +1,82 @@
+// Divides rows among the invocations of a workgroup: each row has the same
+// number of parts, and each part has runs of neighbours, interleaved with those
+// of other parts:
+//
+//   for i { for j < 64 }        // {.parts = 4, .run = 8}
+//
+//   invocation points < 256 {   // part points mod 4 of row points / 4
+//     unroll round < 2 { unroll vector < 2 { vector lane < 4 {
+//       ... j = round * 32 + points mod 4 * 8 + vector * 4 + lane
+//
+// Stages whose rows have the same runs pass results to each other in registers
+// (jit/schedule/lowering/own_tiles.h), and read other stages' results by
+// vectors. Neighbouring invocations read vectors that are two apart. So those
+// of two rows, which begin one vector apart in other banks, never have a bank
+// conflict.
+//
+// Internal to the default schedule.
+#ifndef EMBER_JIT_SCHEDULE_GPU_ROW_RUNS_H_
+#define EMBER_JIT_SCHEDULE_GPU_ROW_RUNS_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "jit/schedule/rules/schedule_writer.h"
+
+namespace ember::schedule {
+
+struct RowRuns {
+  int64_t parts = 1;
+  int64_t run = 1;
+  bool operator==(const RowRuns&) const = default;
+};
+
+// Returns the number of parts into which the invocations divide a row of this
+// many elements.
+int64_t PartsOfRow(int64_t columns, int64_t invocations);
+// Returns the runs of a row of `columns` elements that is divided among the
+// invocations. Returns nullopt if vectors do not divide a part, or if a part
+// does not fit the registers.
+std::optional<RowRuns> RunsOfRow(int64_t columns, int64_t invocations);
+
+// Splits the stage's loop along the row into a loop over parts and, inside it,
+// the loops of a part. Returns the loops of a part: rounds, vectors of a run,
+// and their lanes.
+std::vector<std::string> SplitRow(const std::string& stage,
+                                  const std::string& loop, const RowRuns& runs,
+                                  ScheduleWriter& writer);
+// Splits the loop over a part of the row into the loops of a part, as SplitRow
+// does.
+std::vector<std::string> SplitPart(const std::string& stage,
+                                   const std::string& loop, const RowRuns& runs,
+                                   ScheduleWriter& writer);
+
+// `count` nested loops of a stage, from number `first` on, that have `points`
+// points in all, for `invocations` invocations.
+struct BoundLoops {
+  size_t first = 0;
+  size_t count = 0;
+  int64_t points = 0;
+  int64_t invocations = 1;
+};
+// Fuses the loops, and divides their points among the invocations, which
+// compute them in rounds. The number of points must be the same for each
+// invocation: if rounds were guarded, the rows beyond the end would count as
+// read.
+void BindLoops(const std::string& stage, const BoundLoops& loops,
+               ScheduleWriter& writer);
+// Does the same as BindLoops, but in each round an invocation computes `lanes`
+// neighbouring points at once.
+void BindNeighbours(const std::string& stage, const BoundLoops& loops,
+                    int64_t lanes, ScheduleWriter& writer);
+
+// Unrolls the loops of a part, and vectorizes the last one.
+void WriteOutPart(const std::string& stage,
+                  const std::vector<std::string>& loops,
+                  ScheduleWriter& writer);
+
+}  // namespace ember::schedule
+
+#endif  // EMBER_JIT_SCHEDULE_GPU_ROW_RUNS_H_

@@ -1,0 +1,627 @@
+#include "jit/schedule/gpu/row_tile.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "base/rounding.h"
+#include "jit/schedule/core/dependences.h"
+#include "jit/schedule/gpu/matrix_rule.h"
+#include "jit/schedule/gpu/points.h"
+#include "jit/schedule/gpu/row_runs.h"
+#include "jit/schedule/gpu/row_tile_cost.h"
+#include "jit/schedule/rules/stage_shape.h"
+
+namespace ember::schedule {
+namespace {
+
+// Number of neighbours that an invocation computes at once, or of steps of a
+// reduction that are unrolled.
+constexpr int64_t kLanes = 4;
+// Padding that makes neighbouring rows of workgroup memory begin in different
+// banks.
+constexpr int64_t kRowPaddingBytes = 16;
+// Largest number of parts of a row that each reader of the whole row combines
+// itself.
+constexpr int64_t kMaxInlined = 4;
+// Workgroups with more rows need more than half of a processor's registers.
+constexpr int64_t kMaxRowsOfTwo = 64;
+// Largest number of results of an invocation in a fold. All are of one row:
+// sums, with one total and one maximum.
+constexpr int64_t kMaxFolded = 32;
+// Assumed number of invocations per processor, if the number of processors is
+// not known.
+constexpr int64_t kInvocationsOfProcessor = 2048;
+// Largest number of operand elements that may be read per element that stays in
+// the workgroup. Each tile reads operands again, mostly from caches; in return,
+// the results between the products need no memory.
+constexpr int64_t kMaxOperands = 4;
+
+class RowTileScheduler {
+ public:
+  RowTileScheduler(const jit::GpuModel& gpu, StageGroup group,
+                   const RowTile& tile, ScheduleWriter& writer)
+      : gpu_(gpu),
+        group_(std::move(group)),
+        tile_(tile),
+        rows_(tile.rows),
+        writer_(writer) {}
+
+  bool Run() {
+    if (rows_ > Invocations() || !HasConstantRows()) return false;
+    FindFold();
+    if (tile_.is_ahead && blocks_ < 2) return false;
+    SplitReductions();
+    ReadProductsOnce();
+    if (!PlanProducts()) return false;
+    around_root_ = {group_.root, ScheduleRoot()};
+    // Stages that a block needs are computed in the fold's loop over blocks.
+    std::string around = group_.root, loop = around_root_.loop;
+    if (IsFold(group_.root)) {
+      loop = ScheduleFold(group_.root, /*around=*/1);
+      around_blocks_ = {around, loop};
+    }
+    for (size_t i = group_.members.size(); i-- > 0;) {
+      const std::string& member = group_.members[i];
+      if (!writer_.Try("compute_at %" + member + " %" + around + " " + loop))
+        return false;
+      if (!IsFold(member)) continue;
+      around = member;
+      loop = ScheduleFold(member, /*around=*/0);
+      around_blocks_ = {around, loop};
+    }
+    for (const std::string& member : group_.members) {
+      if (IsFold(member)) continue;
+      if (IsProduct(member) ? !ScheduleProduct(member) : !ScheduleOther(member))
+        return false;
+    }
+    return writer_.status().ok() && operands_ <= kMaxOperands * Kept() &&
+           SharedBytes() <= gpu_.shared_bytes && FoldFits();
+  }
+
+  // Returns the group's members, and the stages that were made from them.
+  std::set<std::string> Scheduled() const {
+    std::set<std::string> scheduled = gathers_;
+    scheduled.insert(group_.members.begin(), group_.members.end());
+    return scheduled;
+  }
+
+  bool IsAlone() const {
+    return Tiles() <= Processors() || rows_ > kMaxRowsOfTwo ||
+           2 * SharedBytes() > gpu_.shared_bytes;
+  }
+
+  // Returns the cost of all tiles, in units of a row's cost.
+  double Cost() const {
+    return CostOf({.tiles = Tiles(),
+                   .processors = Processors(),
+                   .rows = rows_,
+                   .parts = tile_.parts,
+                   .keys_of_block = KeysOfBlock(),
+                   .blocks = blocks_,
+                   .share_of_blocks = ShareOfBlocks(),
+                   .is_wide = tile_.is_wide,
+                   .is_ahead = tile_.is_ahead,
+                   .is_alone = IsAlone()});
+  }
+
+ private:
+  const Computation& c() const { return writer_.computation(); }
+  const ComputationStage& Stage(const std::string& name) const {
+    return c().stages[static_cast<size_t>(writer_.StageOf(name))];
+  }
+  bool IsProduct(const std::string& name) const {
+    return StageShape(c(), writer_.StageOf(name)).SharesOperands();
+  }
+  bool IsFold(const std::string& name) const {
+    return Stage(name).combiner == tensor::Combiner::kFold;
+  }
+  int64_t Tiles() const {
+    const StageShape root(c(), writer_.StageOf(group_.root));
+    const int row = group_.depth - 1;
+    return root.LikelyPoints(0, row) * tile_.parts *
+           DivideRoundingUp(root.LikelyExtent(row), rows_);
+  }
+  int64_t Processors() const {
+    if (gpu_.processors != 0) return gpu_.processors;
+    return std::max<int64_t>(gpu_.busy_invocations / kInvocationsOfProcessor,
+                             1);
+  }
+  int64_t Invocations() const { return kRowTileSubgroups * gpu_.subgroup_size; }
+  std::string LoopOf(const std::string& stage, int number) const {
+    return writer_.LoopsOf(stage)[static_cast<size_t>(number)];
+  }
+
+  // Number of keys of a block; all keys, if they are in one block.
+  int64_t KeysOfBlock() const {
+    int64_t keys = 1;
+    for (const std::string& member : group_.members) {
+      if (!IsProduct(member) || (blocks_ > 1 && !of_block_.contains(member)))
+        continue;
+      keys = std::max(keys, ColumnsOf(member));
+    }
+    return keys;
+  }
+
+  // Returns the fraction of the fold's blocks that tiles compute on average, if
+  // the number of visible keys grows evenly from row to row: a tile computes
+  // blocks up to the end of its last row's last block.
+  double ShareOfBlocks() const {
+    for (const std::string& member : group_.members) {
+      const std::optional<UsefulElements>& useful = Stage(member).useful;
+      if (!useful) continue;
+      const int64_t length = blocks_ * useful->step;
+      const tensor::Interval end = c().pool[useful->end].range;
+      const double mean = static_cast<double>(std::min(end.low, length) +
+                                              std::min(end.high, length) +
+                                              useful->step + rows_) /
+                          2;
+      return std::min(mean / static_cast<double>(length), 1.0);
+    }
+    return 1;
+  }
+
+  // Schedules the loop over tiles, which are tasks, and returns it. If the root
+  // is a fold of parts of the keys, each value of its last axis is a task.
+  std::string ScheduleRoot() {
+    const std::string& root = group_.root;
+    const auto depth = static_cast<size_t>(group_.depth);
+    const std::string rows = LoopOf(root, group_.depth - 1);
+    writer_.Do("split %" + root + " " + rows + " " + std::to_string(rows_) +
+               " -> " + rows + "_tile " + rows + "_rest");
+    size_t count = depth;
+    if (IsFold(root)) {
+      // Puts the loops in this order: tiles, parts, blocks, then points.
+      std::vector<std::string> order = writer_.LoopsOf(root);
+      const auto points = order.begin() + group_.depth;
+      std::rotate(points, order.end() - 1, order.end());
+      const auto part = order.end() - 2;
+      std::rotate(points, part, part + 1);
+      writer_.Reorder(root, order);
+      ++count;
+    }
+    const std::string tasks = writer_.FuseLoops(root, 0, count, "tasks");
+    writer_.Do("parallel %" + root + " " + tasks);
+    if (!IsFold(root)) BindPoints(root, 1, rows_ * ColumnsOf(root));
+    return tasks;
+  }
+
+  // Schedules a fold: blocks one after the other, inside `around` outermost
+  // loops. In each block an invocation has points of one row, and all
+  // invocations have the same number. Returns the loop over blocks.
+  std::string ScheduleFold(const std::string& name, size_t around) {
+    std::vector<std::string> order = writer_.LoopsOf(name);
+    // If the fold is the root, its other loops over rows are outside of the
+    // tile, so only the loop over a tile's rows is inside.
+    const size_t rows = around == 0 ? static_cast<size_t>(group_.depth) : 1;
+    if (around == 0) {
+      std::ranges::rotate(order, order.end() - 1);
+      writer_.Reorder(name, order);
+    }
+    const size_t first = around + 1;
+    const std::string columns = writer_.FuseLoops(
+        name, first + rows, order.size() - first - rows, "columns");
+    const RowRuns runs = RunsOf(name).value_or(
+        RowRuns{.parts = Invocations() / rows_, .run = 1});
+    const std::vector<std::string> inner =
+        SplitRow(name, columns, runs, writer_);
+    const std::string item = writer_.FuseLoops(name, first, rows + 1, "points");
+    writer_.Do("bind %" + name + " " + item);
+    // If these loops are unrolled, the sums are registers of their invocations.
+    for (const std::string& loop : inner)
+      writer_.Do("unroll %" + name + " " + loop);
+    return order[around];
+  }
+
+  bool FoldFits() const {
+    const auto fits = [&](const std::string& name) {
+      const int64_t together = Invocations() / rows_;
+      return !IsFold(name) || (ColumnsOf(name) % together == 0 &&
+                               ColumnsOf(name) / together <= kMaxFolded);
+    };
+    return fits(group_.root) && std::ranges::all_of(group_.members, fits);
+  }
+
+  // True if the rows of all stages have constant extents. Otherwise it is not
+  // known if a tile fits.
+  bool HasConstantRows() const {
+    const auto is_constant = [&](const std::string& name) {
+      const StageShape shape(c(), writer_.StageOf(name));
+      for (int a = group_.depth; a < shape.axis_count(); ++a)
+        if (!shape.Extent(a)) return false;
+      return true;
+    };
+    return is_constant(group_.root) &&
+           std::ranges::all_of(group_.members, is_constant);
+  }
+
+  // Returns the runs of a row with `columns` elements (row_runs.h).
+  std::optional<RowRuns> RunsOf(int64_t columns) const {
+    return RunsOfRow(columns, Invocations() / rows_);
+  }
+  // Returns the runs of a stage whose last axis alone is along the row, or of a
+  // stage of a row's parts.
+  std::optional<RowRuns> RunsOf(const std::string& name) const {
+    const StageShape shape(c(), writer_.StageOf(name));
+    const int last = shape.spatial_count() - 1;
+    if (parts_.contains(name))
+      return RunsOf(parts_.at(name) * shape.LikelyExtent(last + 1));
+    if (IsProduct(name)) return std::nullopt;
+    const int64_t columns = ColumnsOf(name);
+    if (IsFold(name)) return RunsOf(columns);
+    if (Stage(name).has_reduction() || last < group_.depth) return std::nullopt;
+    // The columns of a row may be the whole last axis. If the stage is computed
+    // block by block, the last axis may instead have the elements of all
+    // blocks.
+    const int64_t extent = shape.LikelyExtent(last);
+    const bool is_alone =
+        extent == columns ||
+        (last == group_.depth && extent == columns * TurnsOf(name));
+    return is_alone ? RunsOf(columns) : std::nullopt;
+  }
+
+  // Binds all loops from `first` on, which have `points_of_tile` points in a
+  // tile.
+  void BindPoints(const std::string& name, size_t first,
+                  int64_t points_of_tile) {
+    const std::vector<std::string> loops = writer_.LoopsOf(name);
+    const std::optional<RowRuns> runs = RunsOf(name);
+    BoundLoops bound = {.first = first,
+                        .count = loops.size() - first,
+                        .points = points_of_tile,
+                        .invocations = Invocations()};
+    if (!runs) return BindNeighbours(name, bound, LanesOf(name), writer_);
+    const auto inner = SplitRow(name, loops.back(), *runs, writer_);
+    bound.points = rows_ * runs->parts;
+    BindLoops(name, bound, writer_);
+    WriteOutPart(name, inner, writer_);
+  }
+
+  // Returns the number of neighbours in a row that an invocation computes at
+  // once: kLanes for stages without reductions whose rows are a multiple of
+  // kLanes elements, otherwise 1.
+  int64_t LanesOf(const std::string& name) const {
+    const StageShape shape(c(), writer_.StageOf(name));
+    const int last = shape.spatial_count() - 1;
+    if (Stage(name).has_reduction() || last < group_.depth) return 1;
+    const std::optional<int64_t> extent = shape.Extent(last);
+    return extent && *extent % kLanes == 0 ? kLanes : 1;
+  }
+
+  // Returns the number of elements of a row in the stage's buffer.
+  int64_t ColumnsOf(const std::string& name) const {
+    const auto parts = parts_.find(name);
+    if (parts != parts_.end()) return parts->second;
+    const StageShape shape(c(), writer_.StageOf(name));
+    return shape.LikelyPoints(std::min(group_.depth, shape.spatial_count()),
+                              shape.spatial_count()) /
+           (name == group_.root ? tile_.parts : TurnsOf(name));
+  }
+  // Returns how often the stage is computed for a tile: once for each block
+  // that the fold combines, or once.
+  int64_t TurnsOf(const std::string& name) const {
+    return of_block_.contains(name) ? blocks_ * tile_.parts : 1;
+  }
+  bool HaveRuns(const std::vector<int>& stages, const RowRuns& runs) const {
+    return std::ranges::all_of(stages, [&](int stage) {
+      return RunsOf(c().stages[static_cast<size_t>(stage)].name) == runs;
+    });
+  }
+  // True if invocations keep their elements of the stage's rows in registers:
+  // all readers have the same runs of them.
+  bool IsInRegisters(const std::string& name) const {
+    const std::optional<RowRuns> runs = RunsOf(name);
+    return runs && !parts_.contains(name) &&
+           HaveRuns(ConsumersOf(c(), writer_.StageOf(name)), *runs);
+  }
+  int64_t BytesOf(const std::string& name) const {
+    if (IsInRegisters(name)) return 0;
+    const int64_t columns = ColumnsOf(name);
+    int64_t bytes = 0;
+    for (const ComputationStore& store : Stage(name).stores) {
+      bytes += columns * DTypeByteSize(c().buffers[store.buffer].type) +
+               (columns > 1 && !parts_.contains(name) ? kRowPaddingBytes : 0);
+    }
+    return rows_ * bytes;
+  }
+  // Returns the number of elements that are stored to and read from the
+  // workgroup's memory.
+  int64_t Kept() const {
+    int64_t elements = 0;
+    for (const std::string& member : group_.members) {
+      if (!tiles_.contains(member))
+        elements += 2 * rows_ * ColumnsOf(member) * TurnsOf(member);
+    }
+    return elements;
+  }
+
+  // Returns the largest number of bytes that are live at once: a member is live
+  // from its computation to its last read, and so are products' slices
+  // (jit/gpu/lifetimes.h). Sums that the fold keeps are stored after all
+  // blocks.
+  int64_t SharedBytes() const {
+    int64_t most = 0;
+    for (const std::string& at : group_.members) {
+      const int number = writer_.StageOf(at);
+      const bool is_of_fold = IsFold(at) || of_block_.contains(at);
+      int64_t bytes = SlicesOf(at) + (is_of_fold ? bytes_ahead_ : 0);
+      for (const std::string& member : group_.members) {
+        const int first = writer_.StageOf(member);
+        int last = first;
+        for (const int reader : ConsumersOf(c(), first))
+          last = std::max(last, reader);
+        const bool is_stored = first < number || !IsFold(member);
+        if (first <= number && number <= last && is_stored)
+          bytes += BytesOf(member);
+      }
+      most = std::max(most, bytes);
+    }
+    return most;
+  }
+  int64_t SlicesOf(const std::string& member) const {
+    const auto slices = slice_bytes_.find(member);
+    return slices == slice_bytes_.end() ? 0 : slices->second;
+  }
+
+  bool PlanProducts() {
+    for (const std::string& member : group_.members) {
+      if (!IsProduct(member)) continue;
+      std::optional<MatrixPlan> plan;
+      // A product with few columns does not occupy all subgroups, so fewer are
+      // tried.
+      for (int64_t subgroups = kRowTileSubgroups; !plan && subgroups > 0;
+           subgroups /= 2) {
+        plan = PlanMatricesOnGpu(gpu_, c(), writer_.StageOf(member),
+                                 /*through_memory=*/false,
+                                 {.rows = rows_,
+                                  .columns = ColumnsOf(member),
+                                  .subgroups = subgroups,
+                                  .is_whole = tile_.is_ahead});
+      }
+      if (!plan || plan->rows != group_.depth - 1 ||
+          plan->IsWide() != tile_.is_wide ||
+          plan->has_row_panels != tile_.is_wide ||
+          (tile_.is_ahead && !plan->is_exact)) {
+        return false;
+      }
+      plans_[member] = *plan;
+    }
+    return true;
+  }
+
+  bool ScheduleProduct(const std::string& name) {
+    const MatrixPlan& plan = plans_.at(name);
+    RowFactors factors = {.gathered = GathersFor(name),
+                          .subgroups = kRowTileSubgroups};
+    for (const std::string& member : group_.members)
+      factors.resident.insert(BufferOf(member));
+    if (tile_.is_ahead) {
+      factors.rows = around_root_;
+      factors.columns = around_blocks_;
+    }
+    const StageShape shape(c(), writer_.StageOf(name));
+    operands_ += shape.LikelyPoints(group_.depth, shape.axis_count());
+    NoteSlices(name, plan, factors);
+    PadRows(name, plan.type.sum);
+    gathers_.insert(factors.gathered.begin(), factors.gathered.end());
+    return ScheduleMatricesOfRows(gpu_, plan, name, factors, writer_);
+  }
+
+  // Records how many bytes of workgroup memory the slices of a product take.
+  void NoteSlices(const std::string& name, const MatrixPlan& plan,
+                  const RowFactors& factors) {
+    const int64_t rows = plan.RowsOfTile() * DTypeByteSize(plan.type.a),
+                  columns = plan.ColumnsOfTile() * DTypeByteSize(plan.type.b);
+    if (!tile_.is_ahead) {
+      const int64_t slots = plan.slots != 0  ? plan.slots
+                            : plan.is_double ? 2
+                                             : 1;
+      slice_bytes_[name] = (rows + columns) * plan.slice * slots;
+      return;
+    }
+    bool has_rows = false;
+    ForEachLoad(c().pool, Stage(name).values, [&](NodeId load) {
+      const std::string& buffer = c().buffers[c().pool[load].buffer].name;
+      has_rows |= factors.resident.contains(buffer);
+    });
+    const int64_t padding =
+        plan.IsWide() ? 0 : kRowPaddingBytes * (rows_ + 2 * plan.slice);
+    bytes_ahead_ +=
+        2 * columns * plan.slice + padding + (has_rows ? 0 : rows * plan.slice);
+  }
+
+  // Returns the stages of which the product needs slices, and that no other
+  // stage reads.
+  std::set<std::string> GathersFor(const std::string& product) const {
+    std::set<std::string> gathers;
+    const int number = writer_.StageOf(product);
+    for (int i = 0; i < number; ++i) {
+      if (IsLookupForProducts(c(), i) && StoresAreIdentity(c(), i) &&
+          ConsumersOf(c(), i) == std::vector{number}) {
+        gathers.insert(c().stages[static_cast<size_t>(i)].name);
+      }
+    }
+    return gathers;
+  }
+
+  std::string BufferOf(const std::string& name) const {
+    return c().buffers[Stage(name).stores[0].buffer].name;
+  }
+
+  // Pads the rows of a stage's buffer, if it has several columns.
+  void PadRows(const std::string& name, DType type) {
+    if (ColumnsOf(name) == 1 || parts_.contains(name)) return;
+    writer_.Do("pad_rows %" + name + " " +
+               std::to_string(kRowPaddingBytes / DTypeByteSize(type)));
+  }
+
+  bool ScheduleOther(const std::string& name) {
+    const int spatial = Stage(name).spatial_count;
+    const DType type = c().buffers[Stage(name).stores[0].buffer].type;
+    if (parts_.contains(name)) {
+      // Moves the loop over the parts of a row inside the loop over rows, so
+      // that a row's parts are next to each other.
+      std::vector<std::string> order = writer_.LoopsOf(name);
+      std::rotate(order.begin(), order.begin() + 1, order.begin() + spatial);
+      writer_.Reorder(name, order);
+    }
+    if (!IsInPanels(name)) PadRows(name, type);
+    if (Stage(name).has_reduction()) {
+      BindLoops(name,
+                {.count = static_cast<size_t>(spatial),
+                 .points = rows_ * ColumnsOf(name),
+                 .invocations = Invocations()},
+                writer_);
+      WriteOutReduction(name);
+      return writer_.status().ok();
+    }
+    const bool is_in_turns = !RunsOf(name);
+    BindPoints(name, 0, rows_ * ColumnsOf(name));
+    // If the loop over rounds is unrolled, an invocation computes the address
+    // in panels only once, and the rounds use constant offsets from it.
+    if (IsInPanels(name) && is_in_turns)
+      writer_.Do("unroll %" + name + " " + LoopOf(name, 1));
+    return writer_.status().ok();
+  }
+
+  // True if products of warpgroups read the stage's rows from panels, which
+  // need no padding.
+  bool IsInPanels(const std::string& name) const {
+    return tile_.is_wide &&
+           std::ranges::any_of(plans_, [&](const auto& product) {
+             return Reads(c(), writer_.StageOf(product.first),
+                          Stage(name).stores[0].buffer);
+           });
+  }
+
+  // Unrolls some steps of a reduction, if they divide it. In an invocation's
+  // part of a row it unrolls all steps, as vectors.
+  void WriteOutReduction(const std::string& name) {
+    const std::optional<RowRuns> runs = RunsOf(name);
+    if (runs && parts_.contains(name)) {
+      const auto inner =
+          SplitPart(name, writer_.LoopsOf(name).back(), *runs, writer_);
+      return WriteOutPart(name, inner, writer_);
+    }
+    const StageShape shape(c(), writer_.StageOf(name));
+    if (shape.axis_count() != shape.spatial_count() + 1) return;
+    const std::optional<int64_t> steps = shape.Extent(shape.spatial_count());
+    if (!steps || *steps % kLanes != 0 || *steps <= kLanes) return;
+    const std::string loop = writer_.LoopsOf(name).back();
+    writer_.Do("split %" + name + " " + loop + " " + std::to_string(kLanes) +
+               " -> " + loop + "_steps " + loop + "_step");
+    writer_.Do("unroll %" + name + " " + loop + "_step");
+  }
+
+  // Finds the first fold over blocks. The stages before it compute one block in
+  // each iteration.
+  void FindFold() {
+    std::string fold = group_.root;
+    for (const std::string& member : group_.members) {
+      if (IsFold(member)) {
+        fold = member;
+        break;
+      }
+      of_block_.insert(member);
+    }
+    if (!IsFold(fold)) return of_block_.clear();
+    const StageShape shape(c(), writer_.StageOf(fold));
+    blocks_ = shape.LikelyExtent(shape.spatial_count());
+  }
+
+  // Divides a row's reductions among several invocations, which have
+  // interleaved elements: each becomes two stages.
+  void SplitReductions() {
+    std::vector<std::string> members;
+    for (const std::string& member : group_.members) {
+      const int64_t parts = IsProduct(member) ? 1 : SplitReduction(member);
+      if (parts > 1) {
+        parts_[members.emplace_back(member + ".parts")] = parts;
+        if (of_block_.contains(member)) of_block_.insert(members.back());
+        // If the stage that combines the parts is inlined, no invocation has to
+        // wait for another that combines them for all.
+        if (parts <= kMaxInlined && writer_.Try("inline %" + member)) {
+          of_block_.erase(member);
+          continue;
+        }
+      }
+      members.push_back(member);
+    }
+    group_.members = std::move(members);
+  }
+
+  // If a product's rows are read in parts by several stages, makes the product
+  // a copy in registers of another stage, which multiplies in the workgroup's
+  // memory.
+  void ReadProductsOnce() {
+    for (size_t i = 0; i < group_.members.size(); ++i) {
+      const std::string product = group_.members[i], tile = product + ".tile";
+      if (!IsProduct(product)) continue;
+      const auto runs = RunsOf(ColumnsOf(product));
+      const auto readers = ConsumersOf(c(), writer_.StageOf(product));
+      if (!runs || readers.size() < 2 || !HaveRuns(readers, *runs)) continue;
+      if (!writer_.Try("cache_write %" + product + " -> " + tile)) continue;
+      group_.members.insert(group_.members.begin() + static_cast<int>(i), tile);
+      tiles_.insert(tile);
+      if (of_block_.contains(product)) of_block_.insert(tile);
+      ++i;
+    }
+  }
+
+  // Splits the stage's reduction. Returns the number of parts; 1 if it is not
+  // split.
+  int64_t SplitReduction(const std::string& name) {
+    const ComputationStage& stage = Stage(name);
+    const auto spatial = static_cast<size_t>(stage.spatial_count);
+    if (stage.axes.size() != spatial + 1 || ColumnsOf(name) != 1 ||
+        IsFold(name)) {
+      return 1;
+    }
+    const StageShape shape(c(), writer_.StageOf(name));
+    const int64_t length = shape.Extent(static_cast<int>(spatial)).value_or(0);
+    const int64_t parts = PartsOfRow(length, Invocations() / rows_);
+    const std::optional<RowRuns> runs = RunsOf(length);
+    const std::string run = runs ? "/" + std::to_string(runs->run) : "";
+    const bool is_split =
+        parts > 1 && length % parts == 0 &&
+        writer_.Try("rfactor %" + name + " " + stage.axes[spatial].name + run +
+                    "%" + std::to_string(parts) + " -> " + name + ".parts");
+    return is_split ? parts : 1;
+  }
+
+  const jit::GpuModel& gpu_;
+  StageGroup group_;
+  const RowTile tile_;
+  const int64_t rows_;
+  ScheduleWriter& writer_;
+  // Number of parts of a row, per stage of parts.
+  std::map<std::string, int64_t> parts_;
+  std::set<std::string> of_block_;
+  int64_t blocks_ = 1;
+  // Number of elements of the products' column factors that a tile reads.
+  int64_t operands_ = 0;
+  // tile of matrices; key: name of the product
+  std::map<std::string, MatrixPlan> plans_;
+  // bytes of a product's slices; key: name of the product
+  std::map<std::string, int64_t> slice_bytes_;
+  int64_t bytes_ahead_ = 0;  // number of bytes of slices that are whole sums
+  RowFactors::Loop around_root_, around_blocks_;
+  std::set<std::string> gathers_;
+  // names of products whose results are copied to registers
+  std::set<std::string> tiles_;
+};
+
+}  // namespace
+
+std::optional<ScheduledRowTile> ScheduleRowTile(const jit::GpuModel& gpu,
+                                                const StageGroup& group,
+                                                const RowTile& tile,
+                                                ScheduleWriter& writer) {
+  RowTileScheduler scheduler(gpu, group, tile, writer);
+  if (!scheduler.Run()) return std::nullopt;
+  return ScheduledRowTile{scheduler.Cost(), scheduler.IsAlone(),
+                          scheduler.Scheduled()};
+}
+
+}  // namespace ember::schedule

@@ -1,0 +1,49 @@
+#include "jit/schedule/gpu/row_tile_cost.h"
+
+#include "base/rounding.h"
+
+namespace ember::schedule {
+namespace {
+
+// Costs per key in addition to the rows of a tile, in units of a row's cost:
+// for slices that are copied when they are needed; and, divided by a block's
+// keys, for barriers and similar costs per block.
+constexpr double kRowsOfSlices = 24;
+constexpr double kElementsOfBlock = 2000;
+// Cost of another phase, which combines the results for parts of the keys. A
+// guess.
+constexpr double kElementsOfCombining = 32000;
+// Relative cost of products of warpgroups, which load no factors to registers.
+constexpr double kCostOfWide = 0.9;
+// Relative cost if a processor has only one workgroup, so that nothing runs
+// while it waits. The second cost, which is lower, is for a workgroup that
+// waits only at barriers, not for memory. Both costs are guesses.
+constexpr double kCostOfWaiting = 1.5;
+constexpr double kCostOfWaitingAhead = 1.4;
+// Cost of scaling sums for each block, in keys.
+constexpr double kKeysOfFold = 12.8;
+
+}  // namespace
+
+double CostOf(const RowTileFigures& tile) {
+  const auto turns =
+      static_cast<double>(DivideRoundingUp(tile.tiles, tile.processors));
+  const auto keys = static_cast<double>(tile.keys_of_block),
+             parts = static_cast<double>(tile.parts);
+  const bool is_in_blocks = tile.blocks > 1;
+  const double rows = static_cast<double>(tile.rows) *
+                      (is_in_blocks ? 1 + kKeysOfFold / keys : 1);
+  const double overhead =
+      (tile.is_ahead ? 0 : kRowsOfSlices) + kElementsOfBlock / keys;
+  const double waiting = !tile.is_alone  ? 1
+                         : tile.is_ahead ? kCostOfWaitingAhead
+                                         : kCostOfWaiting;
+  const double all_keys = keys * static_cast<double>(tile.blocks) * parts;
+  const double combining =
+      tile.parts == 1 ? 0 : kElementsOfCombining / all_keys;
+  return combining + turns / parts * (rows + overhead) * waiting *
+                         (tile.is_wide ? kCostOfWide : 1) *
+                         (is_in_blocks ? tile.share_of_blocks : 1);
+}
+
+}  // namespace ember::schedule

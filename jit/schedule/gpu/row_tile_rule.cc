@@ -1,0 +1,250 @@
+#include "jit/schedule/gpu/row_tile_rule.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/rounding.h"
+#include "jit/gpu/device_traits.h"
+#include "jit/gpu/phase_plan.h"
+#include "jit/schedule/core/dependences.h"
+#include "jit/schedule/gpu/points.h"
+#include "jit/schedule/gpu/row_tile.h"
+#include "jit/schedule/lowering/lowering.h"
+#include "jit/schedule/rules/stage_groups.h"
+#include "jit/schedule/rules/stage_shape.h"
+#include "jit/target/matrix_instructions.h"
+#include "jit/target/shared_panels.h"
+
+namespace ember::schedule {
+namespace {
+
+// Alignment in bytes of buffers in a workgroup's memory.
+constexpr int64_t kSharedAlignment = 16;
+constexpr int64_t kFewestRows = 16;
+constexpr int64_t kMaxRows = 128;
+// Sizes of a block: numbers of a row's elements (keys) that a fold may combine
+// at once. 0: the whole row is combined at once.
+constexpr int64_t kBlockChoices[] = {0, 128, 64};
+
+// True if the group has several products, one of which reads what other stages
+// computed from the results of another.
+bool HasProducts(const Schedule& schedule, const StageGroup& group) {
+  const Computation& c = schedule.computation();
+  return group.depth > 0 &&
+         std::ranges::count_if(group.members, [&](const std::string& name) {
+           return StageShape(c, c.FindStage(name)).SharesOperands();
+         }) > 1;
+}
+
+// Makes the root read the product's elements from the workgroup's memory.
+// Returns false if some primitive is refused.
+bool MakeWhole(const std::string& root, const std::string& product,
+               ScheduleWriter& writer) {
+  return root != product ||
+         writer.Try("cache_write %" + product + " -> " + product + ".tile");
+}
+
+// Applies online_softmax to the product: a fold over blocks of `block` keys
+// computes running sums, and the product becomes their quotients. keys: the
+// name of the loop over keys. If blocks_of_part is not 0, the keys are divided
+// into parts of that many blocks: each part is folded by itself, the results of
+// the parts are folded again, and the tiles are those of the stage of the
+// parts. Returns false if some primitive is refused.
+bool MakeBlocks(const std::string& product, const std::string& keys,
+                int64_t block, int64_t blocks_of_part, ScheduleWriter& writer) {
+  const std::string blocks =
+      "online_softmax %" + product + " " + std::to_string(block);
+  const std::string running = product + ".running";
+  const std::string results = " -> " + running + " " + product + ".total";
+  if (!writer.Try(blocks + " skip" + results) && !writer.Try(blocks + results))
+    return false;
+  return blocks_of_part == 0 ||
+         writer.Try("rfactor %" + running + " " + keys + "_part/" +
+                    std::to_string(blocks_of_part) + " -> " + running +
+                    ".parts");
+}
+
+// A way to divide the keys of attention, the axis j of row_tile_rule.h. A
+// workgroup processes `block` keys at once, and the last block may be padded;
+// 0: all keys at once. The keys are divided into `parts` parts, each of which
+// has its own workgroup for a tile of rows.
+struct KeyBlocks {
+  int64_t block = 0;
+  int64_t parts = 1;
+  // number of blocks of a part, if there are several parts
+  int64_t blocks_of_part = 0;
+  // ratio of the number of keys with padding to that without
+  double filled_up = 1;
+};
+
+// Returns the ways to divide the keys that the rule tries: each block size of
+// kBlockChoices, with all keys in one workgroup. If there are no more tiles
+// than processors, it also returns, for each block size that divides the keys,
+// a way that divides the keys into parts for several workgroups. There are then
+// at most two workgroups per processor, and each part has at least two blocks.
+std::vector<KeyBlocks> BlocksFor(const jit::GpuModel& gpu,
+                                 const StageShape& product) {
+  std::vector<KeyBlocks> all;
+  const std::optional<int64_t> keys = product.Extent(product.axis_count() - 1);
+  for (const int64_t block : kBlockChoices) {
+    all.push_back({.block = block});
+    if (block == 0 || !keys || *keys == 0) continue;
+    all.back().filled_up =
+        static_cast<double>(RoundUp(*keys, block)) / static_cast<double>(*keys);
+  }
+  const int rows = product.spatial_count() - 2;
+  if (gpu.processors == 0 || rows < 0 || !keys) return all;
+  const int64_t tiles =
+      product.LikelyPoints(0, rows) *
+      DivideRoundingUp(product.LikelyExtent(rows), kFewestRows);
+  for (const int64_t block : kBlockChoices) {
+    if (block == 0 || *keys % block != 0) continue;
+    const int64_t blocks = *keys / block;
+    int64_t parts = 1;
+    while (blocks % (2 * parts) == 0 && blocks >= 4 * parts &&
+           2 * parts * tiles <= 2 * gpu.processors) {
+      parts *= 2;
+    }
+    if (parts > 1) all.push_back({block, parts, blocks / parts});
+  }
+  return all;
+}
+
+// Two models of the device: one that has only the matrices of warpgroups, and
+// one that has all matrices except those.
+struct Models {
+  explicit Models(const jit::GpuModel& gpu) : wide(gpu), narrow(gpu) {
+    const auto is_wide = [](const loops::MatrixType& type) {
+      return jit::WarpsOfMatrix(type) > 1;
+    };
+    std::erase_if(wide.matrices, std::not_fn(is_wide));
+    std::erase_if(narrow.matrices, is_wide);
+  }
+  jit::GpuModel wide, narrow;
+};
+
+// Returns all tiles that are worth a try, with different numbers of rows along
+// the axis. Of several tiles with the same number of rows the best comes first,
+// but it may need too much memory.
+std::vector<RowTile> TilesFor(const Schedule& schedule, const std::string& root,
+                              int axis, int64_t parts, const Models& models) {
+  const StageShape shape(schedule.computation(),
+                         schedule.computation().FindStage(root));
+  const int64_t extent = shape.LikelyExtent(axis);
+  std::vector<RowTile> tiles;
+  for (int64_t rows = kMaxRows; rows >= kFewestRows; rows /= 2) {
+    if (rows > RoundUp(extent, kFewestRows)) continue;
+    for (const bool is_wide : {true, false}) {
+      if ((is_wide ? models.wide : models.narrow).matrices.empty()) continue;
+      if (models.narrow.copies_async)
+        tiles.push_back({rows, is_wide, /*is_ahead=*/true, parts});
+      tiles.push_back({rows, is_wide, /*is_ahead=*/false, parts});
+    }
+  }
+  return tiles;
+}
+
+// True if all buffers of tasks fit a workgroup's memory, including gaps between
+// them, and wide products have their panels.
+bool IsPlanned(const loops::LoopNest& nest, const jit::GpuModel& gpu) {
+  jit::gpu::DeviceTraits device;
+  device.shared_bytes = gpu.shared_bytes;
+  device.invocations = gpu.max_invocations;
+  device.subgroup_size = gpu.subgroup_size;
+  device.has_whole_subgroups = device.uses_matrices = true;
+  // Sets the traits of devices whose buffers may overlap
+  // (GpuModel::overlays_shared).
+  device.keeps_elements = true;
+  device.shared_alignment = kSharedAlignment;
+  device.matrices = gpu.matrices;
+  const auto has_room = [&](const loops::Phase& phase) {
+    const auto plan = jit::gpu::PlanPhase(nest, phase, device);
+    if (!plan.ok()) return false;
+    return std::ranges::none_of(plan->places, [](const auto& place) {
+      return place.kind == jit::gpu::PhasePlan::Kind::kSlices;
+    });
+  };
+  return jit::HasPanelsForWideProducts(nest, /*rows_too=*/true) &&
+         std::ranges::all_of(nest.phases, has_room);
+}
+
+}  // namespace
+
+bool ScheduleRowTilesOnGpu(const jit::GpuModel& gpu, const std::string& root,
+                           const std::string& product,
+                           std::set<std::string>& done,
+                           ScheduleWriter& writer) {
+  if (gpu.matrices.empty() || gpu.is_cpu_like || !gpu.overlays_shared ||
+      gpu.max_invocations < kRowTileSubgroups * gpu.subgroup_size ||
+      !StoresAreDistinct(writer.computation(), writer.StageOf(root))) {
+    return false;
+  }
+  const Models models(gpu);
+  std::optional<Schedule> best;
+  std::set<std::string> scheduled;
+  double best_cost = 0;
+  bool has_parts = false;
+  std::string tiled_root;
+  const StageShape shape(writer.computation(), writer.StageOf(product));
+  const std::string keys = shape.stage().axes.back().name;
+  for (const KeyBlocks& blocks : BlocksFor(gpu, shape)) {
+    Schedule blocked = writer.schedule();
+    ScheduleWriter blocked_writer(blocked);
+    if (!(blocks.block == 0
+              ? MakeWhole(root, product, blocked_writer)
+              : MakeBlocks(product, keys, blocks.block, blocks.blocks_of_part,
+                           blocked_writer))) {
+      continue;
+    }
+    const std::string of_tiles =
+        blocks.parts == 1 ? root : product + ".running.parts";
+    const StageGroup group = GroupOf(
+        blocked, of_tiles, done, [&](int stage, int, const StageGroup&) {
+          return !IsLookupForProducts(blocked.computation(), stage);
+        });
+    if (!HasProducts(blocked, group)) continue;
+    // Number of rows of an accepted tile that leaves a processor room for a
+    // second workgroup; 0: none. Other tiles with as many rows are not tried
+    // then, because TilesFor returns the best of them first.
+    int64_t settled = 0;
+    for (const RowTile& tile :
+         TilesFor(blocked, of_tiles, group.depth - 1, blocks.parts, models)) {
+      if (tile.rows == settled) continue;
+      Schedule trial = blocked;
+      ScheduleWriter trial_writer(trial);
+      std::optional<ScheduledRowTile> tiled =
+          ScheduleRowTile(tile.is_wide ? models.wide : models.narrow, group,
+                          tile, trial_writer);
+      if (tiled) tiled->cost *= blocks.filled_up;
+      if (!tiled || (best && tiled->cost >= best_cost)) continue;
+      // Alignment and strides are known only after lowering, so the trial is
+      // lowered before it is accepted.
+      const auto nest = Lower(trial);
+      if (!nest.ok() || !IsPlanned(*nest, gpu)) continue;
+      if (!tiled->is_alone) settled = tile.rows;
+      best = std::move(trial);
+      best_cost = tiled->cost;
+      scheduled = std::move(tiled->stages);
+      has_parts = blocks.parts > 1;
+      tiled_root = of_tiles;
+    }
+  }
+  if (!best) return false;
+  done.insert(root);
+  done.insert(tiled_root);
+  done.merge(scheduled);
+  writer.Replace(*std::move(best));
+  if (!has_parts) return true;
+  // The second phase: one invocation combines the parts of a result.
+  const std::optional<std::string> point =
+      SchedulePoints(gpu, root, /*lanes=*/1, writer);
+  if (point) JoinPoints(gpu, root, *point, 0, done, writer);
+  return true;
+}
+
+}  // namespace ember::schedule

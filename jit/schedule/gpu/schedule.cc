@@ -1,0 +1,227 @@
+#include "jit/schedule/gpu/schedule.h"
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "jit/schedule/core/attachments.h"
+#include "jit/schedule/core/dependences.h"
+#include "jit/schedule/gpu/points.h"
+#include "jit/schedule/gpu/product_rule.h"
+#include "jit/schedule/gpu/row_rule.h"
+#include "jit/schedule/gpu/row_tile_rule.h"
+#include "jit/schedule/gpu/sum_parts.h"
+#include "jit/schedule/gpu/transpose_rule.h"
+#include "jit/schedule/gpu/vector_rule.h"
+#include "jit/schedule/rules/root_axes.h"
+#include "jit/schedule/rules/schedule_writer.h"
+#include "jit/schedule/rules/stage_shape.h"
+
+namespace ember::schedule {
+namespace {
+
+class GpuChooser {
+ public:
+  GpuChooser(const jit::GpuModel& gpu, Schedule& schedule)
+      : gpu_(gpu), schedule_(schedule), writer_(schedule) {}
+
+  Status Run() {
+    for (const ComputationStage& stage : c().stages)
+      todo_.push_back(stage.name);
+    while (!todo_.empty()) {
+      const std::string root = todo_.back();
+      todo_.pop_back();
+      if (!done_.contains(root)) ScheduleRoot(root);
+    }
+    return writer_.status();
+  }
+
+ private:
+  void ScheduleRoot(const std::string& root) {
+    done_.insert(root);
+    std::string product = ProductFor(root);
+    if (!product.empty()) {
+      if (ScheduleRowTilesOnGpu(gpu_, root, product, done_, writer_))
+        return FindWhatIsLeft();
+      if (!gpu_.is_cpu_like &&
+          ScheduleSumOnGpu(gpu_, root, product, done_, schedule_)) {
+        return FindWhatIsLeft();
+      }
+    }
+    TrySplit(root);
+    std::optional<std::string> point;
+    product = ProductFor(root);
+    if (!product.empty() && !TrySplit(product) && gpu_.is_cpu_like)
+      point = TryProduct(root, product);
+    const bool adds_parts =
+        done_.contains(root + ".parts") || done_.contains(product + ".parts");
+    // The parts of neighbouring results are next to each other in memory, so
+    // the sum of parts is scheduled point by point: an invocation adds up the
+    // parts of one result.
+    if (!point && adds_parts) return PointByPoint(root);
+    if (!point && TryRows(root)) return;
+    if (point) {
+      JoinPoints(gpu_, root, *point, 0, done_, writer_);
+      return;
+    }
+    if (ScheduleTransposeOnGpu(gpu_, root, done_, schedule_)) return;
+    if (!TryVectors(root)) PointByPoint(root);
+  }
+
+  // Lists the stages that are not scheduled yet. If results were cut in two,
+  // stages before them may have been cut, too; inlined stages no longer exist.
+  void FindWhatIsLeft() {
+    todo_.clear();
+    for (size_t i = 0; i < c().stages.size(); ++i) {
+      const std::string& name = c().stages[i].name;
+      const bool is_attached =
+          schedule_.plan(static_cast<int>(i)).attach_stage >= 0;
+      if (!is_attached && !done_.contains(name)) todo_.push_back(name);
+    }
+  }
+
+  void PointByPoint(const std::string& root) {
+    const std::optional<std::string> point =
+        SchedulePoints(gpu_, root, /*lanes=*/1, writer_);
+    if (point) JoinPoints(gpu_, root, *point, 0, done_, writer_);
+  }
+
+  // Computes several neighbouring points at once, in the root and in all stages
+  // that are computed for a point of it. Returns false, without a change, if
+  // that is not possible.
+  bool TryVectors(const std::string& root) {
+    Schedule trial = schedule_;
+    const auto joined = TryPoints(root, /*lanes=*/1, trial);
+    if (!joined) return false;
+    const int64_t lanes = LanesOfPoints(gpu_, c(), root, *joined);
+    if (lanes == 1) return false;
+    trial = schedule_;
+    if (TryPoints(root, lanes, trial) != joined) return false;
+    ScheduleWriter writer(trial);
+    if (!VectorizeJoined(root, *joined, writer) || !writer.status().ok())
+      return false;
+    schedule_ = std::move(trial);
+    done_.insert(joined->begin(), joined->end());
+    return true;
+  }
+
+  // Schedules the root's points as tasks and invocations, each with `lanes`
+  // neighbours. Returns the stages that are then computed for these points;
+  // nullopt if the rule does not apply.
+  std::optional<std::set<std::string>> TryPoints(const std::string& root,
+                                                 int64_t lanes,
+                                                 Schedule& trial) {
+    ScheduleWriter writer(trial);
+    const auto point = SchedulePoints(gpu_, root, lanes, writer);
+    if (!point) return std::nullopt;
+    std::set<std::string> done = done_;
+    std::set<std::string> joined =
+        JoinPoints(gpu_, root, *point, 0, done, writer);
+    if (!writer.status().ok()) return std::nullopt;
+    return joined;
+  }
+
+  // Splits a reduction into two stages. The stage of the parts is scheduled
+  // later.
+  bool TrySplit(const std::string& reduction) {
+    const std::string parts = reduction + ".parts";
+    if (!SplitReductionOnGpu(gpu_, reduction, parts, writer_)) return false;
+    todo_.insert(std::ranges::find(todo_, reduction), parts);
+    return true;
+  }
+
+  std::optional<std::string> TryProduct(const std::string& root,
+                                        const std::string& product) {
+    Schedule trial = schedule_;
+    std::set<std::string> done = done_;
+    ScheduleWriter writer(trial);
+    std::optional<std::string> point =
+        ScheduleProductOnGpu(gpu_, root, product, done, writer);
+    if (!point || !writer.status().ok()) return std::nullopt;
+    schedule_ = std::move(trial);
+    done_ = std::move(done);
+    return point;
+  }
+
+  // Schedules the root and the stages before it row by row, if that rule
+  // applies. Returns false, without a change, if it does not, or if a stage
+  // must run once and it cannot be proved that each row needs a different part
+  // of it.
+  bool TryRows(const std::string& root) {
+    Schedule trial = schedule_;
+    std::set<std::string> done = done_;
+    ScheduleWriter writer(trial);
+    if (!ScheduleRowsOnGpu(gpu_, root, done, writer) || !writer.status().ok())
+      return false;
+    schedule_ = std::move(trial);
+    done_ = std::move(done);
+    return true;
+  }
+
+  const Computation& c() const { return writer_.computation(); }
+  bool IsProduct(int stage) const {
+    return StageShape(c(), stage).SharesOperands();
+  }
+
+  // Returns the product that the root is, or whose results the root reads point
+  // by point, maybe through other stages; empty if there is none.
+  std::string ProductFor(const std::string& root) const {
+    const int number = writer_.StageOf(root);
+    if (IsProduct(number)) return root;
+    if (c().stages[number].has_reduction()) return "";
+    std::set<int> inside = {number};
+    for (int p = number - 1; p >= 0; --p) {
+      if (!CanJoin(p, number, inside)) continue;
+      if (IsProduct(p)) return HasAxesOf(p, root) ? c().stages[p].name : "";
+      if (c().stages[p].has_reduction()) continue;
+      inside.insert(p);
+    }
+    return "";
+  }
+
+  // True if the stage's axes are the root's in the same order, so that a tile
+  // of one is a tile of the other. Results that are stored transposed go
+  // through memory.
+  bool HasAxesOf(int stage, const std::string& root) const {
+    const std::optional<RootAxes> axes =
+        RootAxesOf(writer_, {.root = root}, c().stages[stage].name);
+    std::vector<std::string> names;
+    const ComputationStage& stored = c().stages[writer_.StageOf(root)];
+    for (int a = 0; a < stored.spatial_count; ++a)
+      names.push_back(stored.axes[a].name);
+    return axes && axes->names == names;
+  }
+
+  // True if each point of the root needs a different point of the stage, which
+  // only the stages of `inside` read.
+  bool CanJoin(int stage, int root, const std::set<int>& inside) const {
+    const int depth = c().stages[root].spatial_count;
+    if (depth == 0 || done_.contains(c().stages[stage].name) ||
+        !StoresAreIdentity(c(), stage) || !StoresAreDistinct(c(), root)) {
+      return false;
+    }
+    const std::vector<int> consumers = ConsumersOf(c(), stage);
+    const bool only_here = std::ranges::all_of(
+        consumers, [&](int consumer) { return inside.contains(consumer); });
+    return !consumers.empty() && only_here &&
+           IsComputedOnce(writer_.schedule(), stage, root,
+                          writer_.schedule().plan(root).order[depth - 1]);
+  }
+
+  const jit::GpuModel& gpu_;
+  Schedule& schedule_;
+  ScheduleWriter writer_;
+  // names of the stages in order; the last is scheduled first
+  std::vector<std::string> todo_;
+  std::set<std::string> done_;
+};
+
+}  // namespace
+
+Status ScheduleForGpu(const jit::GpuModel& gpu, Schedule& schedule) {
+  return GpuChooser(gpu, schedule).Run();
+}
+
+}  // namespace ember::schedule

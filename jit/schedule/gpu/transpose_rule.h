@@ -1,0 +1,38 @@
+// Schedules points whose neighbours in results are not neighbours in operands:
+//
+//   %y[n, h, c] = %x[n, c, h]
+//
+// With an invocation for each point, each load would read as many cache lines
+// as there are invocations. So a workgroup has a square of points, along both
+// axes. It first copies its operands to its own memory, in the order of their
+// memory:
+//
+//   phase tasks {
+//     invocation ... { %x.slice[0, c, h] = %x[n, tile * 64 + c, tile * 64 + h] }
+//     invocation ... { %y[n, ...h, ...c] = %x.slice[0, c, h] }
+//   }
+//
+// A side of the square has as many elements as a subgroup moves at once in
+// words of 4 bytes, one for each invocation: 64 of f16 if a subgroup has 32
+// invocations. A part of the default schedule for GPUs.
+#ifndef EMBER_JIT_SCHEDULE_GPU_TRANSPOSE_RULE_H_
+#define EMBER_JIT_SCHEDULE_GPU_TRANSPOSE_RULE_H_
+
+#include <set>
+#include <string>
+
+#include "jit/schedule/core/schedule.h"
+#include "jit/target/gpu_model.h"
+
+namespace ember::schedule {
+
+// Schedules the stage `root`, and the stages that are computed for its points,
+// whose names are added to `done`. Returns false, without a change, if no load
+// reads across memory, if an extent is open or too short, or if the copies do
+// not fit a workgroup's memory.
+bool ScheduleTransposeOnGpu(const jit::GpuModel& gpu, const std::string& root,
+                            std::set<std::string>& done, Schedule& schedule);
+
+}  // namespace ember::schedule
+
+#endif  // EMBER_JIT_SCHEDULE_GPU_TRANSPOSE_RULE_H_

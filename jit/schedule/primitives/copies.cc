@@ -1,0 +1,566 @@
+// cache_read and pack: a stage reads a copy of one of its operands.
+// cache_write: a stage stores to a buffer of its own, which another stage
+// copies to the result.
+#include <algorithm>
+#include <charconv>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "jit/schedule/core/dependences.h"
+#include "jit/schedule/core/rewrite.h"
+#include "jit/schedule/primitives/primitives.h"
+#include "tensor/builder/linear.h"
+#include "tensor/builder/simplify.h"
+#include "tensor/names.h"
+#include "tensor/range_rules.h"
+#include "tensor/scalar.h"
+
+namespace ember::schedule {
+namespace {
+
+using tensor::LinearSum;
+using tensor::Node;
+using tensor::Opcode;
+using tensor::Simplifier;
+
+struct CopyOperands {
+  int stage = 0;
+  uint32_t buffer = 0;
+  std::vector<NodeId> loads;  // the stage's loads from the buffer
+};
+
+NodeId Make(Computation& c, Opcode opcode, NodeId a, NodeId b) {
+  const NodeId operands[] = {a, b};
+  return Simplifier(c.pool).Make(opcode, DType::kI64, operands);
+}
+
+StatusOr<CopyOperands> ReadOperands(const Schedule& schedule,
+                                    const PrimitiveCall& call) {
+  CopyOperands operands;
+  EMBER_ASSIGN_OR_RETURN(operands.stage, StageOperand(schedule, call, 0));
+  EMBER_ASSIGN_OR_RETURN(const int buffer, BufferOperand(schedule, call, 1));
+  operands.buffer = static_cast<uint32_t>(buffer);
+  const Computation& computation = schedule.computation();
+  if (!tensor::IsPlainName(call.results[0]) ||
+      computation.FindBuffer(call.results[0]) >= 0) {
+    return InvalidArgumentError("expected a new name for the copy, found '" +
+                                call.results[0] + "'");
+  }
+  const ComputationStage& stage = computation.stages[operands.stage];
+  for (const ComputationStore& store : stage.stores) {
+    if (store.buffer == operands.buffer)
+      return FailedPreconditionError("the stage stores to the buffer");
+  }
+  ForEachLoad(computation.pool, RootsOf(stage), [&](NodeId load) {
+    if (computation.pool[load].buffer == operands.buffer)
+      operands.loads.push_back(load);
+  });
+  if (operands.loads.empty())
+    return FailedPreconditionError("the stage does not read the buffer");
+  // The copy is not attached to a loop, so it is made before the reading stage
+  // and all stages around that.
+  for (size_t i = 0; i < computation.stages.size(); ++i) {
+    if (schedule.plan(static_cast<int>(i)).attach_stage < 0) continue;
+    for (const ComputationStore& store : computation.stages[i].stores) {
+      if (store.buffer != operands.buffer) continue;
+      return FailedPreconditionError("%" + computation.stages[i].name +
+                                     " is computed in a loop: copy it before");
+    }
+  }
+  for (NodeId load : operands.loads) {
+    if (IsSafe(computation, load)) continue;
+    return FailedPreconditionError(
+        "an index is checked when the program runs, against this buffer");
+  }
+  return operands;
+}
+
+bool AreConstant(const Computation& c, const std::vector<NodeId>& extents) {
+  return std::ranges::all_of(
+      extents, [&](NodeId extent) { return c.pool.IsConstant(extent); });
+}
+
+// Returns the role of a copy's buffer. If a packed buffer is computed from the
+// copy, the copy must be packed, too.
+BufferRole RoleOfCopy(const Computation& c, int reader, bool once) {
+  for (const ComputationStore& store : c.stages[reader].stores)
+    once |= c.buffers[store.buffer].role == BufferRole::kPacked;
+  return once ? BufferRole::kPacked : BufferRole::kTemporary;
+}
+
+// Adds the buffer and the stage `copy`, and makes the reader read it: each load
+// gets the indices that indices(load) returns.
+template <typename Indices>
+void InsertCopy(Schedule& schedule, const CopyOperands& operands,
+                ComputationBuffer copy, ComputationStage stage,
+                Indices&& indices) {
+  Computation& c = schedule.mutable_computation();
+  const uint32_t number = static_cast<uint32_t>(c.buffers.size());
+  c.buffers.push_back(std::move(copy));
+  stage.name = c.buffers.back().name;
+  ComputationStore store;
+  store.buffer = number;
+  for (const ComputationAxis& axis : stage.axes)
+    store.indices.push_back(axis.variable);
+  stage.spatial_count = static_cast<int>(stage.axes.size());
+  stage.stores.push_back(std::move(store));
+  const DType type = c.buffers[number].type;
+  const auto is_load = [&](NodeId id) {
+    const Node& node = c.pool[id];
+    return (node.opcode == Opcode::kLoad || node.opcode == Opcode::kPad) &&
+           node.buffer == operands.buffer;
+  };
+  Rewriter rewriter(c.pool, c.pool, [&](NodeId id) -> std::optional<NodeId> {
+    // A cast of the load becomes a cast from the copy's type, without a cast to
+    // the buffer's type in between.
+    const Node node = c.pool[id];
+    const bool casts =
+        node.opcode == Opcode::kCast && is_load(node.operands[0]);
+    if (!casts && !is_load(id)) return std::nullopt;
+    const NodeId load = casts ? node.operands[0] : id;
+    const NodeId read = c.pool.Intern(Opcode::kLoad, type, indices(load), 0,
+                                      c.pool[load].scope, number);
+    return Simplifier(c.pool).Make(Opcode::kCast, node.type, {&read, 1});
+  });
+  ComputationStage& reader = c.stages[operands.stage];
+  reader.values = rewriter.Rewrite(reader.values);
+  for (ComputationStore& reader_store : reader.stores)
+    reader_store.indices = rewriter.Rewrite(reader_store.indices);
+  schedule.InsertStage(operands.stage, std::move(stage));
+}
+
+// True if a value of type `values` can always be represented in `type`.
+bool Holds(DType type, DType values) {
+  if (type == values) return true;
+  const int wider = DTypeByteSize(type) - DTypeByteSize(values);
+  if (IsFloat(type) && IsFloat(values)) return wider > 0;
+  return IsInteger(type) && IsInteger(values) && wider > 0 &&
+         (IsSigned(type) || !IsSigned(values));
+}
+
+// Returns the type of the copy: operand 2 of the call if it is a type,
+// otherwise the buffer's type.
+StatusOr<DType> TypeOfCopy(const PrimitiveCall& call, DType buffer) {
+  if (call.operands.size() < 3) return buffer;
+  const DType type = DTypeFromName(call.operands[2]).value_or(buffer);
+  if (Holds(type, buffer)) return type;
+  return FailedPreconditionError(std::string(DTypeName(type)) +
+                                 " does not hold all values of " +
+                                 std::string(DTypeName(buffer)));
+}
+
+// --- cache_read ---
+
+// The smallest and largest values of an index over a stage's axes.
+struct Bounds {
+  NodeId low = 0;
+  NodeId high = 0;
+};
+
+// Returns the sum's largest value if `high`, otherwise its smallest: the
+// constant plus coefficient * (extent - 1) over the terms of one sign.
+NodeId End(Computation& c, const LinearSum& sum, bool high) {
+  NodeId end = c.pool.Integer(sum.constant);
+  for (const tensor::LinearTerm& term : sum.terms) {
+    if ((term.coefficient > 0) != high) continue;
+    const NodeId last = Make(c, Opcode::kSubtract,
+                             c.pool[term.node].operands[0], c.pool.Integer(1));
+    end = Make(
+        c, Opcode::kAdd, end,
+        Make(c, Opcode::kMultiply, last, c.pool.Integer(term.coefficient)));
+  }
+  return end;
+}
+
+std::optional<Bounds> BoundsOf(Computation& c, NodeId index) {
+  const std::optional<LinearSum> sum = tensor::Linearize(c.pool, index);
+  if (!sum || tensor::RangeOfLinear(c.pool, *sum).IsFull()) return std::nullopt;
+  for (const tensor::LinearTerm& term : sum->terms) {
+    if (c.pool[term.node].opcode != Opcode::kAxis) return std::nullopt;
+  }
+  return Bounds{End(c, *sum, false), End(c, *sum, true)};
+}
+
+// Returns the bounds of the indices of dim `d` over all loads. If the bounds
+// are not known, returns the whole dim; but nullopt if a load is a pad whose
+// index may be outside of the dim.
+std::optional<Bounds> BoundsOfDim(Computation& c, const CopyOperands& operands,
+                                  size_t d) {
+  std::optional<Bounds> all;
+  for (NodeId load : operands.loads) {
+    std::optional<Bounds> bounds = BoundsOf(c, c.pool[load].operands[d]);
+    if (!bounds) {
+      const NodeId extent = c.buffers[operands.buffer].extents[d];
+      const tensor::Interval values = c.pool[c.pool[load].operands[d]].range;
+      const bool is_inside =
+          values.low >= 0 && values.high < c.pool[extent].range.low;
+      if (c.pool[load].opcode == Opcode::kPad && !is_inside)
+        return std::nullopt;
+      bounds = Bounds{c.pool.Integer(0),
+                      Make(c, Opcode::kSubtract, extent, c.pool.Integer(1))};
+    }
+    if (all) {
+      bounds->low = Make(c, Opcode::kMinimum, all->low, bounds->low);
+      bounds->high = Make(c, Opcode::kMaximum, all->high, bounds->high);
+    }
+    all = bounds;
+  }
+  return all;
+}
+
+// Returns the value with which all loads pad, or nullopt if none pads. Returns
+// an error if the values differ.
+StatusOr<std::optional<NodeId>> DefaultOf(const Computation& c,
+                                          const CopyOperands& operands) {
+  std::optional<NodeId> common;
+  for (size_t i = 0; i < operands.loads.size(); ++i) {
+    const Node& node = c.pool[operands.loads[i]];
+    std::optional<NodeId> value;
+    if (node.opcode == Opcode::kPad) value = node.operands.back();
+    if (i > 0 && value != common) {
+      return FailedPreconditionError(
+          "the stage pads the buffer in different ways");
+    }
+    common = value;
+  }
+  if (common && !c.pool.IsConstant(*common))
+    return FailedPreconditionError("the value that pads the buffer varies");
+  return common;
+}
+
+// --- pack ---
+
+struct LayoutDim {
+  enum class Part : uint8_t { kWhole, kQuotient, kRemainder };
+  size_t dim = 0;
+  Part part = Part::kWhole;
+  int64_t factor = 1;
+};
+
+std::optional<LayoutDim> ParseLayoutDim(std::string_view word) {
+  LayoutDim result;
+  const char* const end = word.data() + word.size();
+  auto [at, error] = std::from_chars(word.data(), end, result.dim);
+  if (error != std::errc()) return std::nullopt;
+  if (at == end) return result;
+  if (*at != '/' && *at != '%') return std::nullopt;
+  result.part =
+      *at == '/' ? LayoutDim::Part::kQuotient : LayoutDim::Part::kRemainder;
+  const auto parsed = std::from_chars(at + 1, end, result.factor);
+  if (parsed.ec != std::errc() || parsed.ptr != end || result.factor < 1 ||
+      result.factor > tensor::kMaxExtent) {
+    return std::nullopt;
+  }
+  return result;
+}
+
+// Parses a range of integers: "-64..64".
+std::optional<tensor::Interval> ParseRange(std::string_view word) {
+  const size_t dots = word.find("..");
+  if (dots == std::string_view::npos) return std::nullopt;
+  tensor::Interval range;
+  const auto parse = [](std::string_view text, int64_t& value) {
+    const char* const end = text.data() + text.size();
+    const auto parsed = std::from_chars(text.data(), end, value);
+    return parsed.ec == std::errc() && parsed.ptr == end;
+  };
+  const bool is_range = parse(word.substr(0, dots), range.low) &&
+                        parse(word.substr(dots + 2), range.high) &&
+                        range.low <= 0 && range.high >= 0;
+  return is_range ? std::optional(range) : std::nullopt;
+}
+
+// Parses the layout of a copy from the operands from number `first` on.
+StatusOr<std::vector<LayoutDim>> ParseLayout(const PrimitiveCall& call,
+                                             size_t first, size_t rank) {
+  std::vector<LayoutDim> layout;
+  std::vector<int64_t> quotients(rank, 0), remainders(rank, 0);
+  for (size_t i = first; i < call.operands.size(); ++i) {
+    const std::optional<LayoutDim> dim = ParseLayoutDim(call.operands[i]);
+    if (!dim || dim->dim >= rank) {
+      return InvalidArgumentError(
+          "expected d, d/n or d%n with d in 0.." +
+          std::to_string(static_cast<int64_t>(rank) - 1) + ", found '" +
+          call.operands[i] + "'");
+    }
+    using enum LayoutDim::Part;
+    const int64_t factor = dim->part == kWhole ? 1 : dim->factor;
+    const bool again = (dim->part != kRemainder && quotients[dim->dim] != 0) ||
+                       (dim->part != kQuotient && remainders[dim->dim] != 0);
+    if (again) {
+      return InvalidArgumentError("expected each part of a dim once, found '" +
+                                  call.operands[i] + "' again");
+    }
+    if (dim->part != kRemainder) quotients[dim->dim] = factor;
+    if (dim->part != kQuotient) remainders[dim->dim] = factor;
+    layout.push_back(*dim);
+  }
+  for (size_t d = 0; d < rank; ++d) {
+    if (quotients[d] == remainders[d] && quotients[d] != 0) continue;
+    return InvalidArgumentError("expected dim " + std::to_string(d) +
+                                " whole, or as d/n and d%n with one n");
+  }
+  return layout;
+}
+
+// Returns the order of the buffer's dims in the copy, from the call's last
+// words; without such words the order stays.
+StatusOr<std::vector<size_t>> OrderOfCopy(const PrimitiveCall& call,
+                                          size_t rank) {
+  std::vector<size_t> order;
+  size_t first = 2;
+  if (first < call.operands.size() && DTypeFromName(call.operands[first]))
+    ++first;
+  if (first == call.operands.size()) {
+    for (size_t d = 0; d < rank; ++d) order.push_back(d);
+    return order;
+  }
+  for (size_t i = first; i < call.operands.size(); ++i) {
+    const std::optional<LayoutDim> dim = ParseLayoutDim(call.operands[i]);
+    if (!dim || dim->part != LayoutDim::Part::kWhole || dim->dim >= rank ||
+        std::ranges::find(order, dim->dim) != order.end()) {
+      return InvalidArgumentError(
+          "expected a type or dims of the buffer, each once, found '" +
+          call.operands[i] + "'");
+    }
+    order.push_back(dim->dim);
+  }
+  if (order.size() == rank) return order;
+  return InvalidArgumentError("expected all " + std::to_string(rank) +
+                              " dims of the buffer, found " +
+                              std::to_string(order.size()));
+}
+
+// Returns the part of an index or extent that the dim of the layout holds.
+NodeId PartOf(Computation& c, const LayoutDim& dim, NodeId index) {
+  const NodeId factor = c.pool.Integer(dim.factor);
+  switch (dim.part) {
+    case LayoutDim::Part::kWhole:
+      return index;
+    case LayoutDim::Part::kQuotient:
+      return Make(c, Opcode::kFloorDivide, index, factor);
+    case LayoutDim::Part::kRemainder:
+      return Make(c, Opcode::kModulo, index, factor);
+  }
+  return index;
+}
+
+NodeId ExtentOf(Computation& c, const LayoutDim& dim, NodeId extent) {
+  if (dim.part == LayoutDim::Part::kRemainder)
+    return c.pool.Integer(dim.factor);
+  return PartOf(c, dim,
+                Make(c, Opcode::kAdd, extent, c.pool.Integer(dim.factor - 1)));
+}
+
+// Clamps the integer to the range, so that the expression shows the range.
+NodeId Clamped(Computation& c, NodeId element, tensor::Interval range) {
+  const DType type = c.pool[element].type;
+  const auto limit = [&](Opcode opcode, int64_t value) {
+    const NodeId operands[] = {
+        element, c.pool.Constant(tensor::IntegerToBits(value, type), type)};
+    element = Simplifier(c.pool).Make(opcode, type, operands);
+  };
+  const tensor::Interval all = tensor::RangeOfType(type);
+  if (range.low > all.low) limit(Opcode::kMaximum, range.low);
+  if (range.high < all.high) limit(Opcode::kMinimum, range.high);
+  return element;
+}
+
+// True if, in a copy with this layout, the padded load can be replaced by a
+// plain load. The copy has zeros beyond the ends of the buffer, up to the ends
+// of the layout's digits, which replace the pad's default value.
+bool CopyHasZeros(Computation& c, const std::vector<LayoutDim>& layout,
+                  NodeId pad) {
+  const Node node = c.pool[pad];
+  const Node value = c.pool[node.operands.back()];
+  if (value.opcode != Opcode::kConstant ||
+      value.immediate != tensor::ZeroBits(node.type)) {
+    return false;
+  }
+  for (const LayoutDim& dim : layout) {
+    if (dim.part == LayoutDim::Part::kRemainder) continue;
+    NodeId end = ExtentOf(c, dim, c.buffers[node.buffer].extents[dim.dim]);
+    if (dim.part == LayoutDim::Part::kQuotient)
+      end = Make(c, Opcode::kMultiply, end, c.pool.Integer(dim.factor));
+    if (!tensor::ProvablyInBounds(c.pool, node.operands[dim.dim], end))
+      return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+Status CacheRead(Schedule& schedule, const PrimitiveCall& call) {
+  EMBER_ASSIGN_OR_RETURN(const CopyOperands operands,
+                         ReadOperands(schedule, call));
+  Computation& c = schedule.mutable_computation();
+  EMBER_ASSIGN_OR_RETURN(const std::optional<NodeId> padding,
+                         DefaultOf(c, operands));
+  const ComputationBuffer source = c.buffers[operands.buffer];
+  EMBER_ASSIGN_OR_RETURN(const std::vector<size_t> order,
+                         OrderOfCopy(call, source.extents.size()));
+  EMBER_ASSIGN_OR_RETURN(const DType type, TypeOfCopy(call, source.type));
+  ComputationBuffer copy{.name = call.results[0],
+                         .type = type,
+                         .role = RoleOfCopy(c, operands.stage, false),
+                         .extents = {}};
+  ComputationStage stage;
+  std::vector<NodeId> lows(order.size()), indices(order.size());
+  for (size_t i = 0; i < order.size(); ++i) {
+    const size_t d = order[i];
+    const std::optional<Bounds> bounds = BoundsOfDim(c, operands, d);
+    if (!bounds) {
+      return FailedPreconditionError("index " + std::to_string(d) +
+                                     " of a padded load is not a sum of axes");
+    }
+    NodeId extent = Make(c, Opcode::kAdd,
+                         Make(c, Opcode::kSubtract, bounds->high, bounds->low),
+                         c.pool.Integer(1));
+    extent = Make(c, Opcode::kMaximum, extent, c.pool.Integer(0));
+    // If the source dim is empty, so is the dim of the copy. The bounds do not
+    // show this: they are those of one point even if an axis has none.
+    if (!padding && c.pool.IntegerConstant(source.extents[d]) == 0)
+      extent = c.pool.Integer(0);
+    copy.extents.push_back(extent);
+    stage.axes.push_back(c.MakeAxis("c" + std::to_string(i), extent));
+    lows[d] = bounds->low;
+    indices[d] = Make(c, Opcode::kAdd, stage.axes.back().variable, bounds->low);
+  }
+  if (padding) indices.push_back(*padding);
+  const NodeId element =
+      c.pool.Intern(padding ? Opcode::kPad : Opcode::kLoad, source.type,
+                    indices, 0, 1, operands.buffer);
+  stage.values.push_back(
+      Simplifier(c.pool).Make(Opcode::kCast, type, {&element, 1}));
+  InsertCopy(
+      schedule, operands, std::move(copy), std::move(stage), [&](NodeId load) {
+        std::vector<NodeId> result;
+        for (const size_t d : order) {
+          result.push_back(
+              Make(c, Opcode::kSubtract, c.pool[load].operands[d], lows[d]));
+        }
+        return result;
+      });
+  return OkStatus();
+}
+
+Status Pack(Schedule& schedule, const PrimitiveCall& call) {
+  EMBER_ASSIGN_OR_RETURN(const CopyOperands operands,
+                         ReadOperands(schedule, call));
+  Computation& c = schedule.mutable_computation();
+  const ComputationBuffer source = c.buffers[operands.buffer];
+  size_t first = DTypeFromName(call.operands[2]).has_value() ? 3 : 2;
+  std::optional<tensor::Interval> range;
+  if (first < call.operands.size()) range = ParseRange(call.operands[first]);
+  if (range) {
+    ++first;
+    const bool is_known =
+        tensor::Intersect(source.values, tensor::RangeOfType(source.type))
+            .Within(*range);
+    if (!IsInteger(source.type) || !is_known) {
+      return FailedPreconditionError("the elements of %" + source.name +
+                                     " are not known to be in " +
+                                     call.operands[first - 1]);
+    }
+  }
+  EMBER_ASSIGN_OR_RETURN(const std::vector<LayoutDim> layout,
+                         ParseLayout(call, first, source.extents.size()));
+  EMBER_ASSIGN_OR_RETURN(const DType type, TypeOfCopy(call, source.type));
+  for (NodeId load : operands.loads) {
+    if (c.pool[load].opcode == Opcode::kPad && !CopyHasZeros(c, layout, load))
+      return FailedPreconditionError(
+          "the stage pads the buffer: cache_read it");
+  }
+  ComputationBuffer copy{
+      .name = call.results[0],
+      .type = type,
+      .role = RoleOfCopy(c, operands.stage,
+                         source.is_constant && AreConstant(c, source.extents)),
+      .extents = {}};
+  ComputationStage stage;
+  std::vector<NodeId> indices(source.extents.size(), c.pool.Integer(0));
+  for (size_t i = 0; i < layout.size(); ++i) {
+    const LayoutDim& dim = layout[i];
+    const NodeId extent = ExtentOf(c, dim, source.extents[dim.dim]);
+    copy.extents.push_back(extent);
+    stage.axes.push_back(c.MakeAxis("p" + std::to_string(i), extent));
+    NodeId part = stage.axes.back().variable;
+    if (dim.part == LayoutDim::Part::kQuotient)
+      part = Make(c, Opcode::kMultiply, part, c.pool.Integer(dim.factor));
+    indices[dim.dim] = Make(c, Opcode::kAdd, indices[dim.dim], part);
+  }
+  // The copy has zeros beyond the last element; no result depends on them.
+  indices.push_back(
+      c.pool.Constant(tensor::ZeroBits(source.type), source.type));
+  NodeId element =
+      c.pool.Intern(Opcode::kPad, source.type, indices, 0, 1, operands.buffer);
+  if (range) element = Clamped(c, element, *range);
+  stage.values.push_back(
+      Simplifier(c.pool).Make(Opcode::kCast, type, {&element, 1}));
+  InsertCopy(
+      schedule, operands, std::move(copy), std::move(stage), [&](NodeId load) {
+        std::vector<NodeId> result;
+        for (const LayoutDim& dim : layout) {
+          result.push_back(PartOf(c, dim, c.pool[load].operands[dim.dim]));
+        }
+        return result;
+      });
+  return OkStatus();
+}
+
+Status CacheWrite(Schedule& schedule, const PrimitiveCall& call) {
+  EMBER_ASSIGN_OR_RETURN(const int number, StageOperand(schedule, call, 0));
+  Computation& c = schedule.mutable_computation();
+  const ComputationStage whole = c.stages[number];
+  if (!tensor::IsPlainName(call.results[0]) ||
+      c.FindBuffer(call.results[0]) >= 0) {
+    return InvalidArgumentError(
+        "expected a new name for the results in progress, found '" +
+        call.results[0] + "'");
+  }
+  if (whole.stores.size() != 1)
+    return FailedPreconditionError("the stage stores several values");
+  EMBER_RETURN_IF_ERROR(CheckUnchanged(schedule, number, "cache_write"));
+  const ComputationStore& store = whole.stores[0];
+  const DType type = c.buffers[store.buffer].type;
+  // The stage that computes the values gets the new name, the primitive's
+  // result.
+  ComputationStage computing = whole;
+  computing.name = call.results[0];
+  ComputationStore kept;
+  kept.buffer = static_cast<uint32_t>(c.buffers.size());
+  ComputationBuffer cache{.name = call.results[0],
+                          .type = type,
+                          .role = RoleOfCopy(c, number, false),
+                          .extents = {}};
+  // The stage that copies the values keeps the old name and has its own axes.
+  ComputationStage copying;
+  copying.name = whole.name;
+  std::vector<NodeId> points;
+  for (int a = 0; a < whole.spatial_count; ++a) {
+    const ComputationAxis& axis = whole.axes[a];
+    kept.indices.push_back(axis.variable);
+    cache.extents.push_back(axis.extent);
+    copying.axes.push_back(c.MakeAxis(axis.name, axis.extent));
+    points.push_back(copying.axes.back().variable);
+  }
+  copying.spatial_count = whole.spatial_count;
+  copying.values.push_back(
+      c.pool.Intern(Opcode::kLoad, type, points, 0, /*scope=*/1, kept.buffer));
+  Rewriter rewriter(c.pool, c.pool, [&](NodeId id) -> std::optional<NodeId> {
+    const auto axis = std::ranges::find(kept.indices, id);
+    if (axis == kept.indices.end()) return std::nullopt;
+    return points[static_cast<size_t>(axis - kept.indices.begin())];
+  });
+  copying.stores.push_back(
+      {store.buffer, rewriter.Rewrite(store.indices), store.update});
+  computing.stores = {std::move(kept)};
+  c.buffers.push_back(std::move(cache));
+  c.stages[number] = std::move(copying);
+  schedule.mutable_plan(number) = DefaultPlan(c.stages[number]);
+  schedule.InsertStage(number, std::move(computing));
+  return OkStatus();
+}
+
+}  // namespace ember::schedule

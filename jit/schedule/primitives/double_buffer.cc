@@ -1,0 +1,253 @@
+// double_buffer: loads a tile for the next iteration while the current one is
+// read.
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "jit/loops/loop_nest.h"
+#include "jit/schedule/core/dependences.h"
+#include "jit/schedule/primitives/primitives.h"
+
+namespace ember::schedule {
+namespace {
+
+// Smallest numbers of slots of asynchronous loads: without a spare slot, and
+// with one.
+constexpr int64_t kFewestSlots = 2;
+constexpr int64_t kFewestWithSpare = 3;
+
+class DoubleBufferChecker {
+ public:
+  DoubleBufferChecker(const Schedule& schedule, int stage)
+      : schedule_(schedule),
+        c_(schedule.computation()),
+        number_(stage),
+        stage_(c_.stages[stage]),
+        plan_(schedule.plan(stage)) {}
+
+  Status Check() const {
+    if (plan_.attach_stage < 0) {
+      return FailedPreconditionError(
+          "the stage is not computed in a loop: compute_at it first");
+    }
+    EMBER_RETURN_IF_ERROR(CheckStage());
+    EMBER_RETURN_IF_ERROR(CheckLoop());
+    EMBER_RETURN_IF_ERROR(CheckReads());
+    if (plan_.buffering == Buffering::kDoubleByRegisters)
+      return CheckRegisters();
+    if (plan_.buffering == Buffering::kAsync) return CheckSlots();
+    return OkStatus();
+  }
+
+ private:
+  std::string Name() const { return "%" + stage_.name; }
+
+  // Checks that the stage copies its operand, or computes each point without a
+  // reduction.
+  Status CheckStage() const {
+    if (stage_.has_reduction())
+      return FailedPreconditionError(Name() + " combines elements");
+    if (stage_.stores.size() != 1)
+      return FailedPreconditionError(Name() + " stores several values");
+    const BufferRole role = c_.buffers[stage_.stores[0].buffer].role;
+    if (role != BufferRole::kTemporary) {
+      return FailedPreconditionError(
+          Name() +
+          (role == BufferRole::kPacked ? " is made once" : " is a result") +
+          ", and has no second half");
+    }
+    EMBER_RETURN_IF_ERROR(CheckIndices());
+    for (int i = 0; i < number_; ++i) {
+      if (schedule_.plan(i).attach_stage != number_) continue;
+      return FailedPreconditionError("%" + c_.stages[i].name +
+                                     " is computed in a loop of " + Name());
+    }
+    return OkStatus();
+  }
+
+  // Checks that loading ahead needs no check of an index more than once. A
+  // check is performed where its element is loaded, so the run fails an
+  // iteration or more earlier. Loading through registers would perform the
+  // check twice, so that is refused.
+  Status CheckIndices() const {
+    if (plan_.buffering != Buffering::kDoubleByRegisters ||
+        AccessesAreSafe(c_, number_)) {
+      return OkStatus();
+    }
+    return FailedPreconditionError("indices of " + Name() +
+                                   " are checked while the program runs");
+  }
+
+  Status CheckLoop() const {
+    const StagePlan& around = schedule_.plan(plan_.attach_stage);
+    const Loop& loop = around.loops[plan_.attach_loop];
+    if (loop.mark != LoopMark::kSerial) {
+      return FailedPreconditionError("loop '" + loop.name + "', in which " +
+                                     Name() + " is computed, is not serial");
+    }
+    // A stage inside a bound loop is refused: each invocation would have its
+    // own copy, and would not wait for the others.
+    const StagePlan* inner = &plan_;
+    while (inner->attach_stage >= 0) {
+      const StagePlan& outer = schedule_.plan(inner->attach_stage);
+      for (int other : outer.order) {
+        if (IsBound(outer.loops[other].mark)) {
+          return FailedPreconditionError(
+              Name() + " is computed inside bound loop '" +
+              outer.loops[other].name + "': invocations do not share it");
+        }
+        if (other == inner->attach_loop) break;
+      }
+      inner = &outer;
+    }
+    if (around.attach_stage >= 0) return OkStatus();
+    const ComputationStage& consumer = c_.stages[plan_.attach_stage];
+    const auto iterations =
+        around.IterationsOf(plan_.attach_loop, [&](int axis) {
+          return c_.pool.IntegerConstant(consumer.axes[axis].extent);
+        });
+    if (iterations && *iterations < 2) {
+      return FailedPreconditionError(
+          "loop '" + loop.name + "', in which " + Name() +
+          " is computed, has no second iteration to load for");
+    }
+    return OkStatus();
+  }
+
+  // Checks that the elements which the stage reads are stored before the loop,
+  // so that they exist an iteration earlier.
+  Status CheckReads() const {
+    const int consumer = plan_.attach_stage;
+    const StagePlan& around = schedule_.plan(consumer);
+    for (int i = 0; i <= consumer; ++i) {
+      const bool inside =
+          i == consumer || PositionInside(schedule_, i, consumer) >=
+                               around.PositionOf(plan_.attach_loop);
+      if (i == number_ || !inside) continue;
+      for (const ComputationStore& store : c_.stages[i].stores) {
+        if (!Reads(c_, number_, store.buffer)) continue;
+        return FailedPreconditionError(
+            Name() + " reads %" + c_.buffers[store.buffer].name + ", which %" +
+            c_.stages[i].name + " stores in the same loop");
+      }
+    }
+    return OkStatus();
+  }
+
+  // Checks that all asynchronous loads of the loop have the same options,
+  // because one await serves all of them.
+  Status CheckSlots() const {
+    for (int i = 0; i < static_cast<int>(c_.stages.size()); ++i) {
+      const StagePlan& other = schedule_.plan(i);
+      if (other.buffering != Buffering::kAsync ||
+          other.attach_stage != plan_.attach_stage ||
+          other.attach_loop != plan_.attach_loop) {
+        continue;
+      }
+      if (other.is_late != plan_.is_late ||
+          other.has_spare != plan_.has_spare) {
+        return FailedPreconditionError(
+            Name() + " and %" + c_.stages[i].name +
+            " in the same loop: expected 'late' and 'spare' of both or of "
+            "neither");
+      }
+      if (other.slots == plan_.slots) continue;
+      return FailedPreconditionError(
+          Name() + " has " + std::to_string(plan_.slots) + " slots, and %" +
+          c_.stages[i].name + " in the same loop " +
+          std::to_string(other.slots));
+    }
+    return OkStatus();
+  }
+
+  // Checks that no loop of the stage is serial, because registers need constant
+  // indices.
+  Status CheckRegisters() const {
+    bool is_bound = false;
+    for (int number : plan_.order) {
+      const Loop& loop = plan_.loops[number];
+      is_bound |= loop.mark == LoopMark::kInvocation;
+      if (loop.mark != LoopMark::kSerial) continue;
+      return FailedPreconditionError(
+          "loop '" + loop.name + "' of " + Name() +
+          " is neither bound, unrolled nor a vector, as registers need it");
+    }
+    if (is_bound) return OkStatus();
+    return FailedPreconditionError(
+        "no loop of " + Name() + " is bound: only invocations have registers");
+  }
+
+  const Schedule& schedule_;
+  const Computation& c_;
+  int number_;
+  const ComputationStage& stage_;
+  const StagePlan& plan_;
+};
+
+}  // namespace
+
+namespace {
+
+// Reads the operands after `async`: slots [late [spare]].
+Status ReadAsync(const PrimitiveCall& call, StagePlan& plan) {
+  if (call.operands.size() < 3)
+    return InvalidArgumentError("expected a number of slots behind 'async'");
+  constexpr size_t kLate = 3, kSpare = 4;
+  const auto read_word = [&](size_t at, const std::string& word,
+                             bool& is_there) {
+    is_there = call.operands.size() > at;
+    if (!is_there || call.operands[at] == word) return OkStatus();
+    return InvalidArgumentError(
+        "expected '" + word + "' or nothing behind " +
+        (at == kLate ? "the slots" : "'" + call.operands[at - 1] + "'") +
+        ", found '" + call.operands[at] + "'");
+  };
+  EMBER_RETURN_IF_ERROR(read_word(kLate, "late", plan.is_late));
+  EMBER_RETURN_IF_ERROR(read_word(kSpare, "spare", plan.has_spare));
+  EMBER_ASSIGN_OR_RETURN(plan.slots, NumberOperand(call, 2));
+  const int64_t fewest = plan.has_spare ? kFewestWithSpare : kFewestSlots;
+  if (plan.slots >= fewest && plan.slots <= loops::kMaxSlots) return OkStatus();
+  return FailedPreconditionError("expected " + std::to_string(fewest) + " to " +
+                                 std::to_string(loops::kMaxSlots) +
+                                 " slots, found " + std::to_string(plan.slots));
+}
+
+}  // namespace
+
+Status DoubleBuffer(Schedule& schedule, const PrimitiveCall& call) {
+  EMBER_ASSIGN_OR_RETURN(const int stage, StageOperand(schedule, call, 0));
+  if (schedule.plan(stage).buffering != Buffering::kSingle)
+    return FailedPreconditionError("the stage is double buffered already");
+  StagePlan plan = schedule.plan(stage);
+  plan.buffering = Buffering::kDouble;
+  if (call.operands.size() > 1) {
+    const std::string& how = call.operands[1];
+    if (how == "async") {
+      plan.buffering = Buffering::kAsync;
+      EMBER_RETURN_IF_ERROR(ReadAsync(call, plan));
+    } else if (how == "registers") {
+      plan.buffering = Buffering::kDoubleByRegisters;
+      if (call.operands.size() != 2)
+        return InvalidArgumentError("expected nothing behind 'registers'");
+    } else {
+      return InvalidArgumentError(
+          "expected 'registers', 'async' or nothing, found '" + how + "'");
+    }
+  }
+  schedule.mutable_plan(stage) = std::move(plan);
+  // CheckDoubleBuffers, which runs after this and after each later primitive,
+  // checks if the result is allowed.
+  return OkStatus();
+}
+
+Status CheckDoubleBuffers(const Schedule& schedule) {
+  const int count = static_cast<int>(schedule.computation().stages.size());
+  for (int i = 0; i < count; ++i) {
+    if (schedule.plan(i).buffering == Buffering::kSingle) continue;
+    EMBER_RETURN_IF_ERROR(DoubleBufferChecker(schedule, i).Check());
+  }
+  return OkStatus();
+}
+
+}  // namespace ember::schedule

@@ -1,0 +1,355 @@
+// rfactor: divides a reduction into two stages.
+#include <algorithm>
+#include <charconv>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "jit/schedule/core/rewrite.h"
+#include "jit/schedule/primitives/primitives.h"
+#include "tensor/builder/simplify.h"
+#include "tensor/names.h"
+#include "tensor/range_rules.h"
+
+namespace ember::schedule {
+namespace {
+
+using tensor::Opcode;
+using tensor::Simplifier;
+
+// The digit of an axis that becomes the axis of the parts.
+struct Part {
+  enum class Kind : uint8_t { kWhole, kQuotient, kRemainder };
+  Kind kind = Kind::kWhole;
+  int axis = 0;
+  int64_t factor = 1;
+  // only for kRemainder: the digit is taken from the axis divided by `run`
+  int64_t run = 1;
+};
+
+// Parses the number after '/' or '%' at word[at]. The number ends at the next
+// '/' or '%', or at the word's end. Sets `at` to where the number ends.
+StatusOr<int64_t> ParseFactor(std::string_view word, size_t& at) {
+  const size_t begin = at + 1;
+  at = std::min(word.find_first_of("/%", begin), word.size());
+  int64_t factor = 0;
+  const auto [end, error] =
+      std::from_chars(word.data() + begin, word.data() + at, factor);
+  if (error != std::errc() || end != word.data() + at || factor < 1 ||
+      factor > tensor::kMaxExtent) {
+    return InvalidArgumentError("expected a factor of 1 or more, found '" +
+                                std::string(word.substr(begin, at - begin)) +
+                                "'");
+  }
+  return factor;
+}
+
+NodeId Make(Computation& c, Opcode opcode, DType type,
+            std::initializer_list<NodeId> operands) {
+  return Simplifier(c.pool).Make(opcode, type,
+                                 std::span(operands.begin(), operands.size()));
+}
+
+StatusOr<Part> ParsePart(const ComputationStage& stage,
+                         const std::string& word) {
+  Part part;
+  size_t at = std::min(word.find_first_of("/%"), word.size());
+  const std::string_view name = std::string_view(word).substr(0, at);
+  bool known = false;
+  for (size_t a = static_cast<size_t>(stage.spatial_count);
+       a < stage.axes.size(); ++a) {
+    if (stage.axes[a].name != name) continue;
+    part.axis = static_cast<int>(a);
+    known = true;
+  }
+  if (!known) {
+    return InvalidArgumentError(
+        "expected k, k/n, k%n or k/n%m with a reduction k of %" + stage.name +
+        ", found '" + word + "'");
+  }
+  if (at == word.size()) return part;
+  part.kind = word[at] == '/' ? Part::Kind::kQuotient : Part::Kind::kRemainder;
+  EMBER_ASSIGN_OR_RETURN(part.factor, ParseFactor(word, at));
+  if (at == word.size()) return part;
+  part.run = part.factor;
+  const bool is_run = part.kind == Part::Kind::kQuotient && word[at] == '%';
+  part.kind = Part::Kind::kRemainder;
+  EMBER_ASSIGN_OR_RETURN(part.factor, ParseFactor(word, at));
+  if (!is_run || at != word.size() ||
+      part.factor > tensor::kMaxExtent / part.run) {
+    return InvalidArgumentError("expected k, k/n, k%n or k/n%m, found '" +
+                                word + "'");
+  }
+  return part;
+}
+
+// Makes the stage of the parts from the stage that is to combine them.
+class PartsMaker {
+ public:
+  PartsMaker(Computation& c, const ComputationStage& whole, const Part& part)
+      : c_(c), whole_(whole), part_(part) {}
+
+  // Returns the stage that computes the parts. buffer: number of its first
+  // buffer; each value has one. Returns nullopt if elements beyond the end
+  // would change a part.
+  std::optional<ComputationStage> Run(uint32_t buffer) {
+    ComputationStage stage;
+    stage.combiner = whole_.combiner;
+    stage.initial = whole_.initial;
+    stage.results = whole_.results;
+    stage.combines_parts = whole_.combines_parts;
+    const ComputationAxis& axis = whole_.axes[part_.axis];
+    const ComputationAxis parts =
+        c_.MakeAxis(NameOfPart(axis.name), PartExtent());
+    const NodeId digit = parts.variable;
+    for (int a = 0; a <= whole_.spatial_count; ++a) {
+      if (a == Place()) stage.axes.push_back(parts);
+      if (a < whole_.spatial_count) AddCopy(a, stage);
+    }
+    stage.spatial_count = static_cast<int>(stage.axes.size());
+    for (int a = whole_.spatial_count; a < static_cast<int>(whole_.axes.size());
+         ++a) {
+      if (a == part_.axis)
+        AddRest(digit, stage);
+      else
+        AddCopy(a, stage);
+    }
+    // If no reduction axis is left, the stage combines nothing.
+    if (static_cast<int>(stage.axes.size()) == stage.spatial_count) {
+      if (IsFold()) return std::nullopt;
+      stage.combiner = tensor::Combiner::kNone;
+    }
+    // The elements of a part that has runs are not at equal distances.
+    // UsefulElements requires equal distances, so a fold with useful elements
+    // cannot be divided into such parts.
+    const bool is_uneven = part_.run > 1 && whole_.useful;
+    if (IsFold() && (beyond_ || is_uneven)) return std::nullopt;
+    Rewriter rewriter(c_.pool, c_.pool,
+                      [&](NodeId id) { return Replaced(id); });
+    for (const NodeId whole : whole_.values) {
+      NodeId value = rewriter.Rewrite(whole);
+      if (beyond_) {
+        const DType type = c_.pool[value].type;
+        const NodeId neutral =
+            c_.pool.Constant(NeutralBits(whole_.combiner, type), type);
+        value = Make(c_, Opcode::kSelect, type, {*beyond_, neutral, value});
+      }
+      stage.values.push_back(value);
+      ComputationStore store;
+      store.buffer = buffer++;
+      for (int a = 0; a < stage.spatial_count; ++a)
+        store.indices.push_back(stage.axes[a].variable);
+      stage.stores.push_back(std::move(store));
+    }
+    if (whole_.useful)
+      stage.useful = UsefulOfPart(digit, rewriter.Rewrite(whole_.useful->end));
+    return stage;
+  }
+
+  // Returns the position of the new axis, which counts parts, among the axes of
+  // the parts' stage. It is the first, so that parts of neighbouring results
+  // are neighbours. In a fold it is the one before the last spatial axis, so
+  // that the fold has rows in common with the stages that it reads.
+  int Place() const {
+    return IsFold() ? std::max(whole_.spatial_count - 1, 0) : 0;
+  }
+
+  NodeId PartExtent() {
+    switch (part_.kind) {
+      case Part::Kind::kWhole:
+        return Extent();
+      case Part::Kind::kQuotient:
+        return Steps();
+      case Part::Kind::kRemainder:
+        break;
+    }
+    return c_.pool.Integer(part_.factor);
+  }
+
+ private:
+  // Returns a name for the axis of parts. The stage may already have such an
+  // axis, from blocks or another rfactor.
+  std::string NameOfPart(const std::string& axis) const {
+    std::string name = axis + "_part";
+    while (std::ranges::find(whole_.axes, name, &ComputationAxis::name) !=
+           whole_.axes.end()) {
+      name += "_part";
+    }
+    return name;
+  }
+
+  bool IsFold() const { return whole_.combiner == tensor::Combiner::kFold; }
+  NodeId Extent() const { return whole_.axes[part_.axis].extent; }
+  // kRemainder: number of elements of a round, in which each part has a run of
+  // neighbours. kQuotient: number of elements of a part.
+  int64_t Turn() const { return part_.factor * part_.run; }
+  NodeId Steps() {
+    const NodeId rounded = Make(c_, Opcode::kAdd, DType::kI64,
+                                {Extent(), c_.pool.Integer(Turn() - 1)});
+    const NodeId turns = Make(c_, Opcode::kFloorDivide, DType::kI64,
+                              {rounded, c_.pool.Integer(Turn())});
+    return Make(c_, Opcode::kMultiply, DType::kI64,
+                {turns, c_.pool.Integer(part_.run)});
+  }
+  // Returns the index in the whole axis of element `rest` of part `digit`.
+  NodeId Position(NodeId digit, NodeId rest) {
+    const auto integer = [&](Opcode opcode, NodeId a, int64_t b) {
+      return Make(c_, opcode, DType::kI64, {a, c_.pool.Integer(b)});
+    };
+    const auto add = [&](NodeId a, NodeId b) {
+      return Make(c_, Opcode::kAdd, DType::kI64, {a, b});
+    };
+    if (part_.kind == Part::Kind::kQuotient)
+      return add(integer(Opcode::kMultiply, digit, part_.factor), rest);
+    if (part_.run == 1)
+      return add(integer(Opcode::kMultiply, rest, part_.factor), digit);
+    const NodeId turn = integer(Opcode::kFloorDivide, rest, part_.run);
+    return add(add(integer(Opcode::kMultiply, turn, Turn()),
+                   integer(Opcode::kMultiply, digit, part_.run)),
+               integer(Opcode::kModulo, rest, part_.run));
+  }
+
+  // Returns the useful elements of a part. With n parts or elements per part
+  // (the factor), element r of part p is element n * p + r (kQuotient) or n * r
+  // + p (kRemainder) of the whole axis. It is useful if that number times the
+  // whole's step is below `end`.
+  UsefulElements UsefulOfPart(NodeId part, NodeId end) {
+    const bool is_remainder = part_.kind == Part::Kind::kRemainder;
+    const int64_t step = whole_.useful->step, larger = step * part_.factor;
+    const NodeId before =
+        Make(c_, Opcode::kMultiply, DType::kI64,
+             {part, c_.pool.Integer(is_remainder ? step : larger)});
+    return {.end = Make(c_, Opcode::kSubtract, DType::kI64, {end, before}),
+            .step = is_remainder ? larger : step};
+  }
+
+  void AddCopy(int axis, ComputationStage& stage) {
+    stage.axes.push_back(
+        c_.MakeAxis(whole_.axes[axis].name, whole_.axes[axis].extent));
+    replaced_.push_back(
+        {whole_.axes[axis].variable, stage.axes.back().variable});
+  }
+
+  // Adds the axis of the elements of a part: the original axis without the
+  // digit that counts parts.
+  void AddRest(NodeId digit, ComputationStage& stage) {
+    const ComputationAxis& axis = whole_.axes[part_.axis];
+    if (part_.kind == Part::Kind::kWhole)
+      return replaced_.push_back({axis.variable, digit});
+    const bool is_remainder = part_.kind == Part::Kind::kRemainder;
+    stage.axes.push_back(c_.MakeAxis(
+        axis.name, is_remainder ? Steps() : c_.pool.Integer(part_.factor)));
+    NodeId value = Position(digit, stage.axes.back().variable);
+    const std::optional<int64_t> extent = c_.pool.IntegerConstant(Extent());
+    if (!extent || *extent % Turn() != 0) {
+      // The last element is read where an index is beyond the end, and its
+      // value is not used. A last element exists wherever there are points.
+      beyond_ = Make(c_, Opcode::kLessEqual, DType::kBool, {Extent(), value});
+      const NodeId last = Make(c_, Opcode::kSubtract, DType::kI64,
+                               {Extent(), c_.pool.Integer(1)});
+      value = Make(c_, Opcode::kMinimum, DType::kI64, {value, last});
+    }
+    replaced_.push_back({axis.variable, value});
+  }
+
+  std::optional<NodeId> Replaced(NodeId id) const {
+    for (const auto& [axis, value] : replaced_) {
+      if (axis == id) return value;
+    }
+    return std::nullopt;
+  }
+
+  Computation& c_;
+  const ComputationStage& whole_;
+  const Part part_;
+  // Axes of the whole stage, and the expressions that replace them.
+  std::vector<std::pair<NodeId, NodeId>> replaced_;
+  std::optional<NodeId> beyond_;
+};
+
+}  // namespace
+
+Status CheckCombinesParts(const Schedule& schedule, int number,
+                          std::string_view primitive) {
+  const Computation& c = schedule.computation();
+  const ComputationStage& stage = c.stages[number];
+  if (!stage.has_reduction())
+    return FailedPreconditionError("the stage combines nothing");
+  const bool is_fold = stage.combiner == tensor::Combiner::kFold;
+  if (is_fold && !stage.combines_parts) {
+    return FailedPreconditionError(
+        "a fold combines its elements one after another");
+  }
+  if (stage.end)
+    return FailedPreconditionError(
+        "points combine different numbers of elements");
+  if (!is_fold && stage.values.size() != 1)
+    return FailedPreconditionError("the stage combines several values");
+  const DType type = c.pool[stage.values[0]].type;
+  if (AccumulatorType(stage.combiner, type) != type) {
+    return FailedPreconditionError(
+        "sums of narrow floats are rounded once, at the end");
+  }
+  return CheckUnchanged(schedule, number, primitive);
+}
+
+Status Rfactor(Schedule& schedule, const PrimitiveCall& call) {
+  EMBER_ASSIGN_OR_RETURN(const int number, StageOperand(schedule, call, 0));
+  Computation& c = schedule.mutable_computation();
+  const ComputationStage whole = c.stages[number];
+  EMBER_ASSIGN_OR_RETURN(const Part part, ParsePart(whole, call.operands[1]));
+  // Each value of a fold has a buffer of its own.
+  std::vector<std::string> names = {call.results[0]};
+  for (size_t i = 1; i < whole.values.size(); ++i)
+    names.push_back(call.results[0] + "." + std::to_string(i));
+  for (const std::string& name : names) {
+    if (tensor::IsPlainName(name) && c.FindBuffer(name) < 0) continue;
+    return InvalidArgumentError("expected a new name for the parts, found '" +
+                                name + "'");
+  }
+  EMBER_RETURN_IF_ERROR(CheckCombinesParts(schedule, number, "rfactor"));
+  const uint32_t buffer = static_cast<uint32_t>(c.buffers.size());
+  PartsMaker maker(c, whole, part);
+  std::optional<ComputationStage> parts = maker.Run(buffer);
+  if (!parts) {
+    return FailedPreconditionError(
+        "expected parts of a fold that have as many elements each, more than "
+        "one");
+  }
+  parts->name = call.results[0];
+  const bool is_packed =
+      c.buffers[whole.stores[0].buffer].role == BufferRole::kPacked;
+  for (size_t i = 0; i < names.size(); ++i) {
+    ComputationBuffer made{
+        .name = names[i],
+        .type = c.pool[whole.values[i]].type,
+        .role = is_packed ? BufferRole::kPacked : BufferRole::kTemporary,
+        .extents = {}};
+    for (int a = 0; a < parts->spatial_count; ++a)
+      made.extents.push_back(parts->axes[a].extent);
+    c.buffers.push_back(std::move(made));
+  }
+  // The stage itself combines the parts. Parts that skip all of their elements
+  // have the same values as if they had combined them.
+  ComputationStage& stage = c.stages[number];
+  stage.useful.reset();
+  const std::string name = whole.axes[part.axis].name;
+  stage.axes.resize(static_cast<size_t>(stage.spatial_count));
+  stage.axes.push_back(c.MakeAxis(name, maker.PartExtent()));
+  std::vector<NodeId> indices;
+  for (int a = 0; a < stage.spatial_count; ++a)
+    indices.push_back(stage.axes[a].variable);
+  indices.insert(indices.begin() + maker.Place(), stage.axes.back().variable);
+  for (uint32_t i = 0; i < stage.values.size(); ++i) {
+    stage.values[i] =
+        c.pool.Intern(Opcode::kLoad, c.pool[whole.values[i]].type, indices, 0,
+                      /*scope=*/1, buffer + i);
+  }
+  schedule.mutable_plan(number) = DefaultPlan(stage);
+  schedule.InsertStage(number, *std::move(parts));
+  return OkStatus();
+}
+
+}  // namespace ember::schedule

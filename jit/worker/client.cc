@@ -1,0 +1,262 @@
+#include "jit/worker/client.h"
+
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "base/concat.h"
+#include "base/target_text.h"
+#include "jit/llvm/library/llvm_library.h"
+#include "jit/loops/text/text.h"
+#include "jit/worker/protocol.h"
+#include "jit/worker/socket.h"
+#include "jit/worker/start_process.h"
+
+namespace ember::jit {
+namespace {
+
+// Largest number of workers that may end before they begin a job: another job
+// may be the reason, but not that often.
+constexpr int kMaxLosses = 8;
+
+Status Stopped() { return CancelledError("no caller waits for this kernel"); }
+
+class RemoteCompiler final : public ObjectCompiler {
+ public:
+  RemoteCompiler(WorkerOptions options, WorkerPlace place)
+      : options_(std::move(options)), place_(std::move(place)) {}
+
+  // Makes the first connection, whose greeting has the identity.
+  Status Start();
+
+  const std::string& identity() const override { return identity_; }
+  StatusOr<std::string> CompileToObject(const loops::LoopNest&,
+                                        const CompileOptions&,
+                                        CompiledNest*) override {
+    return UnimplementedError("the compile worker makes no object files");
+  }
+  StatusOr<vm::KernelCode> CompileToCode(const loops::LoopNest& nest,
+                                         const CompileOptions& options,
+                                         CompiledNest* figures) override;
+  void Stop() override;
+
+ private:
+  // A connection to a worker, which one thread uses or which is idle.
+  struct Line {
+    Line(FileDescriptor descriptor, SocketIdentity of)
+        : connection(std::move(descriptor)), worker(of) {}
+    Connection connection;
+    const SocketIdentity worker;
+    std::string identity;
+  };
+  // The result of sending a job to a worker on one connection.
+  struct Outcome {
+    StatusOr<CompileAnswer> answer;
+    bool is_begun = false;
+    bool is_silent = false;  // true if the worker gave no sign of life
+  };
+
+  StatusOr<std::unique_ptr<Line>> TakeLine();
+  StatusOr<std::unique_ptr<Line>> Connect();
+  void GiveBack(std::unique_ptr<Line> line);
+  Outcome AskOn(Line& line, const std::string& job) const;
+  StatusOr<CompileAnswer> Ask(const CompileJob& job);
+  // Returns a compiler of this process, for code that only this process can
+  // make.
+  StatusOr<ObjectCompiler*> Local();
+  bool is_stopped() const {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return is_stopped_;
+  }
+
+  const WorkerOptions options_;
+  const WorkerPlace place_;
+  std::string identity_;
+  mutable std::mutex mutex_;  // This mutex guards the members below it.
+  std::vector<std::unique_ptr<Line>> idle_;
+  std::set<Line*> used_;
+  // Identity of the socket of the silent worker, which is to be replaced.
+  SocketIdentity silent_;
+  bool is_stopped_ = false;
+  std::mutex loading_;                     // guards local_
+  std::unique_ptr<ObjectCompiler> local_;  // null until a nest needs it
+};
+
+StatusOr<std::unique_ptr<RemoteCompiler::Line>> RemoteCompiler::Connect() {
+  SocketIdentity silent;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    silent = silent_;
+  }
+  EMBER_ASSIGN_OR_RETURN(
+      ConnectedSocket connected,
+      ConnectOrStart(place_, silent, [&](const FileDescriptor& listener) {
+        return StartProcess(
+            options_.program,
+            {"--socket=" + place_.socket, "--lock=" + place_.lock,
+             "--idle-ms=" + std::to_string(options_.idle.count()),
+             "--most-ms=" + std::to_string(options_.most_time.count())},
+            listener.get());
+      }));
+  auto line = std::make_unique<Line>(std::move(connected.descriptor),
+                                     connected.identity);
+  if (!line->connection.is_own())
+    return FailedPreconditionError(place_.socket + ": is another user's");
+  const StatusOr<Message> greeting =
+      line->connection.Receive(options_.patience);
+  if (!greeting.ok()) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    silent_ = connected.identity;
+    return greeting.status().WithContext(
+        options_.program + ": expected a greeting of the compile worker");
+  }
+  if (greeting->kind != MessageKind::kGreeting)
+    return DataLossError("expected a greeting, found another message");
+  EMBER_ASSIGN_OR_RETURN(line->identity, ReadGreeting(greeting->body));
+  return line;
+}
+
+Status RemoteCompiler::Start() {
+  // If the first attempt to connect fails, the worker was about to end, or is
+  // silent. The second attempt replaces it.
+  StatusOr<std::unique_ptr<Line>> line = Connect();
+  if (!line.ok()) line = Connect();
+  if (!line.ok()) return line.status();
+  identity_ = (*line)->identity;
+  idle_.push_back(*std::move(line));
+  return OkStatus();
+}
+
+StatusOr<std::unique_ptr<RemoteCompiler::Line>> RemoteCompiler::TakeLine() {
+  StatusOr<std::unique_ptr<Line>> line = std::unique_ptr<Line>();
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (is_stopped_) return Stopped();
+    if (!idle_.empty()) {
+      line = std::move(idle_.back());
+      idle_.pop_back();
+    }
+  }
+  if (*line == nullptr) line = Connect();
+  if (!line.ok()) return line;
+  if ((*line)->identity != identity_) {
+    return FailedPreconditionError(
+        "the compile worker was replaced: kernels of the two do not mix");
+  }
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (is_stopped_) return Stopped();
+  used_.insert(line->get());
+  return line;
+}
+
+void RemoteCompiler::GiveBack(std::unique_ptr<Line> line) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  used_.erase(line.get());
+  if (!is_stopped_) idle_.push_back(std::move(line));
+}
+
+RemoteCompiler::Outcome RemoteCompiler::AskOn(Line& line,
+                                              const std::string& job) const {
+  const Status sent = line.connection.Send({MessageKind::kJob, job});
+  if (!sent.ok()) return {.answer = sent};
+  Outcome outcome{.answer = CompileAnswer()};
+  while (true) {
+    const StatusOr<Message> message =
+        line.connection.Receive(options_.patience);
+    if (!message.ok()) {
+      outcome.answer = message.status();
+      outcome.is_silent =
+          message.status().code() == StatusCode::kResourceExhausted;
+      return outcome;
+    }
+    outcome.is_begun |= message->kind == MessageKind::kBegun;
+    if (message->kind != MessageKind::kAnswer) continue;
+    outcome.answer = ReadAnswer(message->body);
+    return outcome;
+  }
+}
+
+StatusOr<CompileAnswer> RemoteCompiler::Ask(const CompileJob& job) {
+  const std::string body = WriteJob(job);
+  int deaths = 0, losses = 0;
+  Status last;
+  while (deaths < options_.most_deaths && losses < kMaxLosses) {
+    StatusOr<std::unique_ptr<Line>> line = TakeLine();
+    if (is_stopped()) return Stopped();
+    if (!line.ok()) {
+      ++losses;
+      last = line.status();
+      continue;
+    }
+    Outcome outcome = AskOn(**line, body);
+    if (outcome.answer.ok()) {
+      GiveBack(*std::move(line));
+      return *std::move(outcome.answer);
+    }
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      used_.erase(line->get());
+      // Other connections to the same worker would fail as well, so they are
+      // dropped.
+      idle_.clear();
+      if (outcome.is_silent) silent_ = (*line)->worker;
+      if (is_stopped_) return Stopped();
+    }
+    ++(outcome.is_begun ? deaths : losses);
+    last = outcome.answer.status();
+  }
+  return UnimplementedError(
+      Concat({"code generation: ", std::to_string(deaths + losses),
+              " compile workers ended before they had an answer (",
+              last.message(), ")"}));
+}
+
+StatusOr<vm::KernelCode> RemoteCompiler::CompileToCode(
+    const loops::LoopNest& nest, const CompileOptions& options,
+    CompiledNest* figures) {
+  // Code for the emulated grid is valid only in the process that runs it.
+  if (TargetText(options.target).Has("emulated")) {
+    EMBER_ASSIGN_OR_RETURN(ObjectCompiler* const local, Local());
+    return local->CompileToCode(nest, options, figures);
+  }
+  EMBER_ASSIGN_OR_RETURN(CompileAnswer answer, Ask({.nest = loops::ToText(nest),
+                                                    .options = options}));
+  EMBER_RETURN_IF_ERROR(answer.status);
+  if (figures != nullptr) {
+    figures->code_bytes = answer.code_bytes;
+    figures->optimize_ms = answer.optimize_ms;
+    figures->codegen_ms = answer.codegen_ms;
+    figures->llvm = std::move(answer.llvm);
+    figures->assembly = std::move(answer.assembly);
+  }
+  return std::move(answer.code);
+}
+
+StatusOr<ObjectCompiler*> RemoteCompiler::Local() {
+  const std::lock_guard<std::mutex> lock(loading_);
+  if (local_ == nullptr) {
+    EMBER_ASSIGN_OR_RETURN(local_, llvm_ir::LoadLlvmCompiler());
+  }
+  return local_.get();
+}
+
+void RemoteCompiler::Stop() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  is_stopped_ = true;
+  for (Line* const line : used_) line->connection.Close();
+  idle_.clear();
+}
+
+}  // namespace
+
+StatusOr<std::unique_ptr<ObjectCompiler>> NewRemoteCompiler(
+    WorkerOptions options) {
+  EMBER_ASSIGN_OR_RETURN(WorkerPlace place,
+                         FindWorkerPlace(options.program, options.folder));
+  auto compiler =
+      std::make_unique<RemoteCompiler>(std::move(options), std::move(place));
+  EMBER_RETURN_IF_ERROR(compiler->Start());
+  return std::unique_ptr<ObjectCompiler>(std::move(compiler));
+}
+
+}  // namespace ember::jit

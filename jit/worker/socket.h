@@ -1,0 +1,82 @@
+// Finds the compile worker of a user and program: a socket in a folder that
+// only this user can write to.
+//
+//   EMBER_ASSIGN_OR_RETURN(WorkerPlace place, FindWorkerPlace(program, ""));
+//   EMBER_ASSIGN_OR_RETURN(FileDescriptor client, ConnectOrStart(place, …));
+//
+// One worker serves all processes of a user that use the same program file and
+// the same LLVM library in its folder: the socket's name follows from those
+// files, so another version has another worker. The first client that needs a
+// worker makes the socket while it holds the lock; the worker that it starts
+// inherits the socket. So a worker that was killed leaves a socket without a
+// listener, and the next client replaces it. Linux. Thread-safe.
+#ifndef EMBER_JIT_WORKER_SOCKET_H_
+#define EMBER_JIT_WORKER_SOCKET_H_
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <utility>
+
+#include "base/file_descriptor.h"
+#include "base/status.h"
+#include "jit/worker/protocol.h"
+
+namespace ember::jit {
+
+struct WorkerPlace {
+  std::string socket;
+  std::string lock;
+};
+
+// Returns the place of the worker for the program. folder: empty for the user's
+// own: $XDG_RUNTIME_DIR/ember or, if the variable is not set, /tmp/ember-UID.
+// The folder is made if it does not exist. Errors: others may write to it, the
+// program is not there, or the path is too long for a socket.
+StatusOr<WorkerPlace> FindWorkerPlace(const std::string& program,
+                                      const std::string& folder);
+
+// Identifies a socket: an earlier one at the same path has another identity.
+struct SocketIdentity {
+  uint64_t inode = 0;
+  int64_t changed_ns = 0;
+  bool operator==(const SocketIdentity&) const = default;
+};
+
+// The socket of a WorkerPlace, from the worker's side.
+class WorkerSocket {
+ public:
+  // Remembers the identity of the socket that is at the path now, for
+  // RemoveIfUnused.
+  WorkerSocket(std::string socket, std::string lock);
+
+  // Removes the socket unless a client has connected to the listener meanwhile.
+  // Returns true if it was removed, or if another socket is at the path by now.
+  bool RemoveIfUnused(int listener) const;
+
+ private:
+  const std::string socket_;
+  const std::string lock_;
+  SocketIdentity identity_;
+};
+
+struct ConnectedSocket {
+  FileDescriptor descriptor;
+  // identity of the socket of the worker that was reached
+  SocketIdentity identity;
+};
+
+// Connects to the worker. If no process listens, or only the one at the socket
+// `avoid`, calls `start`, which starts a worker with the given listener.
+StatusOr<ConnectedSocket> ConnectOrStart(
+    const WorkerPlace& place, const SocketIdentity& avoid,
+    const std::function<Status(const FileDescriptor& listener)>& start);
+
+// Accepts a client. Returns its socket, or a negative number if none came
+// within `patience`.
+int AcceptFor(int listener, std::chrono::milliseconds patience);
+
+}  // namespace ember::jit
+
+#endif  // EMBER_JIT_WORKER_SOCKET_H_

@@ -1,0 +1,72 @@
+// Finds the points of a stage that store to an element: the inverse of a
+// Store's indices.
+//
+//   StorePoints points(dispatch, stage, stage.stores[0], header);
+//   for (const std::vector<int64_t>& point : *points.Of({3, 0})) ...
+//
+// If each index is an axis, possibly times a stride and plus an offset, the
+// points are computed directly. Otherwise all points are visited once, unless
+// there are too many. The caller passes a function that evaluates indices,
+// because they may depend on data.
+#ifndef EMBER_TENSOR_ANALYSIS_STORE_POINTS_H_
+#define EMBER_TENSOR_ANALYSIS_STORE_POINTS_H_
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "tensor/analysis/index_algebra.h"
+#include "tensor/dispatch.h"
+
+namespace ember::tensor {
+
+class StorePoints {
+ public:
+  using Point = std::vector<int64_t>;  // A point of the stage: the values of
+                                       // its spatial axes.
+  // Computes the indices of the element to which a point stores. Returns false
+  // if the indices are not known.
+  using IndexFunction =
+      std::function<bool(const Point& point, std::vector<int64_t>& indices)>;
+
+  StorePoints(const Dispatch& dispatch, const Stage& stage, const Store& store,
+              const ConcreteHeader& header);
+
+  // True if Of computes the points directly, without visiting all points of the
+  // stage.
+  bool is_direct() const { return is_direct_; }
+  int64_t point_count() const { return point_count_; }
+
+  // Returns the points that store to the element with these indices, in the
+  // stage's order; returns nullptr if the points cannot be determined. If the
+  // points are not computed directly, `indices_of` is called once for every
+  // point. The result is valid until the next call.
+  const std::vector<Point>* Of(std::span<const int64_t> indices,
+                               const IndexFunction& indices_of);
+
+ private:
+  struct Solution {
+    int axis = -1;  // Number of the axis on which the index depends. It is -1
+                    // if the index is constant.
+    int64_t coefficient = 0;
+    int64_t constant = 0;
+  };
+
+  const std::vector<int64_t> extents_;
+  int64_t point_count_ = 1;
+  bool is_direct_ = true;
+  std::vector<Solution> solutions_;  // for each index of the store, the
+                                     // equation that gives the axis from the
+                                     // index
+  std::vector<Point> found_;
+  bool has_looked_ = false, is_known_ = true;
+  std::map<std::vector<int64_t>, std::vector<Point>> points_;
+  const std::vector<Point> none_;
+};
+
+}  // namespace ember::tensor
+
+#endif  // EMBER_TENSOR_ANALYSIS_STORE_POINTS_H_

@@ -1,0 +1,107 @@
+// Reads one expression of the text form into a tree whose literals have no
+// types yet, and makes nodes of the pool from the tree. Internal to the parser
+// of the text form.
+//
+// There are two steps because the type of a literal comes from its context: in
+// `0 < %x[i]` the 0 has the type of %x.
+#ifndef EMBER_TENSOR_TEXT_EXPRESSION_PARSER_H_
+#define EMBER_TENSOR_TEXT_EXPRESSION_PARSER_H_
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/lexer.h"
+#include "base/status.h"
+#include "tensor/builder/draft.h"
+
+namespace ember::tensor {
+
+struct Expression {
+  enum Kind : uint8_t {
+    kNumber,
+    kWord,         // one of the words inf, nan, true, false
+    kBits,         // a constant written as bits(0x...); `number` holds the bits
+    kName,         // kName: an axis or parameter, by its name
+    kSigil,        // kSigil: a let, accumulator or element, by a name such as
+                   // %t0
+    kLoad,         // a load; its operands are the indices
+    kPad,          // a pad; its operands are the load and the default
+    kInstruction,  // kInstruction: any other instruction; `type` is the target
+                   // type of a cast
+  };
+  Kind kind = kNumber;
+  Token token;
+  bool negative = false;      // true if a minus sign is before a kNumber or
+                              // kWord
+  std::optional<DType> type;  // type written behind a literal, if there is one,
+                              // as in 1:f16
+  uint64_t number = 0;
+  Opcode opcode = Opcode::kConstant;
+  // True for a kInstruction that is written as raw(...); see Draft::allows_raw.
+  bool is_raw = false;
+  std::vector<Expression> operands;
+  int depth = 1;
+
+  bool IsLiteral() const {
+    return kind == kNumber || kind == kWord || kind == kBits;
+  }
+};
+
+class ExpressionParser {
+ public:
+  explicit ExpressionParser(Lexer& lexer) : lexer_(lexer) {}
+
+  // Parse reads a whole expression. ParseSum reads an expression without a
+  // comparison at its top level, because in `i < N + 1` the '<' must not become
+  // part of it.
+  StatusOr<Expression> Parse() { return ParseInfix(0); }
+  StatusOr<Expression> ParseSum();
+  // Parses a list of index expressions in brackets: '[' expression ',' ... ']'.
+  StatusOr<std::vector<Expression>> ParseIndices();
+
+ private:
+  StatusOr<Expression> ParseInfix(int precedence);
+  StatusOr<Expression> ParsePrimary();
+  StatusOr<Expression> ParseLiteral();
+  StatusOr<Expression> ParseBits(const Token& name);
+  Status ParseLiteralType(Expression& literal);
+  StatusOr<Expression> ParseSigil();
+  StatusOr<Expression> ParseCall(const Token& name);
+  StatusOr<Expression> ParseRaw();
+  Status CheckDepth(Expression& expression) const;
+
+  Lexer& lexer_;
+  int nesting_ = 0;
+};
+
+// Maps the names that an expression may use to nodes.
+struct NameScope {
+  // nodes of the axes and parameters, by name
+  std::map<std::string, NodeId, std::less<>> names;
+  std::map<std::string, NodeId, std::less<>>
+      sigils;  // nodes of lets, accumulators and elements, by name without '%'
+  int scope = 0;  // scope in which new nodes are made in the pool; 0 for the
+                  // header
+};
+
+// Makes the expression's node. A literal without a type gets the type
+// `expected`; if that is nullopt, f32 if it is written as a float, else i64.
+// The type of the result may differ from `expected`; ResolveAs checks it.
+StatusOr<NodeId> Resolve(const Expression& expression,
+                         std::optional<DType> expected, const NameScope& names,
+                         Draft& draft);
+// Makes the expression's node as Resolve does. It is an error if the node's
+// type is not `type`.
+StatusOr<NodeId> ResolveAs(const Expression& expression, DType type,
+                           const NameScope& names, Draft& draft);
+
+// Returns the number of the buffer with the name of a sigil token such as %x.
+// It is an error if there is none.
+StatusOr<uint32_t> FindBuffer(const Token& token, const Draft& draft);
+
+}  // namespace ember::tensor
+
+#endif  // EMBER_TENSOR_TEXT_EXPRESSION_PARSER_H_

@@ -1,0 +1,67 @@
+// One of the two sides that vm-diff compares: a tier on a device.
+//
+//   EMBER_ASSIGN_OR_RETURN(const Side side, ParseSide("--b", "tier:2"));
+//   const SideKernel kernel = MakeSideKernel(side, jit.get(), request);
+//   Status status = kernel.Run(*request.dispatch, call);
+//
+// A SideKernel may run in several threads at once.
+#ifndef EMBER_TOOLS_LIB_CALLS_SIDE_H_
+#define EMBER_TOOLS_LIB_CALLS_SIDE_H_
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "base/status.h"
+#include "hal/device.h"
+#include "jit/jit.h"
+#include "vm/runtime/dispatch/tiering.h"
+
+namespace ember::tools {
+
+struct Side {
+  std::string device = "cpu";
+  int tier = 0;
+  // The device, set by the caller that opens it; null for the host.
+  std::shared_ptr<hal::Device> opened;
+
+  std::string Text() const {
+    const std::string text = "tier " + std::to_string(tier);
+    return device == "cpu" ? text : text + " on " + device;
+  }
+};
+
+// Parses "tier:N", "device:NAME", "device:NAME:INDEX", or a tier and a device
+// with a comma between them. Without a tier it is 0, or 2 for devices other
+// than cpu. Errors name the flag, and the tiers and devices that exist.
+StatusOr<Side> ParseSide(std::string_view flag, std::string_view text);
+
+// The kernel, or tier 0, with which a side runs one dispatch.
+struct SideKernel {
+  std::shared_ptr<vm::KernelSlot> slot;  // slot that owns the kernel
+  // The kernel. Null if the side interprets the dispatch.
+  const vm::Kernel* kernel = nullptr;
+  // Reason why the side has no kernel although its tier is 1 or 2.
+  std::string declined;
+  // The device that runs the kernel; null for the host.
+  std::shared_ptr<hal::Device> device;
+
+  Status Run(const tensor::Dispatch& dispatch,
+             const vm::KernelCall& call) const;
+};
+
+// Makes a tiering that requests a dispatch's kernel from the provider just
+// before the dispatch first runs with a tuple of parameters. The provider must
+// install the kernel before its function returns.
+std::shared_ptr<vm::Tiering> EagerTiering(
+    std::shared_ptr<const vm::Module> module,
+    std::shared_ptr<vm::KernelProvider> provider);
+
+// Compiles the kernel of a dispatch. `jit` must have threads = 0; it is null
+// for tier 0.
+SideKernel MakeSideKernel(const Side& side, jit::Jit* jit,
+                          const vm::KernelRequest& request);
+
+}  // namespace ember::tools
+
+#endif  // EMBER_TOOLS_LIB_CALLS_SIDE_H_

@@ -1,0 +1,26 @@
+// The targets that a command line names.
+//
+//   EMBER_ASSIGN_OR_RETURN(const std::vector<jit::CompileTarget> targets,
+//                          FindCompileTargets({"host,aarch64+dotprod", "@file"}));
+//
+// Paths are as the user typed them. Errors name the target, what was expected
+// and what was found, and a target of that name in other tools.
+#ifndef EMBER_TOOLS_LIB_CLI_COMPILE_TARGETS_H_
+#define EMBER_TOOLS_LIB_CLI_COMPILE_TARGETS_H_
+
+#include <string>
+#include <vector>
+
+#include "base/status.h"
+#include "jit/target/compile_target.h"
+
+namespace ember::tools {
+
+// Returns the targets that the values of --target=T,T,@FILE name. A file has
+// one target per line; a '#' begins a comment.
+StatusOr<std::vector<jit::CompileTarget>> FindCompileTargets(
+    const std::vector<std::string>& flags);
+
+}  // namespace ember::tools
+
+#endif  // EMBER_TOOLS_LIB_CLI_COMPILE_TARGETS_H_

@@ -1,0 +1,77 @@
+#include "tools/lib/cli/output_path.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "base/concat.h"
+#include "base/temporary_files.h"
+#include "tools/lib/cli/paths.h"
+
+namespace ember::tools {
+namespace {
+
+Status CannotWrite(std::string_view flag, const std::string& path, int error) {
+  return FailedPreconditionError(Concat(
+      {flag, ": cannot write file '", path, "': ", std::strerror(error)}));
+}
+
+Status NoFolder(std::string_view flag, const std::string& path, int error) {
+  return FailedPreconditionError(
+      Concat({flag, ": expected a folder to write to, found '", path,
+              "': ", std::strerror(error)}));
+}
+
+}  // namespace
+
+Status CheckOutputFile(std::string_view flag, const std::string& path) {
+  if (path.empty()) return OkStatus();
+  const std::string file = UserPath(path);
+  struct stat info;
+  if (::stat(file.c_str(), &info) == 0 && S_ISDIR(info.st_mode))
+    return CannotWrite(flag, path, EISDIR);
+  if (IsWrittenInPlace(file)) {
+    return ::access(file.c_str(), W_OK) == 0 ? OkStatus()
+                                             : CannotWrite(flag, path, errno);
+  }
+  // A regular file will be replaced by a new one, so its folder must be
+  // writable, not the file.
+  const size_t name = file.rfind('/') + 1;
+  if (name == file.size()) return CannotWrite(flag, path, EISDIR);
+  const std::string folder = name == 0 ? "." : file.substr(0, name);
+  return ::access(folder.c_str(), W_OK | X_OK) == 0
+             ? OkStatus()
+             : CannotWrite(flag, path, errno);
+}
+
+Status CheckOutputFolder(std::string_view flag, const std::string& path) {
+  if (path.empty()) return OkStatus();
+  // Finds the nearest folder above the path that exists, in which the missing
+  // folders will be made.
+  std::string folder = UserPath(path);
+  while (::access((folder + "/").c_str(), W_OK | X_OK) != 0) {
+    if (errno != ENOENT) return NoFolder(flag, path, errno);
+    while (folder.size() > 1 && folder.ends_with('/')) folder.pop_back();
+    const size_t slash = folder.rfind('/');
+    if (slash == std::string::npos)
+      folder = ".";
+    else
+      folder.resize(slash);
+  }
+  return OkStatus();
+}
+
+Status MakeOutputFolder(std::string_view flag, const std::string& path) {
+  if (path.empty()) return OkStatus();
+  const std::string folder = UserPath(path);
+  const bool is_made = ::mkdir(folder.c_str(), 0777) == 0 || errno == EEXIST;
+  // The slash at the end makes access() fail if the path is a file and not a
+  // folder.
+  if (is_made && ::access((folder + "/").c_str(), W_OK | X_OK) == 0)
+    return OkStatus();
+  return NoFolder(flag, path, errno);
+}
+
+}  // namespace ember::tools

@@ -1,0 +1,31 @@
+// Checks that a tool will be able to write its output, before it works for
+// seconds.
+//
+//   EMBER_RETURN_IF_ERROR(CheckOutputFile("-o", options.output));
+//
+// Paths are as the user typed them (tools/lib/cli/paths.h). Errors name the
+// flag, the path and the system's reason.
+#ifndef EMBER_TOOLS_LIB_CLI_OUTPUT_PATH_H_
+#define EMBER_TOOLS_LIB_CLI_OUTPUT_PATH_H_
+
+#include <string>
+#include <string_view>
+
+#include "base/status.h"
+
+namespace ember::tools {
+
+// Returns an error if the file cannot be written. An empty path is accepted:
+// the flag was not given.
+Status CheckOutputFile(std::string_view flag, const std::string& path);
+// Returns an error if the folder cannot be made, together with the folders
+// above it. The tool makes the folder later, when it is needed. An empty path
+// is accepted.
+Status CheckOutputFolder(std::string_view flag, const std::string& path);
+// Makes the folder if it does not exist. An empty path is accepted and does
+// nothing.
+Status MakeOutputFolder(std::string_view flag, const std::string& path);
+
+}  // namespace ember::tools
+
+#endif  // EMBER_TOOLS_LIB_CLI_OUTPUT_PATH_H_

@@ -1,0 +1,30 @@
+// Reads the key that a user trusts.
+//
+//   EMBER_ASSIGN_OR_RETURN(Ed25519Key key, ReadPublicKey("release.public"));
+//
+// Thread-safe.
+#ifndef EMBER_TOOLS_LIB_CLI_PUBLIC_KEY_H_
+#define EMBER_TOOLS_LIB_CLI_PUBLIC_KEY_H_
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/ed25519.h"
+#include "base/status.h"
+
+namespace ember::tools {
+
+// Reads a file that `vm-sign --make-keys` has written. The path is as the user
+// typed it.
+StatusOr<Ed25519Key> ReadPublicKey(const std::string& path);
+
+// Returns `count` bytes as two hexadecimal digits each and an end of line;
+// ParseHexLine reads them back.
+std::string HexLine(const unsigned char* bytes, size_t count);
+StatusOr<std::vector<uint8_t>> ParseHexLine(std::string_view text,
+                                            size_t count);
+
+}  // namespace ember::tools
+
+#endif  // EMBER_TOOLS_LIB_CLI_PUBLIC_KEY_H_

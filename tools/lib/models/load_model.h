@@ -1,0 +1,85 @@
+// Loads the model that a user names: a compiled module, or a model in one of
+// the formats of frontends/registry/formats.h, which is compiled in memory.
+//
+//   EMBER_ASSIGN_OR_RETURN(LoadedModel model, LoadModel("resnet50.onnx", {}));
+//   vm::Session::Create(model.module, ...);
+//
+// The kind of a file is recognised by its contents. Errors are one line that
+// begins with the file's name.
+#ifndef EMBER_TOOLS_LIB_MODELS_LOAD_MODEL_H_
+#define EMBER_TOOLS_LIB_MODELS_LOAD_MODEL_H_
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/status.h"
+#include "compiler/compile_options.h"
+#include "compiler/graph/graph.h"
+#include "frontends/frontend.h"
+#include "tools/lib/tensors/spec.h"
+#include "vm/isa/module_definition.h"
+#include "vm/runtime/module.h"
+
+namespace ember::tools {
+
+// The kind of a file: a compiled module, a model of a format, or neither.
+struct ModelFileKind {
+  bool is_module = false;
+  const frontends::Format* format = nullptr;
+};
+
+// Returns the kind of a file, recognised by its contents. The path decides only
+// if the contents could be of several kinds.
+ModelFileKind SniffModelFile(std::string_view contents, std::string_view path);
+// Describes contents for error messages: "an ELF program", "a ZIP archive
+// (PyTorch, Keras?)".
+std::string DescribeContents(std::string_view contents);
+
+struct LoadOptions {
+  // The fields of this struct apply only if a model is compiled; a module
+  // ignores or refuses them.
+  std::vector<NamedShape> shapes;  // Shapes to which dims of inputs are pinned.
+  // Values of inputs that become constants, with the inputs' names.
+  std::vector<NamedTensor> values;
+  // The values of --input (tools/lib/tensors/spec.h). If the model does not
+  // give the rank or the element type of an input, the rank or type of its
+  // value is used. An optional input exists only if it has a value.
+  std::vector<std::string> inputs;
+  std::string entry;           // frontends::ImportOptions::entry
+  bool separate_dims = false;  // frontends::ImportOptions::separate_dims
+  // Options of the compiler. `compile.progress` also receives the events of the
+  // import.
+  compiler::CompileOptions compile;
+};
+
+// Imports a model. Paths are as the user typed them (tools/lib/cli/paths.h).
+StatusOr<graph::Graph> ImportModel(const std::string& path,
+                                   const LoadOptions& options);
+// Returns the names of the inputs that the model needs, in the model's order.
+// The model need not be one that can be imported.
+StatusOr<std::vector<std::string>> ModelInputNames(const std::string& path,
+                                                   const LoadOptions& options);
+
+struct LoadedModel {
+  std::shared_ptr<const vm::Module> module;
+  // Milliseconds that loading took, including the compilation of a model.
+  double load_ms = 0;
+  bool compiled_here = false;
+};
+
+StatusOr<LoadedModel> LoadModel(const std::string& path,
+                                const LoadOptions& options);
+
+// Imports and compiles a model. Error: the file is a module.
+StatusOr<vm::ModuleDefinition> CompileModel(const std::string& path,
+                                            const LoadOptions& options);
+// Loads a module or compiles a model, and returns the module's definition. It
+// is for tools that print or change parts of a module instead of running it.
+StatusOr<vm::ModuleDefinition> LoadDefinition(const std::string& path,
+                                              const LoadOptions& options);
+
+}  // namespace ember::tools
+
+#endif  // EMBER_TOOLS_LIB_MODELS_LOAD_MODEL_H_

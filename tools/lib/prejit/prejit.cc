@@ -1,0 +1,237 @@
+#include "tools/lib/prejit/prejit.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "base/hash.h"
+#include "hal/cpu/target.h"
+#include "jit/kernel/build_image.h"
+#include "jit/kernel/build_kernel.h"
+#include "jit/llvm/all_targets.h"
+#include "jit/llvm/compiler.h"
+#include "jit/llvm/library/full_compiler.h"
+#include "tools/lib/prejit/kernel_race.h"
+#include "vm/format/native_section.h"
+#include "vm/runtime/dispatch/tiering.h"
+
+namespace ember::tools {
+namespace {
+
+constexpr int kTier = 2;
+
+// True if kernels have already been made for a site with the same dispatch and
+// the same constants, in this or another program of the module.
+bool IsMade(
+    const std::vector<std::pair<uint32_t, const vm::DispatchSite*>>& made,
+    const vm::DispatchSite& site) {
+  for (const auto& [dispatch, other] : made) {
+    if (dispatch == site.dispatch && other->inputs == site.inputs) return true;
+  }
+  return false;
+}
+
+int64_t BytesOf(const std::vector<std::span<const uint8_t>>& buffers) {
+  size_t bytes = 0;
+  for (const std::span<const uint8_t> buffer : buffers) bytes += buffer.size();
+  return static_cast<int64_t>(bytes);
+}
+
+class Prejitter {
+ public:
+  Prejitter(const vm::Module& module, const jit::CompileTarget& target,
+            const PrejitOptions& options)
+      : module_(module), target_(target), options_(options) {}
+
+  Status Run(const std::shared_ptr<const vm::Module>& module) {
+    jit::llvm_ir::UseAllTargets();
+    auto compiler = target_.llvm.empty()
+                        ? jit::llvm_ir::NewFullCompiler()
+                        : jit::llvm_ir::NewLlvmCompiler(target_.llvm);
+    if (!compiler.ok())
+      return compiler.status().WithContext("target " + target_.name);
+    compiler_ = *std::move(compiler);
+    if (options_.packed_weights != PackedWeights::kNone) {
+      // Packing weights runs generated code on this machine, so it needs a
+      // compiler for this machine. Without one, weights are packed later, when
+      // the kernels are loaded.
+      auto packer = jit::llvm_ir::NewLlvmCompiler();
+      if (packer.ok()) packer_ = *std::move(packer);
+    }
+    std::vector<std::pair<uint32_t, const vm::DispatchSite*>> made;
+    for (const vm::DispatchSite& site : module_.sites()) {
+      if (IsMade(made, site)) continue;
+      made.emplace_back(site.dispatch, &site);
+      MakeKernels(site, vm::RequestFor(module, site.group));
+    }
+    return OkStatus();
+  }
+
+  Prejitted Take() && {
+    result_.target = target_.target;
+    result_.kernels = kernels_.size();
+    for (vm::NativeKernel& kernel : kernels_) TakeFunctions(kernel.image.code);
+    result_.bytes = vm::WriteNativeKernels(kernels_);
+    return std::move(result_);
+  }
+
+ private:
+  // Moves the C text of a kernel's functions from its image to the text that a
+  // C compiler will compile. Equal kernels have functions of the same name;
+  // each function is taken once.
+  void TakeFunctions(vm::KernelCode& code) {
+    if (code.format != vm::KernelFormat::kCSource) return;
+    bool is_new = false;
+    for (const vm::DevicePhase& phase : code.device) {
+      if (!function_names_.insert(phase.entry_point).second) continue;
+      result_.function_names.push_back(phase.entry_point);
+      is_new = true;
+    }
+    if (is_new) {
+      result_.functions.append(reinterpret_cast<const char*>(code.bytes.data()),
+                               code.bytes.size());
+      result_.functions += "\n";
+    }
+    code.bytes = {};
+    code.owner = nullptr;
+  }
+
+  // Makes a kernel for all shapes and, if there is a profile, one for each
+  // shape in the profile.
+  void MakeKernels(const vm::DispatchSite& site, vm::KernelRequest request) {
+    request.target = target_.target;
+    request.tier = kTier;
+    if (options_.profile == nullptr) return Make(site, request);
+    const auto profile = std::ranges::find(*options_.profile, site.dispatch,
+                                           &vm::DispatchProfile::dispatch);
+    if (profile == options_.profile->end()) {
+      ++result_.cold;
+      return;
+    }
+    Make(site, request);
+    for (const vm::DispatchProfile::Shape& shape : profile->shapes) {
+      if (shape.parameters.empty()) continue;
+      request.parameters = shape.parameters;
+      Make(site, request);
+    }
+  }
+
+  // Measures the kernel and tier 0 on this machine. Returns the times if the
+  // kernel takes longer; returns nothing if it does not, or if this machine
+  // cannot run the target.
+  std::optional<Lap> LostBy(const vm::KernelRequest& request) {
+    const bool runs_here = hal::MissingFeatures(target_.target).empty();
+    if (!options_.drops_slow || !runs_here ||
+        request.parameters.size() != request.dispatch->parameters.size()) {
+      return std::nullopt;
+    }
+    // Builds the kernel once more, to run it in this process.
+    const auto kernel = jit::BuildKernel(request, *compiler_, nullptr);
+    if (!kernel.ok() || (*kernel)->host() == nullptr) return std::nullopt;
+    return LapLost(request, **kernel, options_.clock);
+  }
+
+  void Make(const vm::DispatchSite& site, const vm::KernelRequest& request) {
+    jit::PackedConstants packed;
+    StatusOr<vm::KernelImage> image = jit::BuildImage(
+        request, *compiler_,
+        {.is_exact = options_.is_exact, .packer = packer_.get()}, &packed);
+    PrejitRow& row = result_.rows.emplace_back();
+    row.dispatch = request.dispatch->name;
+    row.shape = request.parameters;
+    if (!image.ok()) {
+      row.declined = image.status().message();
+      return;
+    }
+    if (const std::optional<Lap> lost = LostBy(request)) {
+      char text[96];
+      std::snprintf(text, sizeof text,
+                    "slower than the interpreter: %.2f times its time",
+                    lost->ratio());
+      row.declined = text;
+      return;
+    }
+    row.code_bytes = static_cast<int64_t>(image->code.bytes.size());
+    const int64_t packed_bytes = BytesOf(packed.buffers);
+    // Packed weights are stored only if they are at most this factor larger
+    // than the original weights. Otherwise reading them from a disk would take
+    // longer than packing the original weights.
+    constexpr int64_t kMaxGrowth = 2;
+    if (options_.packed_weights == PackedWeights::kAuto &&
+        packed_bytes > kMaxGrowth * BytesOf(request.constant_data)) {
+      packed = {};
+    } else {
+      row.packed_bytes = packed_bytes;
+    }
+    row.phases = image->phases.size();
+    kernels_.push_back({site.dispatch, site.inputs, *std::move(image),
+                        std::move(packed.buffers), std::move(packed.owner)});
+  }
+
+  const vm::Module& module_;
+  const jit::CompileTarget& target_;
+  const PrejitOptions& options_;
+  std::unique_ptr<jit::ObjectCompiler> compiler_;
+  // The compiler that packs weights; null if no weights are packed.
+  std::unique_ptr<jit::Compiler> packer_;
+  std::vector<vm::NativeKernel> kernels_;
+  std::set<std::string> function_names_;
+  Prejitted result_;
+};
+
+}  // namespace
+
+StatusOr<Prejitted> Prejit(const std::shared_ptr<const vm::Module>& module,
+                           const jit::CompileTarget& target,
+                           const PrejitOptions& options) {
+  const auto start = std::chrono::steady_clock::now();
+  Prejitter prejitter(*module, target, options);
+  EMBER_RETURN_IF_ERROR(prejitter.Run(module));
+  Prejitted result = std::move(prejitter).Take();
+  const std::chrono::duration<double, std::milli> took =
+      std::chrono::steady_clock::now() - start;
+  result.ms = took.count();
+  return result;
+}
+
+vm::NativeSection SectionOf(Prejitted made) {
+  auto bytes = std::make_shared<const std::string>(
+      vm::JoinNativeSection(made.bytes.parts()));
+  vm::NativeSection section;
+  section.target = std::move(made.target);
+  section.data = {reinterpret_cast<const uint8_t*>(bytes->data()),
+                  bytes->size()};
+  section.hash = HashBytes(vm::HashedPart(section.data));
+  section.owner = std::move(bytes);
+  return section;
+}
+
+std::vector<vm::DispatchProfile> HotPart(
+    const std::vector<vm::DispatchProfile>& profile, double percent) {
+  constexpr size_t kMaxShapes = 8;
+  constexpr int64_t kLeastPart = 100;
+  double all = 0, taken = 0;
+  for (const vm::DispatchProfile& dispatch : profile)
+    all += static_cast<double>(dispatch.total_ns());
+  std::vector<vm::DispatchProfile> hot;
+  for (const vm::DispatchProfile& dispatch : profile) {
+    if (!hot.empty() && taken >= all * percent / 100) break;
+    const int64_t ns = dispatch.total_ns();
+    taken += static_cast<double>(ns);
+    vm::DispatchProfile& part = hot.emplace_back();
+    part.dispatch = dispatch.dispatch;
+    for (const vm::DispatchProfile::Shape& shape : dispatch.shapes) {
+      const bool is_worth_it =
+          part.shapes.empty() || shape.ns >= ns / kLeastPart;
+      if (is_worth_it && part.shapes.size() < kMaxShapes)
+        part.shapes.push_back(shape);
+    }
+  }
+  return hot;
+}
+
+}  // namespace ember::tools

@@ -1,0 +1,31 @@
+// Prints the table of --profile: the dispatches of a session, ordered by the
+// time that they took.
+//
+//   std::fputs(ProfileText(session->Profile(), 40).c_str(), stdout);
+#ifndef EMBER_TOOLS_LIB_REPORT_PROFILE_H_
+#define EMBER_TOOLS_LIB_REPORT_PROFILE_H_
+
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "vm/runtime/session.h"
+
+namespace ember::tools {
+
+// Returns a table of at most `rows` dispatches and a line with the total. Sites
+// that run the same dispatch are one row. `device` is the session's device, for
+// a column that says where dispatches ran; empty for the host.
+std::string ProfileText(std::span<const vm::SiteProfile> sites, size_t rows,
+                        const std::string& device = "");
+
+// Returns the place where a site ran: "vulkan" or "cpu", or the share of calls
+// on the device: "vulkan 75%".
+std::string WhereText(const vm::SiteProfile& site, const std::string& device);
+
+// Returns the share of calls in each tier, such as "tier 0 100%".
+std::string TierMix(std::span<const vm::SiteProfile> sites);
+
+}  // namespace ember::tools
+
+#endif  // EMBER_TOOLS_LIB_REPORT_PROFILE_H_

@@ -1,0 +1,43 @@
+// Accesses one element of a tensor of any type by its flat index: for code
+// where clarity matters more than speed.
+//
+//   double x = FloatElement(tensor, i);   // integers and bools too, rounded if
+//                                         // they must be
+//   std::string text = ElementText(tensor, i);
+#ifndef EMBER_TOOLS_LIB_TENSORS_ELEMENTS_H_
+#define EMBER_TOOLS_LIB_TENSORS_ELEMENTS_H_
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/status.h"
+#include "vm/runtime/tensor.h"
+
+namespace ember::tools {
+
+double FloatElement(const vm::Tensor& tensor, int64_t index);
+// Returns an element of an integer or bool tensor. u64 is returned as its bits.
+int64_t IntegerElement(const vm::Tensor& tensor, int64_t index);
+// Sets an element to the value, rounded to the tensor's type, which must be a
+// float type.
+void SetFloatElement(vm::Tensor& tensor, int64_t index, double value);
+// Sets an element to the value, truncated to the tensor's type, which must be
+// an integer type or bool.
+void SetIntegerElement(vm::Tensor& tensor, int64_t index, int64_t value);
+
+// Returns the shortest text that reads back as the same element ("0.1", "-3",
+// "true"). Strings are in quotes.
+std::string ElementText(const vm::Tensor& tensor, int64_t index);
+// Reads text into an element. Errors: the text is not a number, or out of the
+// type's range.
+Status ParseElement(std::string_view text, vm::Tensor& tensor, int64_t index);
+
+// Returns the index of an element as text, such as "[0, 3, 1]"; "[]" for a
+// scalar.
+std::string IndexText(std::span<const int64_t> dims, int64_t flat_index);
+
+}  // namespace ember::tools
+
+#endif  // EMBER_TOOLS_LIB_TENSORS_ELEMENTS_H_

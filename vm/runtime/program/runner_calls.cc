@@ -1,0 +1,167 @@
+// Instructions for results, and for calls of programs and library functions.
+#include "base/concat.h"
+#include "vm/isa/library_functions.h"
+#include "vm/runtime/program/library_instruction.h"
+#include "vm/runtime/program/runner.h"
+
+namespace ember::vm {
+
+void ProgramRunner::CallProgram(const ProgramInstruction& in) {
+  Frame& called = frames_[in.a];
+  const uint32_t* operand = frame_->program->operands.data() + in.b;
+  for (size_t i = 0; i < called.program->parameters.size(); ++i)
+    called.integers[i] = integers_[*operand++];
+  // No references are added, because the caller's registers keep the memory
+  // alive until the caller continues.
+  for (MemoryReference& input : called.inputs) input = buffers_[*operand++];
+  called.caller = frame_;
+  called.call = &in;
+  Enter(called);
+}
+
+void ProgramRunner::ReturnToCaller() {
+  Frame& called = *frame_;
+  Enter(*called.caller);
+  const uint32_t* operand = frame_->program->operands.data() + called.call->b +
+                            called.program->parameters.size() +
+                            called.inputs.size();
+  for (size_t i = 0; i < called.results.size(); ++i) {
+    const int64_t* dim = called.result_dims.data() + called.result_lists[i];
+    SetBuffer(*operand++, called.results[i]);
+    called.results[i].block = nullptr;
+    for (size_t d = called.program->results[i].dims.size(); d > 0; --d)
+      integers_[*operand++] = *dim++;
+  }
+  DropRegisters(called);
+  called.caller = nullptr;
+}
+
+void ProgramRunner::ReadResultDims(const ProgramInstruction& in,
+                                   std::span<int64_t> dims) const {
+  const uint32_t* operand = frame_->program->operands.data() + in.c;
+  for (int64_t& dim : dims) dim = integers_[*operand++];
+}
+
+// Returns the number of bytes of the result for these dims. It is an error if
+// the memory has fewer.
+StatusOr<int64_t> ProgramRunner::ResultBytes(
+    const ProgramInstruction& in, std::span<const int64_t> dims) const {
+  const TensorSignature& signature = frame_->program->results[in.a];
+  EMBER_ASSIGN_OR_RETURN(const int64_t bytes,
+                         TensorByteSize(signature.type, dims));
+  if (bytes <= buffers_[in.b].length) return bytes;
+  return ErrorAt(in,
+                 Concat({"result '", signature.name, "': expected ", bytes,
+                         " bytes for ", TensorTypeText(signature.type, dims),
+                         ", found ", buffers_[in.b].length}));
+}
+
+// Returns a reference to the memory. If the memory belongs to no block, it is
+// copied to one.
+StatusOr<MemoryReference> ProgramRunner::HoldOrCopy(
+    const ProgramInstruction& in, const MemoryReference& memory,
+    int64_t bytes) {
+  if (memory.block != nullptr) {
+    memory.block->Hold();
+    return MemoryReference{memory.data, bytes, memory.block};
+  }
+  EMBER_RETURN_IF_ERROR(limits_.TakeCopy(*frame_->program, bytes));
+  EMBER_RETURN_IF_ERROR(memory_.BeforeRead(memory, bytes));
+  EMBER_ASSIGN_OR_RETURN(MemoryBlock * block, Acquire(in, bytes));
+  const MemoryReference copy = {block->data(), bytes, block};
+  memory_.AfterWrite(copy, bytes);
+  const Status copied =
+      memory_.Copy({memory.data, bytes, nullptr}, copy, PlaceOf(in));
+  if (!copied.ok()) block->Drop();
+  EMBER_RETURN_IF_ERROR(copied);
+  return copy;
+}
+
+Status ProgramRunner::StageResult(const ProgramInstruction& in) {
+  const TensorSignature& signature = frame_->program->results[in.a];
+  const std::span<int64_t> dims(frame_->result_dims.data() + in.c,
+                                signature.dims.size());
+  frame_->result_lists[in.a] = in.c;
+  ReadResultDims(in, dims);
+  for (size_t i = 0; i < dims.size(); ++i) {
+    const int64_t declared = signature.dims[i];
+    if (declared < 0 || declared == dims[i]) continue;
+    return ErrorAt(
+        in, Concat({"result '", signature.name, "': expected ",
+                    SignatureText(*frame_->program, signature), ", found ",
+                    TensorTypeText(signature.type, dims)}));
+  }
+  MemoryReference memory = buffers_[in.b];
+  int64_t bytes = frame_->result_bytes[in.a];
+  if (bytes < 0 || bytes > memory.length) {
+    EMBER_ASSIGN_OR_RETURN(bytes, ResultBytes(in, dims));
+  }
+  memory.length = bytes;
+  if (memory.block != nullptr) {
+    memory.block->Hold();
+  } else if (memory_.IsInArena(memory.data)) {
+    // The memory is copied if it is in an arena, which is reused. Inputs of the
+    // run and constants stay valid.
+    EMBER_ASSIGN_OR_RETURN(memory, HoldOrCopy(in, memory, bytes));
+  }
+  MemoryReference& result = frame_->results[in.a];
+  if (result.block != nullptr) result.block->Drop();
+  result = memory;
+  return OkStatus();
+}
+
+Status ProgramRunner::ResolveStrings(const TensorSignature& signature,
+                                     Tensor& result) {
+  result.strings.reset();
+  if (signature.logical_type != kStringType) return OkStatus();
+  return strings_->Resolve(result.elements<int64_t>(), &result.strings)
+      .WithContext(Concat({"result '", signature.name, "'"}));
+}
+
+Status ProgramRunner::SetResult(const ProgramInstruction& in, Tensor& result) {
+  const TensorSignature& signature = frame_->program->results[in.a];
+  // The old result is dropped first, so that its memory may be reused if the
+  // caller has dropped it, too.
+  result.memory.reset();
+  result.dims.resize(signature.dims.size());
+  ReadResultDims(in, result.dims);
+  EMBER_RETURN_IF_ERROR(symbols_.CheckResult(signature, result.dims));
+  EMBER_ASSIGN_OR_RETURN(const int64_t bytes, ResultBytes(in, result.dims));
+  result.type = signature.type;
+  result.byte_size = bytes;
+  EMBER_RETURN_IF_ERROR(limits_.TakeCopy(*frame_->program, bytes));
+  EMBER_RETURN_IF_ERROR(memory_.BeforeRead(buffers_[in.b], bytes));
+  if (device_ != nullptr) {
+    result.data = nullptr;
+    return device_->StageResult(
+        in.a, {buffers_[in.b].data, bytes, buffers_[in.b].block},
+        *memory_.pool());
+  }
+  if (places_.Has(in.a)) return places_.Put(in.a, buffers_[in.b].data, result);
+  // The memory of a result is given to the caller. Arena, inputs and constants
+  // must not be given away, so they are copied.
+  EMBER_ASSIGN_OR_RETURN(const MemoryReference memory,
+                         HoldOrCopy(in, buffers_[in.b], bytes));
+  result.data = memory.data;
+  result.memory = Share(memory_.pool(), memory.block);
+  return ResolveStrings(signature, result);
+}
+
+Status ProgramRunner::Call(const ProgramInstruction& in) {
+  if (options_.library == nullptr) {
+    return ErrorAt(in,
+                   Concat({"expected a runtime with library functions for ",
+                           LibraryInfoOf(in.a).text, ", found one without"}));
+  }
+  return options_.library({.instruction = in,
+                           .operands = frame_->program->operands.data() + in.b,
+                           .integers = integers_,
+                           .buffers = buffers_,
+                           .place = PlaceOf(in),
+                           .memory = memory_,
+                           .limits = limits_,
+                           .strings = strings_.get(),
+                           .interrupt = interrupt_});
+}
+
+}  // namespace ember::vm

@@ -1,0 +1,38 @@
+#include "vm/runtime/session.h"
+
+#include <string>
+#include <utility>
+
+#include "vm/runtime/program/runner.h"
+
+namespace ember::vm {
+
+StatusOr<std::unique_ptr<Session>> Session::Create(
+    std::shared_ptr<const Module> module, SessionOptions options) {
+  if (module == nullptr)
+    return InvalidArgumentError("session: expected a module, found none");
+  if (options.device == nullptr) {
+    return InvalidArgumentError("session: expected a device, found none");
+  }
+  if (!options.device->is_host() && options.device_support == nullptr) {
+    return UnimplementedError(
+        "session: expected the host's device, as this runtime was built "
+        "without "
+        "others, found '" +
+        std::string(options.device->driver()) + "'");
+  }
+  auto runner =
+      std::make_unique<ProgramRunner>(std::move(module), std::move(options));
+  EMBER_RETURN_IF_ERROR(runner->Initialize());
+  return std::unique_ptr<Session>(std::move(runner));
+}
+
+Status Session::PlaceResults(std::vector<ResultPlace> places) {
+  return this->places().Set(std::move(places));
+}
+
+std::vector<SiteProfile> Session::Profile() const {
+  return dispatches().Profile();
+}
+
+}  // namespace ember::vm
