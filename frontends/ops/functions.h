@@ -74,11 +74,11 @@ inline constexpr double kSeluScale = 1.0507009873554804934193349852946;
   instruction(Atan, 2, 0, "arctan x") \
   instruction(Sinh, 2, 0, "sinh x") \
   instruction(Cosh, 2, 0, "cosh x") \
-  instruction(Tanh, 3, 0, "tanh x") \
+  instruction(Tanh, 2.5, 0, "tanh x") \
   instruction(Asinh, 2, 0, "arsinh x") \
   instruction(Acosh, 2, 0, "arcosh x") \
   instruction(Atanh, 2, 0, "artanh x") \
-  instruction(Erf, 3, 0, "erf x") \
+  instruction(Erf, 1.5, 0, "erf x") \
   instruction(IsNan, 0, 0, "true for NaN") \
   instruction(IsInfinite, 0, 0, "true for infinity and -infinity") \
   plain(Square, 0.5, 0, "x^2") \
@@ -87,46 +87,46 @@ inline constexpr double kSeluScale = 1.0507009873554804934193349852946;
   plain(Rsqrt, 2, 0, "x^(-1/2), rounded once in narrow floats") \
   plain(Cbrt, 2, 0, "x^(1/3)") \
   plain(Exp2, 1.5, 0, "2^x") \
-  plain(Log2, 3, 0, "log x / log 2") \
-  plain(Log10, 3, 0, "log x / log 10") \
+  plain(Log2, 2, 0, "log x / log 2") \
+  plain(Log10, 2.5, 0, "log x / log 10") \
   plain(Fraction, 0, 0, "x - trunc x") \
   plain(RoundHalfAway, 0, 0, "the nearest integer, halves away from 0") \
   plain(SignNanZero, 0, 0, "-1, 0 or 1; 0 for NaN") \
   plain(IsFinite, 0, 0, "true for numbers") \
   plain(Degrees, 1.5, 0, "x 180 / pi") \
   plain(Radians, 1.5, 0, "x pi / 180") \
-  plain(Erfc, 5, 0, "1 - erf x, accurate where it is small") \
+  plain(Erfc, 4, 0, "1 - erf x, accurate where it is small") \
   plain(ErfInverse, 1, 0, "the number whose erf is x") \
   plain(LogGamma, 1, 1, "log |gamma(x)|") \
   plain(Digamma, 1, 1, "the derivative of log gamma(x)") \
   plain(Relu, 0, 0, "max(x, 0)") \
   plain(Relu6, 0, 0, "min(max(x, 0), 6)") \
-  plain(Sigmoid, 3, 1e-30, "1 / (1 + e^-x)") \
-  plain(LogSigmoid, 3, 0, "log sigmoid(x)") \
-  plain(Softplus, 3, 0, "log(1 + e^x)") \
+  plain(Sigmoid, 2.5, 1e-30, "1 / (1 + e^-x)") \
+  plain(LogSigmoid, 2, 0, "log sigmoid(x)") \
+  plain(Softplus, 2, 0, "log(1 + e^x)") \
   plain(Softsign, 2, 0, "x / (1 + |x|)") \
-  plain(Silu, 4, 1e-29, "x sigmoid(x)") \
-  plain(Mish, 6, 1e-30, "x tanh(softplus(x))") \
-  plain(Gelu, 4, 1, "x times the normal probability below x") \
-  plain(TanhGelu, 6, 1, "Gelu, approximated by a hyperbolic tangent") \
+  plain(Silu, 3, 1e-29, "x sigmoid(x)") \
+  plain(Mish, 4, 1e-30, "x tanh(softplus(x))") \
+  plain(Gelu, 2, 1, "x times the normal probability below x") \
+  plain(TanhGelu, 2, 1, "Gelu, approximated by a hyperbolic tangent") \
   plain(HardSigmoid6, 1.5, 0, "min(max(x + 3, 0), 6) / 6") \
   plain(HardSwish, 2.5, 0, "x HardSigmoid6(x)") \
   plain(TanhShrink, 1, 1, "x - tanh x") \
-  plain(Selu, 3, 0, "kSeluScale Elu(x, kSeluAlpha)") \
+  plain(Selu, 2, 0, "kSeluScale Elu(x, kSeluAlpha)") \
   one(LeakyRelu, 0.01, 1, 0, "x, or a x below 0") \
   one(ThresholdedRelu, 1, 0, 0, "x if x > a, else 0") \
   one(ThresholdedReluInclusive, 1, 0, 0, "x if x >= a, else 0") \
   one(HardShrink, 0.5, 0, 0, "0 if |x| <= a, else x; NaN stays NaN") \
-  one(Elu, 1.5, 3, 0, "x, or a (e^x - 1) below 0") \
-  one(Celu, 1.5, 4, 0, "x, or a (e^(x/a) - 1) below 0") \
-  one(Swish, 1.702, 4, 1, "x sigmoid(a x)") \
+  one(Elu, 1.5, 2, 0, "x, or a (e^x - 1) below 0") \
+  one(Celu, 1.5, 2.5, 0, "x, or a (e^(x/a) - 1) below 0") \
+  one(Swish, 1.702, 2, 1, "x sigmoid(a x)") \
   one(Squareplus, 4, 3, 0, "(x + sqrt(x^2 + a)) / 2") \
   two(Linear, 1.5, 0.25, 1.5, 1, "a x + b") \
   two(Clip, -1, 1, 0, 0, "min(max(x, a), b)") \
-  two(ScaledElu, 1.25, 1.5, 3, 0, "b Elu(x, a)") \
-  two(ParametricSoftplus, 1.5, 0.5, 4, 0, "a log(1 + e^(b x))") \
+  two(ScaledElu, 1.25, 1.5, 2, 0, "b Elu(x, a)") \
+  two(ParametricSoftplus, 1.5, 0.5, 3, 0, "a log(1 + e^(b x))") \
   two(HardSigmoid, 0.2, 0.5, 1.5, 1, "min(max(a x + b, 0), 1)") \
-  two(ScaledTanh, 1.7159, 0.6666667, 6, 0, "a tanh(b x)") \
+  two(ScaledTanh, 1.7159, 0.6666667, 4, 0, "a tanh(b x)") \
   two(Shrink, 0.5, 0.25, 0.5, 0, "x - b above a, x + b below -a, 0 between")
 // clang-format on
 

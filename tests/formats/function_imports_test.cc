@@ -135,7 +135,7 @@ std::vector<Format> Formats() {
       {"torch.export", plain, RunTorchExport},
       {"TorchScript", plain,
        [](const std::string& f, const Numbers& x) {
-         return RunTorch("torch." + f + "(x0)", {x});
+         return RunTorch("return torch." + f + "(x0)", {x});
        }},
   };
 }
