@@ -555,11 +555,11 @@ TEST_F(CliTest, KernelsAreKeptForLaterProcesses) {
                                  outcome.output.find('\n', begin) - begin);
   };
   const std::string compiled =
-      "Code of 5 kernels was compiled, of 0 read from the cache, of 0 that of "
-      "another.";
+      "Code of 5 kernels was compiled, of 0 read from the cache, and of 0 "
+      "shared with another kernel.";
   const std::string loaded =
-      "Code of 0 kernels was compiled, of 5 read from the cache, of 0 that of "
-      "another.";
+      "Code of 0 kernels was compiled, of 5 read from the cache, and of 0 "
+      "shared with another kernel.";
   EXPECT_EQ(line("", ""), compiled);
   EXPECT_EQ(line("", ""), loaded);
   EXPECT_EQ(line("", "--no-kernel-cache"), compiled);

@@ -54,7 +54,9 @@ TEST(Refused, AllOperatorsAtOnce) {
   p.Output("chosen");
   ExpectImportError(
       p.Archive(),
-      "unsupported operators: aten.bernoulli.p (node 'drawn'; random numbers), "
+      "unsupported operators: aten.bernoulli.p (node 'drawn'; random numbers: "
+      "make "
+      "them an input of the model), "
       "mine.fold.default (node 'fold', 2 nodes), mine.thing.default (node "
       "'thing', 2 nodes)");
 }
@@ -71,14 +73,16 @@ TEST(Refused, OtherVersionsOfTheSchema) {
 
 TEST(Refused, ResultsThatNothingComputes) {
   ProgramBuilder p;
-  p.Input("x", DType::kF32, {"1", "1", "2", "2"});
-  p.TupleNode("aten.max_pool2d_with_indices.default",
-              {T("x"), torch_export::Ints({2, 2})}, {"pooled", "places"});
-  p.Node("aten.add.Tensor", {T("places"), Int(1)}, "add");
+  p.Input("x", DType::kF32, {"2", "2"});
+  p.TupleNode("aten.native_layer_norm.default",
+              {T("x"), torch_export::Ints({2}), torch_export::None(),
+               torch_export::None(), torch_export::Float(1e-5)},
+              {"normal", "mean", "deviation"});
+  p.Node("aten.add.Tensor", {T("mean"), Int(1)}, "add");
   p.Output("add");
   ExpectImportError(p.Archive(),
                     "node 'add (aten.add.Tensor)': expected one "
-                    "kind of value, found the indices of");
+                    "kind of value, found the mean and deviation of");
 }
 
 TEST(Refused, AutocastThatIsEnabled) {

@@ -30,15 +30,11 @@ int64_t DeclaredBytes(const TensorSignature& signature) {
 // Adds, at the beginning of a dispatch's error, the names of the model's nodes
 // that the dispatch computes: "'embed (Gather)': dispatch @d3_gather: …".
 void NameNodes(const ModuleDefinition& module, Status& status) {
-  constexpr std::string_view kDispatch = "dispatch @";
-  std::string_view rest = status.message();
-  if (!rest.starts_with(kDispatch)) return;
-  rest.remove_prefix(kDispatch.size());
+  if (status.ok()) return;
   for (size_t i = 0; i < module.dispatch_origins.size(); ++i) {
     const std::string& origin = module.dispatch_origins[i];
-    const std::string& name = module.dispatches[i].name;
-    if (origin.empty() || rest.size() <= name.size() ||
-        rest[name.size()] != ':' || !rest.starts_with(name))
+    if (origin.empty() || !status.message().starts_with(Concat(
+                              {"dispatch @", module.dispatches[i].name, ":"})))
       continue;
     status = status.WithContext(Concat({"'", origin, "'"}));
     return;
