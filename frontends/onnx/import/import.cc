@@ -108,16 +108,17 @@ StatusOr<graph::Graph> ImportNamed(ParsedModel& model,
                                    const ImportOptions& options,
                                    std::string_view name) {
   const ModelProto& proto = *model.proto;
-  const Status supported = CheckOperatorsSupported(ModelIndex(proto), name);
-  if (!supported.ok()) return WithNamesOnOneLine(supported);
-  StatusOr<graph::Graph> graph = ImportParsed(model, options);
   const std::string newer = NewerThanKnown(proto);
-  if (!graph.ok()) {
-    const Status status =
-        WithNamesOnOneLine(graph.status()).WithContext(Where(name));
+  const auto failure = [&](const Status& status) {
     if (newer.empty()) return status;
     return Status(status.code(),
                   std::string(status.message()) + " (" + newer + ")");
+  };
+  const Status supported = CheckOperatorsSupported(ModelIndex(proto), name);
+  if (!supported.ok()) return failure(WithNamesOnOneLine(supported));
+  StatusOr<graph::Graph> graph = ImportParsed(model, options);
+  if (!graph.ok()) {
+    return failure(WithNamesOnOneLine(graph.status()).WithContext(Where(name)));
   }
   if (!newer.empty() && options.notes != nullptr)
     options.notes->push_back(newer);
