@@ -384,10 +384,11 @@ Tensor PadWithElements(NodeContext& c, Tensor x, Shape low, Shape high,
   Shape cut_high = high;
   bool is_cut = false;
   for (size_t i = 0; i < low.size(); ++i) {
+    // The bounds of these expressions say that a cut never enlarges x.
+    cut_low[i] = Dim(0) - LargerOf(Dim(0) - low[i], Dim(0));
+    cut_high[i] = Dim(0) - LargerOf(Dim(0) - high[i], Dim(0));
     low[i] = LargerOf(low[i], Dim(0));
     high[i] = LargerOf(high[i], Dim(0));
-    cut_low[i] = cut_low[i] - low[i];
-    cut_high[i] = cut_high[i] - high[i];
     is_cut = is_cut || cut_low[i] != Dim(0) || cut_high[i] != Dim(0);
   }
   if (is_cut) x = Pad(x, cut_low, cut_high, "constant", ZeroLike(c, x));
