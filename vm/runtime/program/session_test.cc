@@ -189,9 +189,10 @@ program main<N>(a: f32[N, 2], b: f32[N]) -> (n: i64[]) {
   return
 }
 )"));
-  EXPECT_EQ(RunError(*session, {Floats({1, 2}, {1, 2}), Floats({2}, {1, 2})}),
-            "input 'b': expected N = 1 as in input 'a', found 2 in 2xf32 "
-            "(compile with --separate-dims if dims of this name may differ)");
+  EXPECT_EQ(
+      RunError(*session, {Floats({1, 2}, {1, 2}), Floats({2}, {1, 2})}),
+      "input 'b': expected N = 1 as in input 'a', found 2 in 2xf32 "
+      "(compile with --separate-dims if dims of this name may be unequal)");
   EXPECT_EQ(RunError(*session, {Floats({1, 3}, {1, 2, 3}), Floats({1}, {1})}),
             "input 'a': expected Nx2xf32, found 1x3xf32");
   EXPECT_EQ(RunError(*session, {Floats({1, 2}, {1, 2}), Floats({1}, {1})}),

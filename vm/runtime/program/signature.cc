@@ -77,7 +77,7 @@ Status SymbolValues::BindDims(const TensorSignature& signature,
                 " as in input '", sources_[symbol]->name, "'"}),
         Concat({dims[i], " in ", TensorTypeText(signature.type, dims),
                 " (compile with --separate-dims if dims of this name may "
-                "differ)"}));
+                "be unequal)"}));
   }
   return OkStatus();
 }
