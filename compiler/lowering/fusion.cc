@@ -361,7 +361,8 @@ class GroupFormer {
            std::ranges::all_of(
                group.operations, [&](const Operation* operation) {
                  std::set<const Operation*> seen;
-                 return IsOfConstants(group, *operation, stored, seen) &&
+                 return CanBeReadElsewhere(*operation) &&
+                        IsOfConstants(group, *operation, stored, seen) &&
                         graph::IsConstant(operation->result()->shape()) &&
                         IsReadByContractionsBut(group, *operation->result());
                });
@@ -394,6 +395,16 @@ class GroupFormer {
       return producer->record().trait != OperatorTrait::kProgram &&
              IsOfConstants(group, *producer, stored, seen);
     });
+  }
+
+  // True if AsRead may return another operation than this one: it then computes
+  // the elements of this one, which a concatenation, say, does not define one
+  // by one.
+  static bool CanBeReadElsewhere(const Operation& operation) {
+    return operation.record().definition.element != nullptr ||
+           operation.results().size() != 1 ||
+           operation.result()->users().size() != 1 ||
+           !SharesMemory(*operation.result()->users()[0]);
   }
 
   // Returns the operation, or a reshape of its result if only the reshape reads
