@@ -6,6 +6,7 @@
 #include <set>
 
 #include "base/one_line.h"
+#include "compiler/graph/equal.h"
 #include "frontends/inputs.h"
 #include "frontends/torchscript/merging.h"
 #include "frontends/torchscript/unsupported.h"
@@ -27,6 +28,26 @@ const Expression* ReturnedBy(const Function& method) {
   const Statement& last = method.body.back();
   return last.kind == Statement::Kind::kReturn ? &last.value : nullptr;
 }
+
+// Erases operations whose results no operation reads, except those that may
+// have other effects: checks, operations with regions, and operations that give
+// a symbol its value.
+void EraseUnused(graph::Graph& graph) {
+  const std::vector<graph::Operation*> operations = graph.Operations();
+  for (auto it = operations.rbegin(); it != operations.rend(); ++it) {
+    graph::Operation& operation = **it;
+    const bool has_effects =
+        operation.attributes().Find("message") != nullptr ||
+        !operation.regions().empty() ||
+        !graph::DefinedSymbols(operation).empty();
+    const bool is_used = std::ranges::any_of(
+        operation.results(),
+        [](const auto& result) { return !result->unused(); });
+    if (!has_effects && !is_used) graph.Erase(&operation);
+  }
+}
+
+bool HasFixedValue(const Slot& slot) { return slot.fixed.has_value(); }
 
 std::string MethodNames(const Class& type) {
   std::string names;
@@ -196,8 +217,21 @@ Status ModelImporter::AddOutputs(graph::GraphBuilder& builder,
 }
 
 StatusOr<graph::Graph> ModelImporter::Import() {
-  StatusOr<graph::Graph> graph = ImportOnce();
+  StatusOr<graph::Graph> graph = ImportOnce({}, slots_);
   if (!graph.ok() || slots_.empty()) return graph;
+  if (std::ranges::all_of(slots_, &HasFixedValue) && IsSettled(*graph))
+    return graph;
+  std::erase_if(slots_, [](const Slot& slot) {
+    return slot.is_replaced && slot.kind != Kind::kTensor && !slot.is_number();
+  });
+  for (const Slot& slot : slots_) {
+    if (slot.kind == Kind::kTensor || slot.is_number()) continue;
+    return UnimplementedError(
+        "attribute '" + OnOneLine(slot.name()) +
+        "', which the model changes: expected a tensor or number, or a value "
+        "that later calls keep, found " +
+        OnOneLine(slot.text));
+  }
   // True if an attribute has another type before the first call than after it,
   // or is a number that has one known value after every call.
   const auto first_differs = [&] {
@@ -205,8 +239,8 @@ StatusOr<graph::Graph> ModelImporter::Import() {
       return slot.is_known || !slot.starts_alike;
     });
   };
-  // Each round may find a number that calls change, which then counts as no
-  // longer known.
+  // Each round may find a number that calls change, which is then no longer
+  // known.
   for (size_t round = 0; round <= slots_.size(); ++round) {
     must_retry_ = false;
     graph = first_differs() ? ImportWithFirstCall() : ImportWithState();
@@ -215,24 +249,60 @@ StatusOr<graph::Graph> ModelImporter::Import() {
   return graph;
 }
 
-// Imports the method as if every call were the first one, and finds the
-// attributes that calls change.
-StatusOr<graph::Graph> ModelImporter::ImportOnce() {
+bool ModelImporter::IsSettled(graph::Graph& first) {
+  std::vector<Slot> changed;
+  StatusOr<graph::Graph> later = ImportOnce(slots_, changed);
+  if (!later.ok()) return false;
+  for (const Slot& slot : changed) {
+    const auto found = std::ranges::find(slots_, slot.name(), &Slot::name);
+    if (found == slots_.end() || found->fixed != slot.fixed) return false;
+  }
+  // The first call also computes the values that later calls keep.
+  EraseUnused(first);
+  EraseUnused(*later);
+  return graph::Equal(first, *later);
+}
+
+Status ModelImporter::CheckDropped(Instance& instance) const {
+  for (const auto& [path, object] : ObjectsOf(*instance.module)) {
+    for (const std::string& name : object->read) {
+      if (!dropped_.contains({path, name})) continue;
+      return UnimplementedError(
+          "attribute '" + OnOneLine(path.empty() ? name : path + "." + name) +
+          "', which the first call changes: expected a tensor, a number or a "
+          "value that later calls assign before they read it");
+    }
+  }
+  return OkStatus();
+}
+
+StatusOr<graph::Graph> ModelImporter::ImportOnce(const std::vector<Slot>& given,
+                                                 std::vector<Slot>& changed) {
   graph::GraphBuilder builder("main", options_.operation_limit);
   EMBER_ASSIGN_OR_RETURN(const std::vector<Tensor> inputs, AddInputs(builder));
   Machine machine(builder);
   EMBER_ASSIGN_OR_RETURN(Instance instance, Load(machine));
+  if (!given.empty()) {
+    std::map<std::string, Object*> objects = ObjectsOf(*instance.module);
+    for (const Slot& slot : given) {
+      const auto object = objects.find(slot.object);
+      if (object == objects.end()) continue;
+      object->second->attributes[slot.attribute] = slot.fixed->Make(machine);
+    }
+  }
   const ModuleState before = ModuleState::Of(*instance.module);
   EMBER_ASSIGN_OR_RETURN(const std::vector<NamedTensor> results,
                          RunMethod(machine, instance, inputs));
-  slots_ = before.Changed(*instance.module, machine);
+  ModuleState::Names dropped;
+  changed = before.Changed(*instance.module, machine, dropped);
   if (!machine.ok()) return machine.status();
-  if (!slots_.empty()) {
-    // A second copy of the module holds the attributes as they were before the
-    // call.
+  if (given.empty()) dropped_ = std::move(dropped);
+  EMBER_RETURN_IF_ERROR(CheckDropped(instance));
+  if (!std::ranges::all_of(changed, &HasFixedValue)) {
+    // A second copy of the module gives the attributes as they were.
     EMBER_ASSIGN_OR_RETURN(Instance fresh, Load(machine));
     std::map<std::string, Object*> objects = ObjectsOf(*fresh.module);
-    for (Slot& slot : slots_) {
+    for (Slot& slot : changed) {
       if (slot.kind != Kind::kTensor) continue;
       const auto object = objects.find(slot.object);
       if (object == objects.end()) continue;
@@ -378,6 +448,7 @@ StatusOr<graph::Graph> ModelImporter::ImportWithState() {
   SetState(machine, instance, state, true);
   EMBER_ASSIGN_OR_RETURN(const std::vector<NamedTensor> results,
                          RunMethod(machine, instance, inputs));
+  EMBER_RETURN_IF_ERROR(CheckDropped(instance));
   std::vector<std::string> names;
   std::vector<graph::Value*> values;
   for (const NamedTensor& result : results) {
@@ -410,6 +481,7 @@ StatusOr<graph::Graph> ModelImporter::ImportWithFirstCall() {
     for (const Tensor& input : inputs) inside.push_back(machine.Inside(input));
     EMBER_ASSIGN_OR_RETURN(const std::vector<NamedTensor> results,
                            RunMethod(machine, instance, inside));
+    if (!is_first) EMBER_RETURN_IF_ERROR(CheckDropped(instance));
     names.clear();
     std::vector<graph::Value*> values;
     for (const NamedTensor& result : results) {

@@ -4,7 +4,9 @@
 //   StatusOr<graph::Graph> graph = importer.Import();
 //   if (!graph.ok()) importer.wanted();   // other types, to try again with
 //
-// The code runs once to find out what it changes in the module. If it changes
+// The code runs once to find out what it changes in the module. If it only sets
+// attributes to values that are known while importing, it runs again from these
+// values; if the graph is the same, they are no state. If it changes other
 // attributes, it runs again with these as inputs. Before the first call an
 // attribute may have another type than after it (an empty tensor, None), or be
 // a number (0) that has one known value after every call. The graph then has a
@@ -69,7 +71,18 @@ class ModelImporter {
   Status Failure(Machine& machine, const Instance& instance);
 
   StatusOr<std::vector<Tensor>> AddInputs(graph::GraphBuilder& builder);
-  StatusOr<graph::Graph> ImportOnce();
+  // Imports as if every call were the first, or as if each call began with
+  // these attributes, which must be fixed. Finds the attributes that the call
+  // changes. The graph is empty if some of them are not fixed.
+  StatusOr<graph::Graph> ImportOnce(const std::vector<Slot>& given,
+                                    std::vector<Slot>& changed);
+  // Returns an error if a call has read an attribute of `dropped_` before it
+  // assigned it.
+  Status CheckDropped(Instance& instance) const;
+  // True if a call that begins with the slots leaves them as they are, and
+  // computes what the first call computes. Such slots are no state. Erases
+  // operations of `first` that no operation reads.
+  bool IsSettled(graph::Graph& first);
   StatusOr<graph::Graph> ImportWithState();
   StatusOr<graph::Graph> ImportWithFirstCall();
   // The state that a build of the graph has as inputs: the values of the slots
@@ -101,6 +114,8 @@ class ModelImporter {
   int flattened_ = 0;
   const Function* method_ = nullptr;
   std::vector<Slot> slots_;
+  // Attributes that the first call assigns before it reads them.
+  ModuleState::Names dropped_;
   // True if a slot of the state was not as assumed, so that the import must be
   // tried again.
   bool must_retry_ = false;

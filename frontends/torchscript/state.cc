@@ -90,9 +90,11 @@ ModuleState ModuleState::Of(Object& module) {
     if (ContainerOf(value) != nullptr) open.push_back(value);
     return Before{value, StampOf(value)};
   };
-  for (const auto& [path, object] : ObjectsOf(module))
+  for (const auto& [path, object] : ObjectsOf(module)) {
+    state.objects_.insert(object);
     for (const auto& [name, value] : object->attributes)
       state.before_[{path, name}] = noted(value);
+  }
   while (!open.empty()) {
     const Value container = open.back();
     open.pop_back();
@@ -105,7 +107,8 @@ ModuleState ModuleState::Of(Object& module) {
   return state;
 }
 
-std::vector<Slot> ModuleState::Changed(Object& module, Machine& machine) const {
+std::vector<Slot> ModuleState::Changed(Object& module, Machine& machine,
+                                       Names& dropped) const {
   std::vector<Slot> slots;
   // Containers that have been compared already; changes in them are errors.
   Compared compared;
@@ -118,6 +121,9 @@ std::vector<Slot> ModuleState::Changed(Object& module, Machine& machine) const {
       slot.object = path;
       slot.attribute = name;
       slot.kind = now.kind;
+      slot.text = Describe(now);
+      slot.fixed = FixedValue::Of(now);
+      slot.is_replaced = object->replaced.contains(name);
       const Value& old = found == before_.end() ? now : found->second.value;
       if (now.is_tensor()) {
         const Tensor tensor = machine.Read(*now.cell);
@@ -130,11 +136,15 @@ std::vector<Slot> ModuleState::Changed(Object& module, Machine& machine) const {
         slot.starts_alike = old.kind == now.kind;
         slot.starts_with_zeros = slot.starts_alike && old.is_known_number() &&
                                  old.known_number() == 0;
-      } else if (now.is(Kind::kObject) || now.is(Kind::kFunction)) {
-        continue;  // The attributes of an object are compared separately.
-      } else if (object->replaced.contains(name)) {
+      } else if (now.is(Kind::kFunction) ||
+                 (now.is(Kind::kObject) && objects_.contains(now.object))) {
+        // The attributes of an object that was there before are compared
+        // separately.
         continue;
-      } else {
+      } else if (!slot.fixed && object->replaced.contains(name)) {
+        dropped.emplace(path, name);
+        continue;
+      } else if (!slot.fixed) {
         machine.FailUnsupported(
             "attribute '" + OnOneLine(slot.name()) +
             "', which the model changes: expected a tensor or number, found " +

@@ -11,11 +11,13 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "frontends/torchscript/fixed_value.h"
 #include "frontends/torchscript/machine.h"
 #include "frontends/torchscript/value.h"
 
@@ -29,6 +31,11 @@ struct Slot {
   // The kind of the value, and its type if it is a tensor.
   Value::Kind kind = Value::Kind::kTensor;
   graph::TensorType type;
+  std::string text;  // describes the value in errors
+  // The value, if it is known while importing.
+  std::optional<FixedValue> fixed;
+  // True if the method assigns the attribute before it reads it.
+  bool is_replaced = false;
   // True for a number that is assumed to be the same after every call
   // (`known`).
   bool is_known = false;
@@ -40,6 +47,10 @@ struct Slot {
   // after a call.
   bool starts_alike = false;
 
+  bool is_number() const {
+    return kind == Value::Kind::kBool || kind == Value::Kind::kInt ||
+           kind == Value::Kind::kFloat;
+  }
   std::string name() const {
     return object.empty() ? attribute : object + "." + attribute;
   }
@@ -50,10 +61,15 @@ class ModuleState {
   static ModuleState Of(Object& module);
 
   // Returns the changed attributes in their order in the module. Empty, with an
-  // error of the machine, if a changed attribute is neither a tensor nor a
-  // number, and the next call may read it. A list or dict is unchanged if its
+  // error of the machine, if a changed attribute is neither a tensor nor fixed,
+  // and the next call may read it. A list or dict is unchanged if its
   // items are, even if the method has made a new one of them.
-  std::vector<Slot> Changed(Object& module, Machine& machine) const;
+  // `dropped` gets the paths and names of changed attributes that are neither,
+  // and that the method assigns before it reads them. They are no state unless
+  // a later call reads them first.
+  using Names = std::set<std::pair<std::string, std::string>>;
+  std::vector<Slot> Changed(Object& module, Machine& machine,
+                            Names& dropped) const;
 
  private:
   struct Before {
@@ -69,6 +85,7 @@ class ModuleState {
   bool IsChanged(const Before& before, const Value& now,
                  Compared& compared) const;
 
+  std::set<const Object*> objects_;
   std::map<std::pair<std::string, std::string>, Before> before_;
   // The items that each list and dict had before. Each container has one entry,
   // because containers may contain each other, and may be contained many times.

@@ -687,9 +687,33 @@ TEST(Import, ListsThatCallsReplace) {
       "    torch.append(self.l, 5)\n"
       "    return torch.mul(x0, (self.l)[1])\n";
   ExpectNumbers(RunTorchArchive(import(appended), two), {F32({1}, {10})});
-  ExpectError(import("y = torch.mul(x0, (self.l)[0])\n    " + appended),
+  ExpectError(import("y = torch.mul(x0, (self.l)[0])\n"
+                     "    self.l = [4]\n"
+                     "    return y\n"),
               "attribute 'l', which the model changes: expected a tensor or "
-              "number, found a list of 2");
+              "number, or a value that later calls keep, found a list of 1");
+}
+
+// The first call computes numbers, which later calls keep, as the scales of
+// torchvision's MultiScaleRoIAlign. They are no state.
+TEST(Import, NumbersThatTheFirstCallSettles) {
+  ArchiveBuilder archive;
+  archive.Code(R"(class Net(Module):
+  l : Optional[List[int]]
+  def forward(self: __torch__.Net,
+    x0: Tensor) -> Tensor:
+    if torch.__is__(self.l, None):
+      self.l = [torch.size(x0, 0), 7]
+    else:
+      pass
+    l = self.l
+    return torch.mul(x0, unchecked_cast(List[int], l)[1])
+)");
+  archive.None("l");
+  archive.TracedInput(DType::kF32, {1});
+  const StatusOr<graph::Graph> graph = Import(archive.Finish());
+  ASSERT_TRUE(graph.ok()) << graph.status().message();
+  EXPECT_EQ(graph->inputs().size(), 1u);
 }
 
 // A branch for tensors without elements leaves a tensor of another rank, as in
