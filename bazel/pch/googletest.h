@@ -1,4 +1,5 @@
-// GoogleTest, GoogleMock and the standard library's headers that most tests include, to be precompiled.
+// GoogleTest, GoogleMock and the standard library's headers that most tests
+// include, to be precompiled.
 // IWYU pragma: begin_exports
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,5 @@
-// The headers of the standard library that most files include, to be precompiled.
+// The headers of the standard library that most files include, to be
+// precompiled.
 // IWYU pragma: begin_exports
 #include <algorithm>
 #include <array>
