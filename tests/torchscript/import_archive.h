@@ -1,0 +1,42 @@
+// Imports TorchScript archives in tests.
+//
+//   ExpectError(archive, "expected one of 3 constants");
+#ifndef EMBER_TESTS_TORCHSCRIPT_IMPORT_ARCHIVE_H_
+#define EMBER_TESTS_TORCHSCRIPT_IMPORT_ARCHIVE_H_
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <string>
+
+#include "base/status.h"
+#include "compiler/graph/graph.h"
+#include "frontends/frontend.h"
+#include "frontends/torchscript/import.h"
+
+namespace ember::tests {
+
+// Returns the graph of an archive in memory.
+inline StatusOr<graph::Graph> Import(
+    const std::string& archive, const frontends::ImportOptions& options = {}) {
+  return torchscript::ImportModelBytes(
+      {reinterpret_cast<const uint8_t*>(archive.data()), archive.size()},
+      nullptr, options);
+}
+// Returns the error of the import; "imported" if there is none.
+inline std::string ErrorOf(const std::string& archive,
+                           const frontends::ImportOptions& options = {}) {
+  const StatusOr<graph::Graph> graph = Import(archive, options);
+  return graph.ok() ? "imported" : std::string(graph.status().message());
+}
+// Expects that the import fails with one line that has this part.
+inline void ExpectError(const std::string& archive, const std::string& part,
+                        const frontends::ImportOptions& options = {}) {
+  const std::string error = ErrorOf(archive, options);
+  EXPECT_NE(error.find(part), std::string::npos) << error;
+  EXPECT_EQ(error.find('\n'), std::string::npos) << error;
+}
+
+}  // namespace ember::tests
+
+#endif  // EMBER_TESTS_TORCHSCRIPT_IMPORT_ARCHIVE_H_
