@@ -24,8 +24,7 @@
 // same name in f64. A row without its definition does not link, and one without
 // its reference does not build.
 //
-// Where formats differ in meaning there are several rows, or the difference is
-// a parameter:
+// There are several rows, or a parameter, if formats differ in meaning:
 //
 //   rounding of halves   Round: to the even number; RoundHalfAway: away from 0
 //   sign of NaN          Sign: NaN (ONNX, TensorFlow, StableHLO); SignNanZero:

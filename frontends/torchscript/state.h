@@ -60,14 +60,15 @@ class ModuleState {
  public:
   static ModuleState Of(Object& module);
 
-  // Returns the changed attributes in their order in the module. Empty, with an
-  // error of the machine, if a changed attribute is neither a tensor nor fixed,
-  // and the next call may read it. A list or dict is unchanged if its
-  // items are, even if the method has made a new one of them.
-  // `dropped` gets the paths and names of changed attributes that are neither,
-  // and that the method assigns before it reads them. They are no state unless
-  // a later call reads them first.
+  // Attributes, each as the path of its object and its name.
   using Names = std::set<std::pair<std::string, std::string>>;
+  // Returns the changed attributes that are tensors, numbers or values known
+  // while importing, in their order in the module. `dropped` gets the changed
+  // attributes of other values that the method assigns before it reads them;
+  // they are no state unless a later call reads them first. Any other changed
+  // attribute is an error of the machine, and the result is empty. A list or
+  // dict is unchanged if its items are, even if the method has made a new list
+  // or dict of them.
   std::vector<Slot> Changed(Object& module, Machine& machine,
                             Names& dropped) const;
 

@@ -22,9 +22,9 @@
 // other invocation may still read what it overwrites. At the await that covers
 // it, others may read the element only after a barrier that follows the await.
 //
-// Where a branch would begin with a barrier, the barrier is put before the
-// branch, so that all paths have it. Where a loop would need a barrier only
-// because of accesses before the loop, the barrier is put before the loop.
+// A barrier at the begin of a branch is put before the branch, so that all
+// paths have it. A barrier that a loop needs only because of accesses before
+// the loop is put before the loop.
 //
 // Thread-safe.
 #ifndef EMBER_JIT_GPU_BARRIERS_H_

@@ -17,8 +17,8 @@
 // Both ends are built from the same sources: a peer that greets with another
 // version is refused. Both check that the other is a process of the same user.
 //
-// Of the members of Connection only Close is thread-safe. The functions that
-// are no members are thread-safe.
+// Close is the only thread-safe member of Connection. Functions that are not
+// members are thread-safe.
 #ifndef EMBER_JIT_WORKER_PROTOCOL_H_
 #define EMBER_JIT_WORKER_PROTOCOL_H_
 

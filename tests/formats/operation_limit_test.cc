@@ -4,8 +4,8 @@
 // (frontends/ops/ tensor.h), so an importer that continues after an error may
 // read beyond the end of a list, which a build with --config=asan detects.
 //
-// With EMBER_MODELS=FOLDER the same is tested for the ONNX models of at most
-// 200 KB below that folder that can be imported.
+// EMBER_MODELS=FOLDER also tests the ONNX models of at most 200 KB below that
+// folder that can be imported.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -2,10 +2,10 @@
 //
 //   %y[n, h, c] = %x[n, c, h]
 //
-// With an invocation for each point, each load would read as many cache lines
-// as there are invocations. So a workgroup has a square of points, along both
-// axes. It first copies its operands to its own memory, in the order of their
-// memory:
+// Each load would read as many cache lines as there are invocations if each
+// point had an invocation of its own. So a workgroup has a square of points,
+// along both axes. It first copies its operands to its own memory, in the order
+// of their memory:
 //
 //   phase tasks {
 //     invocation ... { %x.slice[0, c, h] = %x[n, tile * 64 + c, tile * 64 + h] }

@@ -24,10 +24,11 @@
 //     arithmetic(k of slot k mod 3)
 //   }
 //
-// With `late`, the copies come after the arithmetic, when asynchronous
-// operations that it starts, such as products of matrices, have started. With
-// `spare`, copies are n - 2 iterations ahead: the slot that an iteration reads
-// may still be read until the next iteration's arithmetic has started.
+// The copies come after the arithmetic if `late` is set: asynchronous
+// operations that it starts, such as products of matrices, have started by
+// then. Copies are n - 2 iterations ahead if `spare` is set: the slot that an
+// iteration reads may still be read until the next iteration's arithmetic has
+// started.
 #ifndef EMBER_JIT_SCHEDULE_LOWERING_LOAD_AHEAD_H_
 #define EMBER_JIT_SCHEDULE_LOWERING_LOAD_AHEAD_H_
 

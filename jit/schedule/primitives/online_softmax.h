@@ -45,8 +45,8 @@
 // infinity or NaN, results may be NaN instead of inf or the reverse, because
 // powers that are 0 in the dispatch may be small numbers in their block.
 //
-// Where B does not divide K, rows are padded with elements that are -inf, and v
-// with zeros (padded_keys.h).
+// Rows are padded with elements that are -inf, and v with zeros, if B does not
+// divide K (padded_keys.h).
 //
 // With `skip`, blocks that no row of a loop's iteration sees are not computed.
 // The visible keys are derived from the dispatch (hidden_keys.h): x is -inf for

@@ -6,7 +6,7 @@
 //   const NativeReport report = InstallNativeKernels(*tiering);
 //   Session::Create(module, {.device = device, .tiering = tiering});
 //
-// By calling this function, the caller permits the module's native code to run.
+// A call of this function permits the module's native code to run.
 // The effects of machine code cannot be checked, so call the function only for
 // modules whose maker is trusted, or who signed them with a key that the caller
 // passes (docs/prejit.md). The function checks that the sections match the
