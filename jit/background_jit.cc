@@ -97,18 +97,19 @@ std::string BackgroundJit::schedule_problem() const {
 }
 
 void BackgroundJit::Run(const CompileQueue::Job& job) {
-  KernelReport report;
   const bool dumps = !options_.dump_folder.empty();
-  report.keep_text = dumps || options_.wrapper != nullptr;
-  report.keep_code_text = dumps;
   const GivenSchedule given =
       schedules_.Find(job.request.dispatch->name, job.request.tier);
-  report.given_schedule = given.text;
-  report.is_exact = options_.exact_schedules;
+  const KernelOptions options = {
+      .keeps_text = dumps || options_.wrapper != nullptr,
+      .keeps_code_text = dumps,
+      .given_schedule = given.text,
+      .is_exact = options_.exact_schedules};
+  KernelReport report;
   vm::KernelRequest request = job.request;
   if (options_.allow_tf32) request.target = WithTf32(request.target);
   StatusOr<std::unique_ptr<vm::Kernel>> kernel =
-      BuildKernel(request, *compiler_, &report);
+      BuildKernel(request, *compiler_, options, &report);
   if (dumps) Dump(job.request, report);
   {
     std::lock_guard<std::mutex> lock(mutex_);

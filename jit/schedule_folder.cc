@@ -11,7 +11,7 @@
 #include "base/concat.h"
 #include "base/did_you_mean.h"
 #include "base/file.h"
-#include "jit/schedule/primitives/primitives.h"
+#include "jit/schedule/core/steps.h"
 
 namespace ember::jit {
 namespace {

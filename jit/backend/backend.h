@@ -6,7 +6,7 @@
 //   EMBER_RETURN_IF_ERROR(backend.schedule(target, {}, schedule));
 //   ... lower and verify the loop nest ...
 //   EMBER_ASSIGN_OR_RETURN(std::unique_ptr<CompiledNest> code,
-//                          backend.compile(request, nest, context, report));
+//                          backend.compile(request, nest, context, nullptr));
 //   vm::KernelImage image = ImageOf(request, nest, 1, code->code);
 //
 // All back ends share the rest. Between the two functions these are parameters,
@@ -22,6 +22,7 @@
 
 #include <memory>
 #include <string_view>
+#include <vector>
 
 #include "base/status.h"
 #include "jit/backend/kernel_report.h"
@@ -67,12 +68,12 @@ struct Backend {
                      schedule::Schedule& schedule);
 
   // Compiles the verified nest for the request's target and tier; needs no
-  // device. Adds the texts of the code to the report, if it asks for them.
+  // device. texts: if it is not null, gets the texts of the code.
   // Errors: kUnimplemented with a reason of jit/backend/decline_reasons.h for
   // nests that are left to tier 0.
   StatusOr<std::unique_ptr<CompiledNest>> (*compile)(
       const vm::KernelRequest& request, const loops::LoopNest& nest,
-      const BuildContext& context, KernelReport& report);
+      const BuildContext& context, std::vector<CodeText>* texts);
 };
 
 }  // namespace ember::jit

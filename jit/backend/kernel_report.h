@@ -1,11 +1,10 @@
-// A report on how a kernel was built, for people.
+// The options of building a kernel, and a report on the building, for people.
 //
 //   KernelReport report;
-//   report.keep_text = true;
-//   BuildKernel(request, compiler, &report);
+//   BuildKernel(request, compiler, {.keeps_text = true}, &report);
 //   report.schedule;   // "split %y i 8 -> …"
 //
-// A plain value.
+// Plain values.
 #ifndef EMBER_JIT_BACKEND_KERNEL_REPORT_H_
 #define EMBER_JIT_BACKEND_KERNEL_REPORT_H_
 
@@ -25,19 +24,23 @@ struct CodeText {
   std::string text;
 };
 
-struct KernelReport {
-  // Set by the caller. keep_text: true to keep schedule and nest;
-  // keep_code_text: true to keep the texts of the code; given_schedule: a
-  // schedule to replay instead of the default one (empty: the default one).
-  bool keep_text = false;
-  bool keep_code_text = false;
+// The options of building a kernel.
+struct KernelOptions {
+  // The report gets the texts of the schedule and the nest.
+  bool keeps_text = false;
+  // The report gets the texts of the code.
+  bool keeps_code_text = false;
+  // A schedule to replay instead of the default one; empty: the default one.
   std::string given_schedule;
-  // Set by the caller: true if the default schedule must keep rounding
-  // (ScheduleOptions).
+  // True if the default schedule must keep rounding (ScheduleOptions).
   bool is_exact = false;
+};
 
-  std::string schedule, nest;
-  // texts of the code in the order in which they were made
+// A report on the building of a kernel.
+struct KernelReport {
+  std::string schedule, nest;  // empty without KernelOptions::keeps_text
+  // Texts of the code in the order in which they were made; empty without
+  // KernelOptions::keeps_code_text.
   std::vector<CodeText> code;
   double schedule_ms = 0;  // time for the schedule and the loop nest
   double optimize_ms = 0;

@@ -43,11 +43,10 @@ vm::KernelCode CodeOf(c::Source source) {
 StatusOr<std::unique_ptr<CompiledNest>> Compile(const vm::KernelRequest&,
                                                 const loops::LoopNest& nest,
                                                 const BuildContext&,
-                                                KernelReport& report) {
+                                                std::vector<CodeText>* texts) {
   Stopwatch stopwatch;
   EMBER_ASSIGN_OR_RETURN(c::Source source, c::EmitSource(nest));
-  if (report.keep_code_text)
-    report.code = {{".c", c::CompleteFile(source.functions)}};
+  if (texts != nullptr) *texts = {{".c", c::CompleteFile(source.functions)}};
   auto result = std::make_unique<CompiledNest>();
   result->code = CodeOf(std::move(source));
   result->code_bytes = static_cast<int64_t>(result->code.bytes.size());

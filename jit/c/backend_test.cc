@@ -78,8 +78,8 @@ TEST_F(CBackendTest, MakesImagesOfFunctions) {
 
 TEST_F(CBackendTest, NobodyRunsThem) {
   KernelReport report;
-  report.keep_code_text = true;
-  const auto kernel = BuildKernel(request_, compiler_, &report);
+  const auto kernel =
+      BuildKernel(request_, compiler_, {.keeps_code_text = true}, &report);
   EXPECT_EQ(kernel.status().code(), StatusCode::kUnimplemented);
   EXPECT_THAT(std::string(kernel.status().message()), StartsWith("target: "));
   ASSERT_EQ(report.code.size(), 1u);

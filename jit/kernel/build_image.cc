@@ -60,11 +60,10 @@ StatusOr<vm::KernelImage> BuildImage(const vm::KernelRequest& request,
                          BuildNest(request, {.is_exact = options.is_exact},
                                    nullptr, &error_growth));
   Unloaded unloaded(compiler);
-  KernelReport report;
   EMBER_ASSIGN_OR_RETURN(
       const std::unique_ptr<CompiledNest> code,
       BackendFor(request.target)
-          .compile(request, nest, {.compiler = unloaded}, report));
+          .compile(request, nest, {.compiler = unloaded}, nullptr));
   vm::KernelImage image = ImageOf(request, nest, error_growth, code->code);
   EMBER_RETURN_IF_ERROR(vm::VerifyKernelImage(image));
   if (packed != nullptr) *packed = {};

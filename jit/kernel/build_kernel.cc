@@ -16,14 +16,15 @@
 namespace ember::jit {
 namespace {
 
-// Builds the nest with the report's options, and adds its texts to the report.
+// Builds the nest, and adds its texts to the report.
 StatusOr<loops::LoopNest> BuildReportedNest(const vm::KernelRequest& request,
+                                            const KernelOptions& options,
                                             KernelReport& report) {
   NestText text;
   StatusOr<loops::LoopNest> nest = BuildNest(
       request,
-      {.given_schedule = report.given_schedule, .is_exact = report.is_exact},
-      report.keep_text ? &text : nullptr, &report.error_growth);
+      {.given_schedule = options.given_schedule, .is_exact = options.is_exact},
+      options.keeps_text ? &text : nullptr, &report.error_growth);
   report.schedule = std::move(text.schedule);
   report.nest = std::move(text.nest);
   return nest;
@@ -65,17 +66,18 @@ StatusOr<std::unique_ptr<vm::Kernel>> LaunchOnDevice(
 
 StatusOr<std::unique_ptr<vm::Kernel>> BuildKernel(
     const vm::KernelRequest& request, Compiler& compiler,
-    KernelReport* report) {
+    const KernelOptions& options, KernelReport* report) {
   KernelReport own;
   if (report == nullptr) report = &own;
   Stopwatch stopwatch;
   EMBER_ASSIGN_OR_RETURN(const loops::LoopNest nest,
-                         BuildReportedNest(request, *report));
+                         BuildReportedNest(request, options, *report));
   report->schedule_ms = stopwatch.Lap();
   EMBER_ASSIGN_OR_RETURN(
       std::unique_ptr<CompiledNest> code,
       BackendFor(request.target)
-          .compile(request, nest, {.compiler = compiler}, *report));
+          .compile(request, nest, {.compiler = compiler},
+                   options.keeps_code_text ? &report->code : nullptr));
   report->optimize_ms = code->optimize_ms;
   report->codegen_ms = code->codegen_ms;
   report->code_bytes = code->code_bytes;

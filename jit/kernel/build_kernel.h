@@ -2,7 +2,7 @@
 // that serves the request's target. The JIT's threads do this for each request.
 //
 //   EMBER_ASSIGN_OR_RETURN(std::unique_ptr<vm::Kernel> kernel,
-//                          BuildKernel(request, *compiler, nullptr));
+//                          BuildKernel(request, *compiler));
 #ifndef EMBER_JIT_KERNEL_BUILD_KERNEL_H_
 #define EMBER_JIT_KERNEL_BUILD_KERNEL_H_
 
@@ -17,9 +17,10 @@ namespace ember::jit {
 
 // Returns the kernel of the request. The kernel keeps no reference to the
 // request: request.constant_data, too, is only used while the kernel is built.
-// report may be null. Thread-safe.
+// report: if it is not null, gets how the kernel was built. Thread-safe.
 StatusOr<std::unique_ptr<vm::Kernel>> BuildKernel(
-    const vm::KernelRequest& request, Compiler& compiler, KernelReport* report);
+    const vm::KernelRequest& request, Compiler& compiler,
+    const KernelOptions& options = {}, KernelReport* report = nullptr);
 
 }  // namespace ember::jit
 

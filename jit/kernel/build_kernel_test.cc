@@ -54,8 +54,8 @@ TEST(BuildKernel, LooksAtWeights) {
     request.constant_inputs = {false, true};
     request.constant_data = {{}, b};
     KernelReport report;
-    report.keep_text = true;
-    const auto kernel = BuildKernel(request, SharedCompiler(), &report);
+    const auto kernel =
+        BuildKernel(request, SharedCompiler(), {.keeps_text = true}, &report);
     ASSERT_TRUE(kernel.ok()) << kernel.status().ToString();
     const bool is_small =
         report.schedule.find("pack %y %b -64..64 ") != std::string::npos;
@@ -87,8 +87,8 @@ TEST(BuildKernel, RandomDispatches) {
       request.tier = tier;
       if (tier == 2) request.parameters = random.parameters;
       KernelReport report;
-      report.keep_text = given;
-      auto kernel = BuildKernel(request, SharedCompiler(), &report);
+      auto kernel = BuildKernel(request, SharedCompiler(),
+                                {.keeps_text = given}, &report);
       if (given) std::fputs((report.schedule + report.nest).c_str(), stderr);
       if (!kernel.ok()) {
         // A kernel may only be declined for a reason of

@@ -16,7 +16,6 @@
 #include "jit/schedule/core/schedule.h"
 #include "jit/schedule/lowering/lowering.h"
 #include "jit/schedule/primitives/replay.h"
-#include "jit/schedule/primitives/winograd_matrices.h"
 #include "tensor/range_rules.h"
 
 namespace ember::jit {
@@ -94,15 +93,6 @@ Status CheckIndexTerms(const schedule::Computation& computation) {
   return OkStatus();
 }
 
-// Returns the factor by which errors may exceed those of direct sums. It is
-// more than 1 if the schedule has Winograd's convolutions, whose errors grow in
-// two dims.
-double ErrorGrowthOf(const std::string& schedule) {
-  return schedule.find("winograd ") == std::string::npos
-             ? 1
-             : schedule::kLargestErrorGrowth * schedule::kLargestErrorGrowth;
-}
-
 }  // namespace
 
 StatusOr<loops::LoopNest> BuildNest(const vm::KernelRequest& request,
@@ -130,7 +120,7 @@ StatusOr<loops::LoopNest> BuildNest(const vm::KernelRequest& request,
   }
   EMBER_RETURN_IF_ERROR(scheduled);
   EMBER_ASSIGN_OR_RETURN(loops::LoopNest nest, schedule::Lower(schedule));
-  if (error_growth != nullptr) *error_growth = ErrorGrowthOf(schedule.ToText());
+  if (error_growth != nullptr) *error_growth = schedule.ErrorGrowth();
   if (text != nullptr)
     *text = {.schedule = schedule.ToText(), .nest = loops::ToText(nest)};
   // Modules come from strangers: code may run only if the verifier proves that

@@ -37,7 +37,7 @@ class CpuKernelTest : public ::testing::Test {
   }
 
   std::unique_ptr<vm::Kernel> Build() {
-    auto kernel = BuildKernel(request_, *compiler_, nullptr);
+    auto kernel = BuildKernel(request_, *compiler_);
     EXPECT_TRUE(kernel.ok()) << kernel.status().ToString();
     return kernel.ok() ? *std::move(kernel) : nullptr;
   }
@@ -104,7 +104,7 @@ TEST_F(CpuKernelTest, PacksConstantsOnce) {
   std::memset(buffers[1].data(), 0, buffers[1].size());
   EXPECT_EQ(Difference(*kernel, serial_), "");
   request_.constant_data[1] = request_.constant_data[1].first(8);
-  EXPECT_THAT(BuildKernel(request_, *compiler_, nullptr).status().ToString(),
+  EXPECT_THAT(BuildKernel(request_, *compiler_).status().ToString(),
               HasSubstr("buffer 'b': expected at least 12600 bytes, found 8"));
 }
 

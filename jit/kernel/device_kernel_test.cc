@@ -279,8 +279,9 @@ TEST_P(DeviceKernelRandomTest, DispatchesThroughBuildKernel) {
       request.tier = tier;
       if (tier == 2) request.parameters = random.parameters;
       KernelReport report;
-      report.keep_text = report.keep_code_text = true;
-      auto kernel = BuildKernel(request, SharedCompiler(), &report);
+      auto kernel =
+          BuildKernel(request, SharedCompiler(),
+                      {.keeps_text = true, .keeps_code_text = true}, &report);
       if (!kernel.ok()) {
         // A kernel may only be declined for a reason of
         // jit/backend/decline_reasons.h.

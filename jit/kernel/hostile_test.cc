@@ -41,8 +41,7 @@ std::string Compare(const tensor::RandomCase& random, int tier,
   request.target = hal::HostTarget();
   request.tier = tier;
   if (tier == 2) request.parameters = random.parameters;
-  KernelReport report;
-  auto kernel = BuildKernel(request, SharedCompiler(), &report);
+  auto kernel = BuildKernel(request, SharedCompiler());
   if (!kernel.ok()) {
     EXPECT_EQ(kernel.status().code(), StatusCode::kUnimplemented)
         << where << kernel.status().ToString();

@@ -21,14 +21,13 @@ Status Schedule(std::string_view target, const ScheduleOptions& options,
 
 StatusOr<std::unique_ptr<CompiledNest>> Compile(
     const vm::KernelRequest& request, const loops::LoopNest& nest,
-    const BuildContext& context, KernelReport& report) {
+    const BuildContext& context, std::vector<CodeText>* texts) {
   CompileOptions options;
   options.effort = request.tier == 1 ? Effort::kFast : Effort::kFull;
-  options.keep_llvm = options.keep_assembly = report.keep_code_text;
+  options.keep_llvm = options.keep_assembly = texts != nullptr;
   EMBER_ASSIGN_OR_RETURN(std::unique_ptr<CompiledNest> code,
                          context.compiler.Compile(nest, options));
-  if (report.keep_code_text)
-    report.code = {{".ll", code->llvm}, {".s", code->assembly}};
+  if (texts != nullptr) *texts = {{".ll", code->llvm}, {".s", code->assembly}};
   return code;
 }
 

@@ -13,14 +13,14 @@ bool Serves(std::string_view target) { return target.starts_with("sm_"); }
 
 StatusOr<std::unique_ptr<CompiledNest>> Compile(
     const vm::KernelRequest& request, const loops::LoopNest& nest,
-    const BuildContext& context, KernelReport& report) {
+    const BuildContext& context, std::vector<CodeText>* texts) {
   CompileOptions options;
   options.target = request.target;
-  options.keep_llvm = options.keep_assembly = report.keep_code_text;
+  options.keep_llvm = options.keep_assembly = texts != nullptr;
   EMBER_ASSIGN_OR_RETURN(std::unique_ptr<CompiledNest> code,
                          context.compiler.Compile(nest, options));
-  if (report.keep_code_text)
-    report.code = {{".ll", code->llvm}, {".ptx", code->assembly}};
+  if (texts != nullptr)
+    *texts = {{".ll", code->llvm}, {".ptx", code->assembly}};
   return code;
 }
 

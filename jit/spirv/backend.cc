@@ -32,7 +32,7 @@ StatusOr<std::string> TextOf(const spirv::ModuleCode& module) {
 
 StatusOr<std::unique_ptr<CompiledNest>> Compile(
     const vm::KernelRequest& request, const loops::LoopNest& nest,
-    const BuildContext&, KernelReport& report) {
+    const BuildContext&, std::vector<CodeText>* texts) {
   Stopwatch stopwatch;
   EMBER_ASSIGN_OR_RETURN(
       const spirv::ModuleCode module,
@@ -41,9 +41,9 @@ StatusOr<std::unique_ptr<CompiledNest>> Compile(
   result->code = gpu::KernelCodeOf(module.ForDevice());
   result->code_bytes = static_cast<int64_t>(result->code.bytes.size());
   result->codegen_ms = stopwatch.Lap();
-  if (report.keep_code_text) {
+  if (texts != nullptr) {
     EMBER_ASSIGN_OR_RETURN(std::string text, TextOf(module));
-    report.code = {{".spvasm", std::move(text)}};
+    *texts = {{".spvasm", std::move(text)}};
   }
   return result;
 }

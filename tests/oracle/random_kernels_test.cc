@@ -33,7 +33,7 @@ TEST(RandomKernelsTest, RightKernelsStay) {
     request.target = hal::HostTarget();
     request.tier = 1 + static_cast<int>(seed % 2);
     if (request.tier == 2) request.parameters = c.parameters;
-    const auto kernel = jit::BuildKernel(request, **compiler, nullptr);
+    const auto kernel = jit::BuildKernel(request, **compiler);
     if (!kernel.ok()) continue;  // the compiler declined
     const auto plan = vm::Plan::Make(c.dispatch, c.parameters, {});
     ASSERT_TRUE(plan.ok()) << plan.status().ToString();

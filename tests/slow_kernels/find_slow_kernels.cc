@@ -158,11 +158,11 @@ class Contest {
       return;
     }
     jit::KernelReport report;
-    report.keep_text = options_.print;
     vm::KernelRequest request = request_;
     request.tier = 2;
     request.parameters = parameters_;
-    const auto kernel = jit::BuildKernel(request, SharedCompiler(), &report);
+    const auto kernel = jit::BuildKernel(
+        request, SharedCompiler(), {.keeps_text = options_.print}, &report);
     if (!kernel.ok()) {
       ++counts.declined;
       return;

@@ -62,7 +62,7 @@ Status RunBy(const Executor& executor, const tensor::Dispatch& dispatch,
     request.target = hal::HostTarget();
   }
   EMBER_ASSIGN_OR_RETURN(const auto kernel,
-                         BuildKernel(request, SharedCompiler(), nullptr));
+                         BuildKernel(request, SharedCompiler()));
   if (executor.device != nullptr) {
     return gpu::RunKernel(*request.device, *kernel->recorded(), parameters,
                           buffers, sizes);

@@ -87,14 +87,25 @@ void Schedule::RemoveStage(int stage) {
   }
 }
 
-void Schedule::RecordPrimitive(std::string line, bool keeps_rounding) {
-  lines_.push_back(std::move(line));
-  if (!keeps_rounding) primitives_keep_rounding_ = false;
+void Schedule::Record(Step step) {
+  steps_.push_back(std::make_shared<const Step>(std::move(step)));
+}
+
+bool Schedule::primitives_keep_rounding() const {
+  return std::ranges::all_of(
+      steps_, [](const auto& step) { return InfoOf(*step).keeps_rounding; });
+}
+
+double Schedule::ErrorGrowth() const {
+  double growth = 1;
+  for (const auto& step : steps_)
+    growth = std::max(growth, InfoOf(*step).error_growth);
+  return growth;
 }
 
 std::string Schedule::ToText() const {
   std::string text = "schedule @" + computation_.name + " {\n";
-  for (const std::string& line : lines_) text += "  " + line + "\n";
+  for (const auto& step : steps_) text += "  " + schedule::ToText(*step) + "\n";
   return text + "}\n";
 }
 

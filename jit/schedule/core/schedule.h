@@ -1,13 +1,13 @@
 // A schedule: how the stages of a dispatch become loops. It starts as the
 // dispatch is written: each stage by itself, its axes as loops in order.
 // Primitives change it. Each primitive checks that the result still computes
-// the same, and otherwise refuses with a reason. The list of applied primitives
-// is the schedule's text, which can be written by hand and replayed.
+// the same, and otherwise refuses with a reason. The applied primitives are the
+// schedule's steps (steps.h). Their text can be written by hand and replayed.
 //
 //   Schedule s(Disassemble(dispatch, {}));
 //   EMBER_RETURN_IF_ERROR(Apply("split %y j 16 -> j0 j1", s));
-//   EMBER_RETURN_IF_ERROR(Apply("vectorize %y j1", s));
-//   EMBER_RETURN_IF_ERROR(Apply("parallel %y i", s));
+//   EMBER_RETURN_IF_ERROR(Apply(Vectorize{{{"y"}, "j1"}}, s));
+//   EMBER_RETURN_IF_ERROR(Apply(Parallel{{{"y"}, "i"}}, s));
 //   EMBER_ASSIGN_OR_RETURN(loops::LoopNest nest, Lower(s));
 //
 // A stage is named after the buffer that it stores (%y; %y.1 for a second stage
@@ -20,13 +20,16 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/status.h"
 #include "jit/schedule/core/computation.h"
+#include "jit/schedule/core/steps.h"
 
 namespace ember::schedule {
 
@@ -67,16 +70,6 @@ struct Loop {
   bool peeled = false;
 };
 
-// The buffering of a stage that is computed in a loop of another one.
-enum class Buffering : uint8_t {
-  kSingle,
-  kDouble,  // computed one iteration ahead, into the other of two buffer halves
-  // Like kDouble, but each element is loaded to a register of an invocation
-  // first.
-  kDoubleByRegisters,
-  kAsync  // computed some iterations ahead, in a ring of slots
-};
-
 struct StagePlan {
   // all loops, including those that were split or fused
   std::vector<Loop> loops;
@@ -86,13 +79,7 @@ struct StagePlan {
   // not attached.
   int attach_stage = -1;
   int attach_loop = -1;
-  Buffering buffering = Buffering::kSingle;
-  int64_t slots = 2;  // number of slots of the ring; only for kAsync
-  // kAsync: the copy starts after the iteration's arithmetic.
-  bool is_late = false;
-  // kAsync: one slot is reserved for the previous iteration, whose operations
-  // may still read it.
-  bool has_spare = false;
+  LoadAhead ahead = {.buffering = Buffering::kSingle};
   // Number of unused elements between the rows of the stage's buffer.
   int64_t row_padding = 0;
 
@@ -118,11 +105,17 @@ class Schedule {
   const Computation& computation() const { return computation_; }
   const StagePlan& plan(int stage) const { return plans_[stage]; }
 
-  // Returns the applied primitives as text, one per line.
-  // jit/schedule/primitives/replay.h applies such a text.
+  // The applied primitives, in order. Applying them to another schedule of the
+  // same computation (jit/schedule/primitives/replay.h) makes it equal to this
+  // one.
+  std::span<const std::shared_ptr<const Step>> steps() const { return steps_; }
+  // Returns the steps as text, one per line.
   std::string ToText() const;
-  // True if each applied primitive keeps rounding (primitives/primitives.h).
-  bool primitives_keep_rounding() const { return primitives_keep_rounding_; }
+  // True if each applied primitive keeps rounding.
+  bool primitives_keep_rounding() const;
+  // Returns the factor by which errors may exceed those of direct sums: the
+  // largest growth of an applied primitive.
+  double ErrorGrowth() const;
 
   // Gives primitives write access to the computation and to the stages' plans.
   Computation& mutable_computation() { return computation_; }
@@ -133,14 +126,14 @@ class Schedule {
   // Removes a stage that contains no attached stage. Numbers of later stages
   // decrease by one.
   void RemoveStage(int stage);
-  // Records an applied primitive as a line of the text form.
-  void RecordPrimitive(std::string line, bool keeps_rounding);
+  // Records an applied primitive.
+  void Record(Step step);
 
  private:
   Computation computation_;
   std::vector<StagePlan> plans_;
-  std::vector<std::string> lines_;
-  bool primitives_keep_rounding_ = true;
+  // Copies of the schedule share the steps.
+  std::vector<std::shared_ptr<const Step>> steps_;
 };
 
 // Returns the plan of a stage that no primitive has changed: its axes as serial

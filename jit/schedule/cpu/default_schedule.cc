@@ -3,14 +3,15 @@
 #include <algorithm>
 #include <limits>
 #include <numeric>
+#include <optional>
 #include <set>
-#include <string>
 #include <utility>
 #include <vector>
 
 #include "base/rounding.h"
 #include "jit/schedule/core/constant_stages.h"
 #include "jit/schedule/core/dependences.h"
+#include "jit/schedule/core/steps.h"
 #include "jit/schedule/cpu/lanes_rule.h"
 #include "jit/schedule/cpu/product_rule.h"
 #include "jit/schedule/cpu/sum_lanes_rule.h"
@@ -48,35 +49,36 @@ class Chooser {
 
   Status Run() {
     WidenTemporaries(writer_);
-    std::vector<std::string> names;
+    std::vector<StageRef> stages;
     for (const ComputationStage& stage : writer_.computation().stages)
-      names.push_back(stage.name);
-    for (size_t i = names.size(); i-- > 0;) {
-      if (done_.contains(names[i])) continue;
-      if (IsMadeOnce(writer_.StageOf(names[i]))) {
-        ScheduleConstant(names[i]);
-        done_.insert(names[i]);
+      stages.push_back({stage.name});
+    for (size_t i = stages.size(); i-- > 0;) {
+      if (done_.contains(stages[i])) continue;
+      if (IsMadeOnce(writer_.NumberOf(stages[i]))) {
+        ScheduleConstant(stages[i]);
+        done_.insert(stages[i]);
         continue;
       }
-      const std::string fold = SoftmaxInBlocks(names[i]);
-      const StageGroup group = GroupOf(names[i]);
+      const std::optional<StageRef> fold = SoftmaxInBlocks(stages[i]);
+      const StageGroup group = GroupOf(stages[i]);
       done_.insert(group.root);
       done_.insert(group.members.begin(), group.members.end());
-      if (fold.empty())
-        ScheduleGroup(group);
+      if (fold)
+        ScheduleBlocks(group, *fold);
       else
-        ScheduleBlocks(group, fold);
+        ScheduleGroup(group);
     }
     SplitLongSums(writer_);
     return writer_.status();
   }
 
  private:
-  bool IsProduct(const std::string& name) const {
-    return StageShape(writer_.computation(), writer_.StageOf(name)).IsProduct();
+  bool IsProduct(const StageRef& stage) const {
+    return StageShape(writer_.computation(), writer_.NumberOf(stage))
+        .IsProduct();
   }
-  bool IsElementwise(const std::string& name) const {
-    return !writer_.computation().stages[writer_.StageOf(name)].has_reduction();
+  bool IsElementwise(const StageRef& stage) const {
+    return !writer_.StageAt(stage).has_reduction();
   }
 
   // True if the stage is computed when the kernel is made.
@@ -89,24 +91,24 @@ class Chooser {
   // Schedules a stage of constants whose readers have schedules already. If all
   // readers are copies in a product's layout, they compute the stage
   // themselves, so that its values are not in memory twice.
-  void ScheduleConstant(const std::string& name) {
+  void ScheduleConstant(const StageRef& stage) {
     const std::vector<int> readers =
-        ConsumersOf(writer_.computation(), writer_.StageOf(name));
+        ConsumersOf(writer_.computation(), writer_.NumberOf(stage));
     const bool is_copied = std::ranges::all_of(
         readers, [&](int reader) { return IsMadeOnce(reader); });
-    if (is_copied && writer_.Try("inline %" + name)) return;
-    ScheduleLanes(cpu_, name, {}, writer_);
+    if (is_copied && writer_.Try(Inline{stage})) return;
+    ScheduleLanes(cpu_, stage, {}, writer_);
   }
 
   // Computes the product of a softmax in blocks (flash attention), if its rows
   // are so long that not even those of one register tile stay in a core's part
-  // of the caches. Returns the name of the stage that folds the blocks; empty
-  // if nothing changes.
-  std::string SoftmaxInBlocks(const std::string& product) {
-    if (exact_) return "";
+  // of the caches. Returns the stage that folds the blocks; nullopt if nothing
+  // changes.
+  std::optional<StageRef> SoftmaxInBlocks(const StageRef& product) {
+    if (exact_) return std::nullopt;
     const StatusOr<SoftmaxOfProduct> softmax =
-        MatchSoftmaxOfProduct(writer_.schedule(), writer_.StageOf(product));
-    if (!softmax.ok()) return "";
+        MatchSoftmaxOfProduct(writer_.schedule(), writer_.NumberOf(product));
+    if (!softmax.ok()) return std::nullopt;
     const int64_t row_bytes =
         softmax->length * kRowBuffers * DTypeByteSize(DType::kF32);
     // Blocks do not pay while the rows fit a core's part of the caches: whole
@@ -114,14 +116,16 @@ class Chooser {
     // elements, Zen 3: blocks took 0 to 12% longer).
     const int64_t room =
         std::max(cpu_.l2_bytes, cpu_.l3_bytes / std::max(cpu_.cores, 1));
-    if (row_bytes * kRowsOfProduct <= room) return "";
+    if (row_bytes * kRowsOfProduct <= room) return std::nullopt;
     int64_t block = kMaxBlock;
     while (block >= kLeastBlock && softmax->length % block != 0) --block;
-    const std::string fold = product + ".sums";
-    if (block < kLeastBlock || !writer_.Try("online_softmax %" + product + " " +
-                                            std::to_string(block) + " -> " +
-                                            fold + " " + product + ".total")) {
-      return "";
+    const StageRef fold{product.name + ".sums"};
+    if (block < kLeastBlock ||
+        !writer_.Try(OnlineSoftmax{.product = product,
+                                   .block = block,
+                                   .sum = fold.name,
+                                   .total = product.name + ".total"})) {
+      return std::nullopt;
     }
     blocked_.insert(product);
     return fold;
@@ -129,8 +133,8 @@ class Chooser {
 
   // --- groups ---
 
-  StageGroup GroupOf(const std::string& root) {
-    const int number = writer_.StageOf(root);
+  StageGroup GroupOf(const StageRef& root) {
+    const int number = writer_.NumberOf(root);
     return schedule::GroupOf(
         writer_.schedule(), root, done_,
         [&](int stage, int depth, const StageGroup& group) {
@@ -158,22 +162,18 @@ class Chooser {
     if (outer.IsProduct() && depth + 1 != outer.spatial_count()) return false;
     if (!inner.IsProduct()) return true;
     if (blocked_.contains(group.root)) return true;
+    const StageRef product{inner.stage().name};
     // A product inside the group gets a register tile only if elementwise
     // stages follow it on the tile, or if the product has rows of its own.
-    const bool whole =
-        depth == outer.spatial_count() &&
-        RootAxesOf(writer_, group, writer_.computation().stages[producer].name)
-            .has_value();
+    const bool whole = depth == outer.spatial_count() &&
+                       RootAxesOf(writer_, group, product).has_value();
     const bool plain = std::all_of(
         group.members.begin(), group.members.end(),
-        [&](const std::string& member) { return IsElementwise(member); });
+        [&](const StageRef& member) { return IsElementwise(member); });
     if (whole && plain && IsElementwise(group.root)) return true;
     return depth + 1 == inner.spatial_count() && !HasNarrowRows(inner) &&
            outer.LikelyExtent(depth - 1) >= kRowsOfProduct &&
-           OperandsAreNear(
-               inner,
-               CommonAxesOf(group, depth,
-                            writer_.computation().stages[producer].name));
+           OperandsAreNear(inner, CommonAxesOf(group, depth, product));
   }
 
   // True if the stage reads the result of a product.
@@ -226,25 +226,24 @@ class Chooser {
   // --- schedules ---
 
   void ScheduleGroup(const StageGroup& group) {
-    std::string product;
+    std::optional<StageRef> product;
     bool others_plain = true;
-    for (const std::string& member : group.members) {
+    for (const StageRef& member : group.members) {
       if (IsProduct(member))
-        product = product.empty() ? member : "";
+        product = product ? std::nullopt : std::optional(member);
       else
         others_plain &= IsElementwise(member);
     }
     if (group.members.empty() && IsProduct(group.root)) product = group.root;
-    const int spatial =
-        writer_.computation().stages[writer_.StageOf(group.root)].spatial_count;
-    if (!product.empty() && group.depth == spatial && others_plain &&
+    const int spatial = writer_.StageAt(group.root).spatial_count;
+    if (product && group.depth == spatial && others_plain &&
         (product == group.root || IsElementwise(group.root))) {
       // A member before the product cannot be computed on the product's tile,
       // and it would prevent the order of loops that the tile needs.
       if (product == group.root || group.members.front() == product) {
-        if (!exact_ && ScheduleWinograd(cpu_, group, product, writer_)) return;
-        if (TryRule(ScheduleSumLanes, group, product) ||
-            TryRule(ScheduleProduct, group, product))
+        if (!exact_ && ScheduleWinograd(cpu_, group, *product, writer_)) return;
+        if (TryRule(ScheduleSumLanes, group, *product) ||
+            TryRule(ScheduleProduct, group, *product))
           return;
       }
     }
@@ -253,16 +252,15 @@ class Chooser {
 
   // The type of rules that schedule a product with the stages of its group.
   using ProductRule = bool (*)(const jit::CpuModel& cpu,
-                               const StageGroup& group,
-                               const std::string& product,
+                               const StageGroup& group, const StageRef& product,
                                ScheduleWriter& writer);
 
   // Returns false if a member must run once, and it cannot be proved that each
   // tile needs a different part of it.
   bool TryRule(ProductRule rule, const StageGroup& group,
-               const std::string& product) {
-    const auto runs_once = [&](const std::string& member) {
-      return MustRunOnce(writer_.computation(), writer_.StageOf(member));
+               const StageRef& product) {
+    const auto runs_once = [&](const StageRef& member) {
+      return MustRunOnce(writer_.computation(), writer_.NumberOf(member));
     };
     if (std::ranges::none_of(group.members, runs_once))
       return rule(cpu_, group, product, writer_);
@@ -275,25 +273,25 @@ class Chooser {
   }
 
   CommonAxes CommonAxesOf(const StageGroup& group, int depth,
-                          const std::string& stage) const {
+                          const StageRef& stage) const {
     return schedule::CommonAxesOf(writer_, group, depth, stage);
   }
 
   // Schedules the loops of a member that is computed inside the root. Lanes run
   // along axes of the member that are not among the root's first `first` axes.
-  void ScheduleMember(const StageGroup& group, const std::string& member,
+  void ScheduleMember(const StageGroup& group, const StageRef& member,
                       int first) {
     if (IsProduct(member)) {
-      const Computation& c = writer_.computation();
-      const ComputationStage& stage = c.stages[writer_.StageOf(member)];
+      const ComputationStage& stage = writer_.StageAt(member);
       const CommonAxes common = CommonAxesOf(group, group.depth, member);
-      std::vector<std::string> fixed;
-      std::string rows;
+      std::vector<LoopRef> fixed;
+      std::optional<LoopRef> rows;
       for (int a = 0; a < stage.spatial_count; ++a) {
+        const LoopRef axis{member, stage.axes[a].name};
         if (a == common.rows)
-          rows = stage.axes[a].name;
+          rows = axis;
         else if (common.IsCommon(a))
-          fixed.push_back(stage.axes[a].name);
+          fixed.push_back(axis);
       }
       if (ScheduleProductInside(cpu_, member, common, fixed, rows, writer_))
         return;
@@ -304,44 +302,46 @@ class Chooser {
   // Schedules a softmax in blocks (jit/schedule/primitives/online_softmax.h).
   // Tasks are blocks of rows. In each, the fold loops over the blocks of a row,
   // and all other stages are computed for one of these.
-  void ScheduleBlocks(const StageGroup& group, const std::string& fold) {
-    const Computation& c = writer_.computation();
-    const int spatial = c.stages[writer_.StageOf(group.root)].spatial_count;
-    const int depth = spatial - 1;
+  void ScheduleBlocks(const StageGroup& group, const StageRef& fold) {
+    const int depth = writer_.StageAt(group.root).spatial_count - 1;
     if (group.depth != depth) {
       // Blocks are only scheduled if the group's common axes are all of the
       // root's axes except the last. Otherwise they are legal but have no
       // advantage.
       ScheduleAlone(group.root);
-      for (const std::string& member : group.members) ScheduleAlone(member);
+      for (const StageRef& member : group.members) ScheduleAlone(member);
       return;
     }
-    const std::string rows = writer_.LoopsOf(group.root)[depth - 1];
-    writer_.Do("split %" + group.root + " " + rows + " " +
-               std::to_string(RowsOf(group)) + " -> " + rows + "_tile " + rows +
-               "_row");
-    writer_.Do("peel %" + group.root + " " + rows + "_tile");
-    const std::string tasks =
+    SplitRows(writer_.LoopsOf(group.root)[depth - 1], RowsOf(group));
+    const LoopRef tasks =
         writer_.FuseLoops(group.root, 0, static_cast<size_t>(depth), "tasks");
     ScheduleLanes(cpu_, group.root, CommonAxesOf(group, depth, group.root),
                   writer_);
-    writer_.Do("compute_at %" + fold + " %" + group.root + " " + tasks);
+    writer_.Do(ComputeAt{.producer = fold, .loop = tasks});
     ScheduleLanes(cpu_, fold, CommonAxesOf(group, depth, fold), writer_);
     // Moves the loop over blocks around the rows and lanes.
-    std::vector<std::string> loops = writer_.LoopsOf(fold);
-    const std::string blocks = c.stages[writer_.StageOf(fold)].axes.back().name;
+    std::vector<LoopRef> loops = writer_.LoopsOf(fold);
+    const LoopRef blocks{fold, writer_.StageAt(fold).axes.back().name};
     std::erase(loops, blocks);
     loops.insert(loops.begin() + depth - 1, blocks);
-    writer_.Reorder(fold, loops);
+    writer_.Reorder(std::move(loops));
     for (size_t i = group.members.size(); i-- > 0;) {
-      if (group.members[i] == fold) continue;
-      writer_.Do("compute_at %" + group.members[i] + " %" + fold + " " +
-                 blocks);
+      const StageRef& member = group.members[i];
+      if (member == fold) continue;
+      writer_.Do(ComputeAt{.producer = member, .loop = blocks});
     }
-    for (const std::string& member : group.members) {
+    for (const StageRef& member : group.members) {
       if (member != fold) ScheduleMember(group, member, depth);
     }
-    writer_.Do("parallel %" + group.root + " " + tasks);
+    writer_.Do(Parallel{tasks});
+  }
+
+  // Splits a loop over rows into tiles of `count` rows. Returns the loop over
+  // the rows of a tile.
+  LoopRef SplitRows(const LoopRef& rows, int64_t count) {
+    const auto [tile, row] = writer_.Split(rows, count, "_tile", "_row");
+    writer_.Do(Peel{tile});
+    return row;
   }
 
   void ScheduleRows(const StageGroup& group) {
@@ -349,17 +349,17 @@ class Chooser {
     const Computation& c = writer_.computation();
     const bool is_root_product = IsProduct(group.root);
     bool product = is_root_product;
-    int64_t points = StageShape(c, writer_.StageOf(group.root)).LikelyPoints();
-    for (const std::string& member : group.members) {
+    int64_t points = StageShape(c, writer_.NumberOf(group.root)).LikelyPoints();
+    for (const StageRef& member : group.members) {
       product |= IsProduct(member);
-      points += StageShape(c, writer_.StageOf(member)).LikelyPoints();
+      points += StageShape(c, writer_.NumberOf(member)).LikelyPoints();
     }
     int outer = group.depth;
     // Number of the first axis along which lanes may run.
     int first = group.depth;
-    std::vector<std::string> loops = writer_.LoopsOf(group.root);
+    const std::vector<LoopRef> loops = writer_.LoopsOf(group.root);
     const int lane_axis = product ? -1 : LaneAxisOf(group);
-    std::string product_rows;
+    std::optional<LoopRef> lane, product_rows;
     const int64_t narrow_rows =
         product || lane_axis >= 0 ? 0 : NarrowRowsOf(group);
     if (lane_axis >= 0) {
@@ -367,74 +367,56 @@ class Chooser {
       // time: a row of the group is the points of one vector.
       const int64_t lanes = LanesOf(
           group,
-          StageShape(c, writer_.StageOf(group.root)).LikelyExtent(lane_axis));
-      writer_.Do("split %" + group.root + " " + loops[lane_axis] + " " +
-                 std::to_string(lanes) + " -> " + loops[lane_axis] + "_tile " +
-                 loops[lane_axis] + "_lanes");
+          StageShape(c, writer_.NumberOf(group.root)).LikelyExtent(lane_axis));
+      lane = writer_.Split(loops[lane_axis], lanes, "_tile", "_lanes").inner;
       outer = lane_axis + 1;
       first = lane_axis;
     }
-    if (product) {
-      const std::string& rows = loops[outer - 1];
-      writer_.Do("split %" + group.root + " " + rows + " " +
-                 std::to_string(RowsOf(group)) + " -> " + rows + "_tile " +
-                 rows + "_row");
-      writer_.Do("peel %" + group.root + " " + rows + "_tile");
-      product_rows = rows + "_row";
-    }
-    std::string rows_of_lanes;
+    if (product) product_rows = SplitRows(loops[outer - 1], RowsOf(group));
+    std::optional<SplitAxis> rows_of_lanes;
     if (narrow_rows > 0) {
       // Rows are shorter than vectors, so the lanes of a vector run over
       // several rows.
-      const std::string& rows = loops[outer - 1];
-      writer_.Do("split %" + group.root + " " + rows + " " +
-                 std::to_string(narrow_rows) + " -> " + rows + "_tile " + rows +
-                 "_row");
-      writer_.Do("peel %" + group.root + " " + rows + "_tile");
-      rows_of_lanes = rows + "_row";
       first = outer - 1;
+      rows_of_lanes = {first, SplitRows(loops[first], narrow_rows)};
     }
-    const std::string rows = writer_.FuseLoops(group.root, 0, outer, "tasks");
-    const std::set<std::string> alone = ComputeAt(group, rows);
-    if (lane_axis >= 0) {
-      writer_.Do("vectorize %" + group.root + " " + loops[first] + "_lanes");
+    const LoopRef rows = writer_.FuseLoops(group.root, 0, outer, "tasks");
+    const std::set<StageRef> alone = ComputeMembersAt(group, rows);
+    if (lane) {
+      writer_.Do(Vectorize{*lane});
     } else if (!is_root_product ||
                !ScheduleProductInside(
                    cpu_, group.root,
                    CommonAxesOf(group, group.depth, group.root), {rows},
                    product_rows, writer_)) {
-      SplitAxis split;
-      if (!rows_of_lanes.empty()) split = {first, rows_of_lanes};
       ScheduleLanes(cpu_, group.root, CommonAxesOf(group, first, group.root),
-                    writer_, split);
+                    writer_, rows_of_lanes);
     }
-    for (const std::string& member : group.members) {
+    for (const StageRef& member : group.members) {
       if (alone.contains(member))
         ScheduleAlone(member);
       else
         ScheduleMember(group, member, first);
     }
-    if (IsWorthThreads(points))
-      writer_.Do("parallel %" + group.root + " " + rows);
+    if (IsWorthThreads(points)) writer_.Do(Parallel{rows});
   }
 
-  // Computes the members in the root's loop. Returns the names of the stages
-  // that stay outside: members that must run once, if it cannot be proved that
-  // each iteration needs a different part of them, and members that only such
+  // Computes the members in the root's loop. Returns the stages that stay
+  // outside: members that must run once, if it cannot be proved that each
+  // iteration needs a different part of them, and members that only such
   // members need.
-  std::set<std::string> ComputeAt(const StageGroup& group,
-                                  const std::string& loop) {
-    std::set<std::string> alone;
+  std::set<StageRef> ComputeMembersAt(const StageGroup& group,
+                                      const LoopRef& loop) {
+    std::set<StageRef> alone;
     for (size_t i = group.members.size(); i-- > 0;) {
-      const std::string& member = group.members[i];
-      const std::string line =
-          "compute_at %" + member + " %" + group.root + " " + loop;
+      const StageRef& member = group.members[i];
+      const ComputeAt step{.producer = member, .loop = loop};
       const bool may_be_refused =
           !alone.empty() ||
-          MustRunOnce(writer_.computation(), writer_.StageOf(member));
+          MustRunOnce(writer_.computation(), writer_.NumberOf(member));
       if (!may_be_refused)
-        writer_.Do(line);
-      else if (!writer_.Try(line))
+        writer_.Do(step);
+      else if (!writer_.Try(step))
         alone.insert(member);
     }
     return alone;
@@ -449,17 +431,17 @@ class Chooser {
     int64_t tile = 1;
     int64_t row_bytes = 0;
     bool is_large = false;
-    std::vector<std::string> stages = group.members;
+    std::vector<StageRef> stages = group.members;
     stages.push_back(group.root);
-    for (const std::string& name : stages) {
-      const StageShape shape(c, writer_.StageOf(name));
-      const CommonAxes common = CommonAxesOf(group, group.depth, name);
+    for (const StageRef& stage : stages) {
+      const StageShape shape(c, writer_.NumberOf(stage));
+      const CommonAxes common = CommonAxesOf(group, group.depth, stage);
       int64_t bytes = shape.WidestBytes();
       for (int a = 0; a < shape.spatial_count(); ++a) {
         if (!common.IsCommon(a))
           bytes *= std::max<int64_t>(shape.LikelyExtent(a), 1);
       }
-      if (name != group.root) row_bytes += bytes;
+      if (stage != group.root) row_bytes += bytes;
       is_large |= IsWorthThreads(shape.LikelyPoints());
       if (!shape.IsProduct()) continue;
       const int64_t rows = RowsOfProductInside(cpu_, shape, common);
@@ -467,7 +449,7 @@ class Chooser {
       const int64_t both = std::lcm(tile, rows);
       tile = both <= kMaxRows ? both : std::max(tile, rows);
     }
-    const StageShape root(c, writer_.StageOf(group.root));
+    const StageShape root(c, writer_.NumberOf(group.root));
     const int64_t extent = root.LikelyExtent(group.depth - 1);
     int64_t others = 1;
     for (int a = 0; a + 1 < group.depth; ++a) others *= root.LikelyExtent(a);
@@ -488,13 +470,13 @@ class Chooser {
   int64_t NarrowRowsOf(const StageGroup& group) const {
     constexpr int64_t kVectorsOfRows = 4;
     const Computation& c = writer_.computation();
-    std::vector<std::string> stages = group.members;
+    std::vector<StageRef> stages = group.members;
     stages.push_back(group.root);
     int64_t lanes = 1;
-    for (const std::string& name : stages) {
-      const StageShape shape(c, writer_.StageOf(name));
+    for (const StageRef& stage : stages) {
+      const StageShape shape(c, writer_.NumberOf(stage));
       const int64_t of_vector = cpu_.vector_bytes / shape.WidestBytes();
-      const CommonAxes common = CommonAxesOf(group, group.depth, name);
+      const CommonAxes common = CommonAxesOf(group, group.depth, stage);
       int64_t points = 1;  // points of a row
       for (int a = 0; a < shape.axis_count() && points < of_vector; ++a) {
         if (!common.IsCommon(a)) points *= shape.LikelyExtent(a);
@@ -505,7 +487,7 @@ class Chooser {
       }
       lanes = std::max(lanes, of_vector);
     }
-    const StageShape root(c, writer_.StageOf(group.root));
+    const StageShape root(c, writer_.NumberOf(group.root));
     const int64_t rows = lanes * kVectorsOfRows;
     return root.LikelyExtent(group.depth - 1) >= rows ? rows : 0;
   }
@@ -514,10 +496,10 @@ class Chooser {
   // adjacent elements; 1: no vectors.
   int64_t LanesOf(const StageGroup& group, int64_t neighbours) const {
     const Computation& c = writer_.computation();
-    int widest = StageShape(c, writer_.StageOf(group.root)).WidestBytes();
-    for (const std::string& member : group.members) {
+    int widest = StageShape(c, writer_.NumberOf(group.root)).WidestBytes();
+    for (const StageRef& member : group.members) {
       widest = std::max(widest,
-                        StageShape(c, writer_.StageOf(member)).WidestBytes());
+                        StageShape(c, writer_.NumberOf(member)).WidestBytes());
     }
     return cpu_.LanesFor(widest, neighbours);
   }
@@ -526,7 +508,7 @@ class Chooser {
   // with more than one point, if all stages have it. Returns -1 if some stage
   // does not have it.
   int LaneAxisOf(const StageGroup& group) const {
-    const StageShape root(writer_.computation(), writer_.StageOf(group.root));
+    const StageShape root(writer_.computation(), writer_.NumberOf(group.root));
     int axis = root.spatial_count() - 1;
     while (axis >= 0 && root.LikelyExtent(axis) < 2) --axis;
     const bool wanted = axis >= 0 && axis < group.depth &&
@@ -535,17 +517,16 @@ class Chooser {
     return wanted ? axis : -1;
   }
 
-  void ScheduleAlone(const std::string& name) {
-    ScheduleLanes(cpu_, name, {}, writer_);
-    ScheduleTasks(cpu_, name, writer_);
+  void ScheduleAlone(const StageRef& stage) {
+    ScheduleLanes(cpu_, stage, {}, writer_);
+    ScheduleTasks(cpu_, stage, writer_);
   }
 
   const jit::CpuModel& cpu_;
   const bool exact_;
   ScheduleWriter writer_;
-  std::set<std::string> done_;
-  // names of roots that compute a softmax in blocks
-  std::set<std::string> blocked_;
+  std::set<StageRef> done_;
+  std::set<StageRef> blocked_;  // roots that compute a softmax in blocks
 };
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include "jit/schedule/cpu/dot_rule.h"
 
 #include <optional>
+#include <vector>
 
 #include "jit/schedule/cpu/lanes_rule.h"
 #include "jit/schedule/cpu/tasks_rule.h"
@@ -11,28 +12,29 @@
 namespace ember::schedule {
 namespace {
 
-// Returns the factor's dims as operands of the primitive `pack`: the digit of
-// the reduction that a dot instruction adds up is last.
-std::string LayoutOf(const DotPlan::Factor& factor, const DotPlan& plan,
-                     int64_t width) {
-  const std::string count = std::to_string(plan.count);
-  const std::string step = std::to_string(factor.step_dim);
-  const std::string vector = std::to_string(factor.vector_dim);
-  std::string text = plan.type;
-  if (&factor == &plan.b) text += plan.range;
-  if (width > 0) text += " " + vector + "/" + std::to_string(width);
-  text += OtherDims(factor, width > 0) + " " + step + "/" + count;
-  if (width > 0) text += " " + vector + "%" + std::to_string(width);
-  return text + " " + step + "%" + count;
+// Returns the dims of a copy of the factor: the digit of the reduction that a
+// dot instruction adds up is last. `width`: the number of results in a tile's
+// vectors, if the factor moves along them; otherwise 0.
+std::vector<LayoutDim> LayoutOf(const DotPlan::Factor& factor, int64_t count,
+                                int64_t width) {
+  using enum LayoutDim::Part;
+  std::vector<LayoutDim> layout;
+  if (width > 0) layout.push_back({factor.vector_dim, kQuotient, width});
+  for (const LayoutDim& dim : OtherDims(factor, width > 0))
+    layout.push_back(dim);
+  layout.push_back({factor.step_dim, kQuotient, count});
+  if (width > 0) layout.push_back({factor.vector_dim, kRemainder, width});
+  layout.push_back({factor.step_dim, kRemainder, count});
+  return layout;
 }
 
 }  // namespace
 
-Dots PackForDots(const jit::CpuModel& cpu, const std::string& product,
+Dots PackForDots(const jit::CpuModel& cpu, const StageRef& product,
                  const RegisterTile& tile, ScheduleWriter& writer) {
   std::optional<DotPlan> plan;
   {
-    const StageShape shape(writer.computation(), writer.StageOf(product));
+    const StageShape shape(writer.computation(), writer.NumberOf(product));
     plan = PlanDots(writer.computation(), shape, tile.v,
                     {.bytes = cpu.has_byte_dots,
                      .small = cpu.has_small_byte_dots,
@@ -50,41 +52,54 @@ Dots PackForDots(const jit::CpuModel& cpu, const std::string& product,
     writer.Replace(before);
     return Dots();
   };
-  const std::string count = std::to_string(plan->count);
-  if (!plan->is_exact &&
-      !writer.Try("pad %" + product + " " + plan->axis_name + " " + count)) {
+  if (!plan->is_exact && !writer.Try(PadReduction{.loop = plan->reduction,
+                                                  .factor = plan->count})) {
     return give_up();
   }
-  const auto copy = [&](const DotPlan::Factor& factor,
-                        const std::string& line) {
-    const std::string name = factor.buffer + ".packed";
-    if (!writer.Try(line + " -> " + name)) return false;
-    ScheduleLanes(cpu, name, {}, writer);
+  const auto try_copy = [&](const Step& step, const StageRef& copy) {
+    if (!writer.Try(step)) return false;
+    ScheduleLanes(cpu, copy, {}, writer);
     return true;
   };
   const DotPlan::Factor &a = plan->a, &b = plan->b;
-  if (!copy(b, "pack %" + product + " %" + b.buffer +
-                   LayoutOf(b, *plan, tile.width()))) {
+  const StageRef copy_a{a.buffer.name + ".packed"},
+      copy_b{b.buffer.name + ".packed"};
+  if (!try_copy(Pack{.reader = product,
+                     .buffer = b.buffer,
+                     .type = plan->type,
+                     .range = plan->range,
+                     .layout = LayoutOf(b, plan->count, tile.width()),
+                     .copy = copy_b.name},
+                copy_b)) {
     return give_up();
   }
-  if (!b.is_constant) ScheduleTasks(cpu, b.buffer + ".packed", writer);
-  const bool is_of_type = plan->type.empty() || a.type == DType::kI16;
+  if (!b.is_constant) ScheduleTasks(cpu, copy_b, writer);
+  const bool is_of_type = !plan->type || a.type == DType::kI16;
   if (a.LiesAlong()) {
     // The layout of operand a is not changed. A copy is made only if the
     // operand must be padded or needs another type.
     if (a.is_padded || !plan->is_exact || !is_of_type) {
-      if (!copy(a, "cache_read %" + product + " %" + a.buffer + plan->type))
+      if (!try_copy(CacheRead{.reader = product,
+                              .buffer = a.buffer,
+                              .type = plan->type,
+                              .copy = copy_a.name},
+                    copy_a)) {
         return give_up();
-      dots.copies.push_back(a.buffer + ".packed");
+      }
+      dots.copies.push_back(copy_a);
     }
   } else {
-    if (!copy(a, "pack %" + product + " %" + a.buffer + LayoutOf(a, *plan, 0)))
+    if (!try_copy(Pack{.reader = product,
+                       .buffer = a.buffer,
+                       .type = plan->type,
+                       .layout = LayoutOf(a, plan->count, 0),
+                       .copy = copy_a.name},
+                  copy_a)) {
       return give_up();
-    if (!a.is_constant) ScheduleTasks(cpu, a.buffer + ".packed", writer);
+    }
+    if (!a.is_constant) ScheduleTasks(cpu, copy_a, writer);
   }
-  dots.loop = plan->axis_name + "_dot";
-  writer.Do("split %" + product + " " + plan->axis_name + " " + count + " -> " +
-            plan->axis_name + "_step " + dots.loop);
+  dots.loop = writer.Split(plan->reduction, plan->count, "_step", "_dot").inner;
   return dots;
 }
 

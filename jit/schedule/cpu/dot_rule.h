@@ -31,9 +31,10 @@
 #ifndef EMBER_JIT_SCHEDULE_CPU_DOT_RULE_H_
 #define EMBER_JIT_SCHEDULE_CPU_DOT_RULE_H_
 
-#include <string>
+#include <optional>
 #include <vector>
 
+#include "jit/schedule/core/steps.h"
 #include "jit/schedule/cpu/register_tile.h"
 #include "jit/schedule/rules/schedule_writer.h"
 #include "jit/target/cpu_model.h"
@@ -41,10 +42,8 @@
 namespace ember::schedule {
 
 struct Dots {
-  // Name of the loop that is to be tensorized; empty if there is none.
-  std::string loop;
-  // Names of the copies of %a, whose loops are still serial.
-  std::vector<std::string> copies;
+  std::optional<LoopRef> loop;   // the loop that is to be tensorized, if any
+  std::vector<StageRef> copies;  // copies of %a, whose loops are still serial
 };
 
 // Brings both factors into the layout in the table at the top of this file,
@@ -52,7 +51,7 @@ struct Dots {
 // the loop that is then to be tensorized. Changes nothing if the stage is no
 // product of narrow numbers, or if the CPU has no instruction for it. The
 // product's loops must still be its axes.
-Dots PackForDots(const jit::CpuModel& cpu, const std::string& product,
+Dots PackForDots(const jit::CpuModel& cpu, const StageRef& product,
                  const RegisterTile& tile, ScheduleWriter& writer);
 
 }  // namespace ember::schedule

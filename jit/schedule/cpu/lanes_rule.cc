@@ -17,7 +17,7 @@
 #include <functional>
 #include <numeric>
 #include <optional>
-#include <string>
+#include <utility>
 #include <vector>
 
 #include "jit/schedule/core/dependences.h"
@@ -171,10 +171,10 @@ int64_t NarrowLanes(const std::optional<int64_t>& extent, int64_t lanes) {
 
 // An axis along which a load runs, but lanes do not.
 struct LineAxis {
-  int axis = -1;       // number of the axis; -1: none
-  int64_t line = 1;    // number of elements in a cache line
-  int64_t chunk = 1;   // number of elements that are loaded together
-  std::string buffer;  // the buffer that the load reads
+  int axis = -1;      // number of the axis; -1: none
+  int64_t line = 1;   // number of elements in a cache line
+  int64_t chunk = 1;  // number of elements that are loaded together
+  BufferRef buffer;   // the buffer that the load reads
   // the buffer's dim along which lanes move; -1: the load is not tiled
   int rows = -1;
 };
@@ -248,7 +248,7 @@ LineAxis ChooseLine(const Computation& c, const StageShape& shape,
       result.axis = a;
       result.line = kLineBytes / shape.BytesOf(load);
       result.chunk = std::min(kChunkBytes / shape.BytesOf(load), lanes.lanes);
-      result.buffer = buffer.name;
+      result.buffer = {buffer.name};
       // The digits of a fused loop cannot be the rows of a tile. A tile is one
       // chunk long in the buffer's last dim, so lanes must not move in that
       // dim.
@@ -266,48 +266,51 @@ LineAxis ChooseLine(const Computation& c, const StageShape& shape,
   return result;
 }
 
+// Moves the loops of the stage inside its other loops.
+void MoveInside(const StageRef& stage, const std::vector<LoopRef>& inner,
+                ScheduleWriter& writer) {
+  std::vector<LoopRef> order;
+  for (const LoopRef& loop : writer.LoopsOf(stage)) {
+    if (std::ranges::find(inner, loop) == inner.end()) order.push_back(loop);
+  }
+  order.insert(order.end(), inner.begin(), inner.end());
+  writer.Reorder(std::move(order));
+}
+
 // Orders the loops of a stage that runs along lines: the lines' loops go inside
 // those over blocks of lanes. A tile of the stage's input is copied in the loop
 // `part`.
-void ScheduleLine(const std::string& name, const std::string& axis,
-                  const LineAxis& line, bool splits, const std::string& lane,
-                  ScheduleWriter& writer) {
-  const std::string at = " %" + name + " ";
-  std::string inner = axis;
-  std::vector<std::string> last;
+void ScheduleLine(const LoopRef& axis, const LineAxis& line, bool splits,
+                  const LoopRef& lane, ScheduleWriter& writer) {
+  const StageRef& stage = axis.stage;
+  LoopRef inner = axis;
   if (splits) {
-    writer.Do("split" + at + inner + " " + std::to_string(line.line) + " -> " +
-              axis + "_line " + axis + "_in_line");
-    writer.Do("peel" + at + axis + "_line");
-    inner = axis + "_in_line";
+    const auto [lines, in_line] =
+        writer.Split(axis, line.line, "_line", "_in_line");
+    writer.Do(Peel{lines});
+    inner = in_line;
   }
-  const std::string copy = name + ".tile";
+  const StageRef copy{stage.name + ".tile"};
   // An attached stage gets no tile, because it cannot have a copy of its input.
   const bool is_tiled =
       line.rows >= 0 &&
-      writer.schedule().plan(writer.StageOf(name)).attach_stage < 0 &&
-      writer.Try("cache_read" + at + "%" + line.buffer + " -> " + copy);
-  if (is_tiled) {
-    writer.Do("split" + at + inner + " " + std::to_string(line.chunk) + " -> " +
-              axis + "_part " + axis + "_row");
-    if (!splits) writer.Do("peel" + at + axis + "_part");
-    last = {axis + "_part", axis + "_row", lane};
-  } else {
-    last = {inner, lane};
-  }
-  std::vector<std::string> order;
-  for (const std::string& loop : writer.LoopsOf(name)) {
-    if (std::find(last.begin(), last.end(), loop) == last.end())
-      order.push_back(loop);
-  }
-  order.insert(order.end(), last.begin(), last.end());
-  writer.Reorder(name, order);
-  if (!is_tiled) return;
-  writer.Do("unroll" + at + axis + "_row");
-  writer.Do("compute_at %" + copy + at + axis + "_part");
-  const std::vector<std::string> loops = writer.LoopsOf(copy);
-  writer.Do("unroll %" + copy + " " + loops[static_cast<size_t>(line.rows)]);
-  writer.Do("vectorize %" + copy + " " + loops.back());
+      writer.schedule().plan(writer.NumberOf(stage)).attach_stage < 0 &&
+      writer.Try(
+          CacheRead{.reader = stage, .buffer = line.buffer, .copy = copy.name});
+  if (!is_tiled) return MoveInside(stage, {inner, lane}, writer);
+  const LoopRef part{stage, axis.name + "_part"},
+      row{stage, axis.name + "_row"};
+  writer.Do(Split{.loop = inner,
+                  .factor = line.chunk,
+                  .outer = part.name,
+                  .inner = row.name});
+  if (!splits) writer.Do(Peel{part});
+  MoveInside(stage, {part, row, lane}, writer);
+  writer.Do(Unroll{row});
+  writer.Do(ComputeAt{.producer = copy, .loop = part});
+  const std::vector<LoopRef> loops = writer.LoopsOf(copy);
+  writer.Do(Unroll{loops[static_cast<size_t>(line.rows)]});
+  writer.Do(Vectorize{loops.back()});
 }
 
 // Returns the number of vectors after which each lane has the same digit (the
@@ -324,33 +327,26 @@ int64_t PeriodOf(const StageShape& shape, const LaneAxis& lanes) {
 
 // Splits the fused loop into vectors and unrolls all vectors of a period. The
 // digit of each lane is then a constant, and needs no division.
-void SplitPeriods(const std::string& name, const std::string& axis,
-                  int64_t period, int64_t lanes, ScheduleWriter& writer) {
-  const std::string at = " %" + name + " ";
-  const std::string tile = axis + "_tile", part = axis + "_part",
-                    lane = axis + "_lane";
-  writer.Do("split" + at + axis + " " + std::to_string(period * lanes) +
-            " -> " + tile + " " + axis + "_rest");
-  writer.Do("peel" + at + tile);
-  writer.Do("split" + at + axis + "_rest " + std::to_string(lanes) + " -> " +
-            part + " " + lane);
-  std::vector<std::string> order;
-  for (const std::string& loop : writer.LoopsOf(name)) {
-    if (loop != part && loop != lane) order.push_back(loop);
-  }
-  order.push_back(part);
-  order.push_back(lane);
-  writer.Reorder(name, order);
-  writer.Do("unroll" + at + part);
-  writer.Do("vectorize" + at + lane);
+void SplitPeriods(const LoopRef& axis, int64_t period, int64_t lanes,
+                  ScheduleWriter& writer) {
+  const auto [tile, rest] =
+      writer.Split(axis, period * lanes, "_tile", "_rest");
+  writer.Do(Peel{tile});
+  const LoopRef part{axis.stage, axis.name + "_part"},
+      lane{axis.stage, axis.name + "_lane"};
+  writer.Do(Split{
+      .loop = rest, .factor = lanes, .outer = part.name, .inner = lane.name});
+  MoveInside(axis.stage, {part, lane}, writer);
+  writer.Do(Unroll{part});
+  writer.Do(Vectorize{lane});
 }
 
 }  // namespace
 
-void ScheduleLanes(const jit::CpuModel& cpu, const std::string& name,
+void ScheduleLanes(const jit::CpuModel& cpu, const StageRef& stage,
                    const CommonAxes& common, ScheduleWriter& writer,
-                   const SplitAxis& split) {
-  const int number = writer.StageOf(name);
+                   const std::optional<SplitAxis>& split) {
+  const int number = writer.NumberOf(stage);
   LaneAxis lanes;
   LineAxis line;
   bool splits = false;
@@ -359,7 +355,8 @@ void ScheduleLanes(const jit::CpuModel& cpu, const std::string& name,
   // True if the results of a vector are not adjacent in memory.
   bool is_apart = false;
   int64_t period = 1;
-  std::string axis, before, along;
+  LoopRef axis;
+  std::optional<LoopRef> before, along;
   {
     const StageShape shape(writer.computation(), number);
     lanes = ChooseLanes(cpu, writer.computation(), shape, number, common);
@@ -377,50 +374,48 @@ void ScheduleLanes(const jit::CpuModel& cpu, const std::string& name,
       has_part = extent && *extent % lanes.lanes != 0;
     }
     const auto loop_of = [&](int a) {
-      return a == split.axis ? split.inner : shape.stage().axes[a].name;
+      return split && a == split->axis
+                 ? split->inner
+                 : LoopRef{stage, shape.stage().axes[a].name};
     };
     axis = loop_of(lanes.axis);
     if (lanes.before >= 0) before = loop_of(lanes.before);
     period = PeriodOf(shape, lanes);
     is_apart = lanes.over_points && !shape.StoresAlong(lanes.axis);
     if (line.axis >= 0) {
-      along = shape.stage().axes[line.axis].name;
+      along = {stage, shape.stage().axes[line.axis].name};
       splits = shape.LikelyExtent(line.axis) > line.line;
     }
   }
-  if (!before.empty()) {
-    writer.Do("fuse %" + name + " " + before + " " + axis + " -> " + before +
-              "_" + axis);
-    axis = before + "_" + axis;
+  if (before) {
+    const LoopRef fused{stage, before->name + "_" + axis.name};
+    writer.Do(Fuse{.outer = *before, .inner = axis, .fused = fused.name});
+    axis = fused;
   }
-  if (period > 1) return SplitPeriods(name, axis, period, lanes.lanes, writer);
-  const std::string block = axis + "_block", lane = axis + "_lane";
+  if (period > 1) return SplitPeriods(axis, period, lanes.lanes, writer);
+  const LoopRef block{stage, axis.name + "_block"},
+      lane{stage, axis.name + "_lane"};
   // A stage that is computed for a few points of another one may not have more
   // lanes than points: it would compute twice a result that a stage reads.
-  while (!writer.Try("split %" + name + " " + axis + " " +
-                     std::to_string(lanes.lanes) + " -> " + block + " " +
-                     lane)) {
-    if (!along.empty() || lanes.lanes <= kFewestNarrowLanes) return;
+  while (!writer.Try(Split{.loop = axis,
+                           .factor = lanes.lanes,
+                           .outer = block.name,
+                           .inner = lane.name})) {
+    if (along || lanes.lanes <= kFewestNarrowLanes) return;
     lanes.lanes /= 2;
   }
   // Peels the partial vector where a mask is expensive. Without a mask, loads
   // of digits and transposed tiles take few instructions; with one they become
   // gathers. Results that do not lie together are stored one by one, and a mask
   // would put each store under a condition.
-  if (!before.empty() || !along.empty() || has_part || is_apart)
-    writer.Do("peel %" + name + " " + block);
-  if (!along.empty()) {
-    ScheduleLine(name, along, line, splits, lane, writer);
+  if (before || along || has_part || is_apart) writer.Do(Peel{block});
+  if (along) {
+    ScheduleLine(*along, line, splits, lane, writer);
   } else if (lanes.over_points) {
     // Moves the loop over lanes inside the reductions.
-    std::vector<std::string> order;
-    for (const std::string& loop : writer.LoopsOf(name)) {
-      if (loop != lane) order.push_back(loop);
-    }
-    order.push_back(lane);
-    writer.Reorder(name, order);
+    MoveInside(stage, {lane}, writer);
   }
-  writer.Do("vectorize %" + name + " " + lane);
+  writer.Do(Vectorize{lane});
 }
 
 }  // namespace ember::schedule

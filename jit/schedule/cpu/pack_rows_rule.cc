@@ -56,6 +56,17 @@ std::optional<Layout> LayoutOf(const Computation& c, const StageShape& shape,
   return layout;
 }
 
+// Returns the order of the dims in a copy with tiles of `rows` rows.
+std::vector<LayoutDim> DimsOfCopy(const Layout& layout, int64_t rows) {
+  using enum LayoutDim::Part;
+  std::vector<LayoutDim> dims;
+  for (size_t d : layout.batch) dims.push_back({.dim = d});
+  dims.push_back({layout.row_dim, kQuotient, rows});
+  for (size_t d : layout.steps) dims.push_back({.dim = d});
+  dims.push_back({layout.row_dim, kRemainder, rows});
+  return dims;
+}
+
 // True if a copy of the load's operand saves more time than it costs.
 bool Pays(const jit::CpuModel& cpu, const StageShape& shape,
           const RegisterTile& tile, NodeId load, const Layout& layout) {
@@ -82,15 +93,12 @@ bool Pays(const jit::CpuModel& cpu, const StageShape& shape,
 
 }  // namespace
 
-void PackRows(const jit::CpuModel& cpu, const std::string& product,
+void PackRows(const jit::CpuModel& cpu, const StageRef& product,
               const RegisterTile& tile, ScheduleWriter& writer) {
-  struct Copy {
-    std::string buffer, layout;
-  };
-  std::vector<Copy> copies;
+  std::vector<Pack> packs;
   {
     const Computation& c = writer.computation();
-    const StageShape shape(c, writer.StageOf(product));
+    const StageShape shape(c, writer.NumberOf(product));
     if (tile.u < 0 || tile.rows < 2 || tile.writes_out_sum ||
         shape.Extent(tile.u).value_or(0) < 2 * tile.rows) {
       return;
@@ -104,25 +112,19 @@ void PackRows(const jit::CpuModel& cpu, const std::string& product,
       }
       const std::optional<Layout> layout = LayoutOf(c, shape, tile, load);
       if (!layout || !Pays(cpu, shape, tile, load, *layout)) continue;
-      const std::string dim = std::to_string(layout->row_dim);
-      const std::string rows = std::to_string(tile.rows);
-      std::string text;
-      for (size_t d : layout->batch) text += " " + std::to_string(d);
-      text += " " + dim + "/" + rows;
-      for (size_t d : layout->steps) text += " " + std::to_string(d);
-      copies.push_back({buffer.name, text + " " + dim + "%" + rows});
+      packs.push_back({.reader = product,
+                       .buffer = {buffer.name},
+                       .layout = DimsOfCopy(*layout, tile.rows),
+                       .copy = buffer.name + ".rows"});
     }
   }
-  for (const Copy& copy : copies) {
-    const std::string name = copy.buffer + ".rows";
+  for (const Pack& pack : packs) {
     // The primitive is refused if two loads of the buffer differ. The tile then
     // reads the operand without a copy.
-    if (!writer.Try("pack %" + product + " %" + copy.buffer + copy.layout +
-                    " -> " + name)) {
-      continue;
-    }
-    writer.Do("unroll %" + name + " " + writer.LoopsOf(name).back());
-    ScheduleTasks(cpu, name, writer);
+    if (!writer.Try(pack)) continue;
+    const StageRef copy{pack.copy};
+    writer.Do(Unroll{writer.LoopsOf(copy).back()});
+    ScheduleTasks(cpu, copy, writer);
   }
 }
 

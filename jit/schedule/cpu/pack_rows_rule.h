@@ -20,8 +20,7 @@
 #ifndef EMBER_JIT_SCHEDULE_CPU_PACK_ROWS_RULE_H_
 #define EMBER_JIT_SCHEDULE_CPU_PACK_ROWS_RULE_H_
 
-#include <string>
-
+#include "jit/schedule/core/steps.h"
 #include "jit/schedule/cpu/register_tile.h"
 #include "jit/schedule/rules/schedule_writer.h"
 #include "jit/target/cpu_model.h"
@@ -30,7 +29,7 @@ namespace ember::schedule {
 
 // Copies the operands that move with the tile's rows and whose layout is bad
 // for them, if there are any. Must run before the product's loops are split.
-void PackRows(const jit::CpuModel& cpu, const std::string& product,
+void PackRows(const jit::CpuModel& cpu, const StageRef& product,
               const RegisterTile& tile, ScheduleWriter& writer);
 
 }  // namespace ember::schedule

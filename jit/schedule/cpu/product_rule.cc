@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
+#include <vector>
 
 #include "jit/schedule/core/dependences.h"
 #include "jit/schedule/cpu/dot_rule.h"
@@ -48,60 +50,65 @@ bool IsPacked(const Computation& c, const StageShape& shape,
            packing == Packing::kAll));
 }
 
-// Copies operands so that a tile's vectors are contiguous. The vectors of each
-// point of a batch are together.
-void PackOperands(const jit::CpuModel& cpu, const std::string& product,
+// Returns the load's dims in a copy in which the vectors along dim `dim` are
+// contiguous, and those of each point of a batch are together.
+std::vector<LayoutDim> LayoutOf(const Computation& c, const StageShape& shape,
+                                const RegisterTile& tile, NodeId load,
+                                size_t dim) {
+  using enum LayoutDim::Part;
+  const tensor::Node& node = c.pool[load];
+  const auto& axes = shape.stage().axes;
+  std::vector<LayoutDim> layout;  // the dims that axes of the results index
+  std::vector<LayoutDim> others;
+  for (size_t d = 0; d < c.buffers[node.buffer].extents.size(); ++d) {
+    if (d == dim) continue;
+    const bool is_batch = std::any_of(
+        axes.begin(), axes.begin() + shape.spatial_count(),
+        [&](const auto& a) { return a.variable == node.operands[d]; });
+    (is_batch ? layout : others).push_back({.dim = d});
+  }
+  layout.push_back({dim, kQuotient, tile.width()});
+  layout.insert(layout.end(), others.begin(), others.end());
+  layout.push_back({dim, kRemainder, tile.width()});
+  return layout;
+}
+
+// Copies operands so that a tile's vectors are contiguous.
+void PackOperands(const jit::CpuModel& cpu, const StageRef& product,
                   const RegisterTile& tile, Packing packing,
                   ScheduleWriter& writer) {
-  const Computation& c = writer.computation();
   struct Candidate {
-    uint32_t buffer;
-    int dim;
-    std::string type;  // type of the copy; empty: the buffer's type
-    // numbers of the dims that axes of the results index
-    std::vector<size_t> batch;
-    std::vector<size_t> others;
+    Pack pack;
+    bool is_constant = false;
   };
   std::vector<Candidate> candidates;
   {
-    const StageShape shape(c, writer.StageOf(product));
+    const Computation& c = writer.computation();
+    const StageShape shape(c, writer.NumberOf(product));
     const NodeId axis = shape.stage().axes[tile.v].variable;
     for (NodeId load : shape.loads()) {
       if (!IsPacked(c, shape, tile, load, packing)) continue;
       const tensor::Node& node = c.pool[load];
-      const auto dim =
+      const auto found =
           std::find(node.operands.begin(), node.operands.end(), axis);
-      if (dim == node.operands.end()) continue;
-      Candidate candidate{node.buffer,
-                          static_cast<int>(dim - node.operands.begin()),
-                          ReadsWideCopy(c, shape, tile, load) ? " f32" : "",
-                          {},
-                          {}};
-      const size_t rank = c.buffers[node.buffer].extents.size();
-      const auto& axes = shape.stage().axes;
-      for (size_t d = 0; d < rank; ++d) {
-        if (static_cast<int>(d) == candidate.dim) continue;
-        const bool is_batch = std::any_of(
-            axes.begin(), axes.begin() + shape.spatial_count(),
-            [&](const auto& a) { return a.variable == node.operands[d]; });
-        (is_batch ? candidate.batch : candidate.others).push_back(d);
-      }
+      if (found == node.operands.end()) continue;
+      const size_t dim = static_cast<size_t>(found - node.operands.begin());
+      const ComputationBuffer& buffer = c.buffers[node.buffer];
+      Candidate candidate{{.reader = product,
+                           .buffer = {buffer.name},
+                           .layout = LayoutOf(c, shape, tile, load, dim),
+                           .copy = buffer.name + ".packed"},
+                          buffer.is_constant};
+      if (ReadsWideCopy(c, shape, tile, load))
+        candidate.pack.type = DType::kF32;
       candidates.push_back(std::move(candidate));
     }
   }
-  for (const Candidate& candidate : candidates) {
-    const ComputationBuffer& buffer = c.buffers[candidate.buffer];
-    const std::string dim = std::to_string(candidate.dim);
-    const std::string width = std::to_string(tile.width());
-    std::string line = "pack %" + product + " %" + buffer.name + candidate.type;
-    for (size_t d : candidate.batch) line += " " + std::to_string(d);
-    line += " " + dim + "/" + width;
-    for (size_t d : candidate.others) line += " " + std::to_string(d);
-    const std::string copy = buffer.name + ".packed";
-    const bool is_constant = buffer.is_constant;
+  for (const auto& [pack, is_constant] : candidates) {
     // The primitive is refused if two loads of the buffer differ. The tile then
     // reads the operand without a copy.
-    if (!writer.Try(line + " " + dim + "%" + width + " -> " + copy)) continue;
+    if (!writer.Try(pack)) continue;
+    const StageRef copy{pack.copy};
     ScheduleLanes(cpu, copy, {}, writer);
     if (!is_constant) ScheduleTasks(cpu, copy, writer);
   }
@@ -109,45 +116,50 @@ void PackOperands(const jit::CpuModel& cpu, const std::string& product,
 
 // Copies padded operands, so that inner loops need no conditions, if the
 // conditions cost more than the copy. Copies narrow operands that are read
-// often in a wide type. Returns the names of the copies.
-std::vector<std::string> CopyOperands(const jit::CpuModel& cpu,
-                                      const std::string& product,
-                                      const RegisterTile& tile,
-                                      ScheduleWriter& writer) {
+// often in a wide type. Returns the copies.
+std::vector<StageRef> CopyOperands(const jit::CpuModel& cpu,
+                                   const StageRef& product,
+                                   const RegisterTile& tile,
+                                   ScheduleWriter& writer) {
   struct Operand {
-    std::string buffer;
+    BufferRef buffer;
     bool is_padded = false;
-    bool is_wide = false;
+    std::optional<DType> type;  // the copy's; nullopt: the buffer's type
     // order of the copy's dims; only for a constant, which is copied once
-    std::string layout;
+    std::vector<LayoutDim> layout;
   };
   std::vector<Operand> operands;
   {
     const Computation& c = writer.computation();
-    const StageShape shape(c, writer.StageOf(product));
+    const StageShape shape(c, writer.NumberOf(product));
     for (NodeId load : shape.loads()) {
       const ComputationBuffer& buffer = c.buffers[c.pool[load].buffer];
-      Operand operand{
-          buffer.name,
-          shape.IsPadded(load) && !AsksForPadding(cpu, shape, tile, load),
-          !IsPacked(c, shape, tile, load, Packing::kWhereItTakes) &&
-              ReadsWideCopy(c, shape, tile, load),
-          ""};
+      Operand operand{.buffer = {buffer.name},
+                      .is_padded = shape.IsPadded(load) &&
+                                   !AsksForPadding(cpu, shape, tile, load)};
+      if (!IsPacked(c, shape, tile, load, Packing::kWhereItTakes) &&
+          ReadsWideCopy(c, shape, tile, load)) {
+        operand.type = DType::kF32;
+      }
       for (size_t d = 0; buffer.is_constant && d < buffer.extents.size(); ++d)
-        operand.layout += " " + std::to_string(d);
-      if (operand.is_padded || operand.is_wide) operands.push_back(operand);
+        operand.layout.push_back({.dim = d});
+      if (operand.is_padded || operand.type) operands.push_back(operand);
     }
   }
-  std::vector<std::string> copies;
-  for (const Operand& operand : operands) {
-    const std::string copy =
-        operand.buffer + (operand.is_padded ? ".padded" : ".wide");
-    const bool is_once = !operand.is_padded && !operand.layout.empty();
-    if (!writer.Try((is_once ? "pack %" : "cache_read %") + product + " %" +
-                    operand.buffer + (operand.is_wide ? " f32" : "") +
-                    (is_once ? operand.layout : "") + " -> " + copy)) {
-      continue;
-    }
+  std::vector<StageRef> copies;
+  for (const auto& [buffer, is_padded, type, layout] : operands) {
+    const StageRef copy{buffer.name + (is_padded ? ".padded" : ".wide")};
+    const bool is_once = !is_padded && !layout.empty();
+    const bool is_copied = is_once ? writer.Try(Pack{.reader = product,
+                                                     .buffer = buffer,
+                                                     .type = type,
+                                                     .layout = layout,
+                                                     .copy = copy.name})
+                                   : writer.Try(CacheRead{.reader = product,
+                                                          .buffer = buffer,
+                                                          .type = type,
+                                                          .copy = copy.name});
+    if (!is_copied) continue;
     ScheduleLanes(cpu, copy, {}, writer);
     if (!is_once) copies.push_back(copy);
   }
@@ -176,16 +188,16 @@ int64_t RowsThatFit(int64_t extent, int64_t bytes, int64_t room,
   return best;
 }
 
-RowBlock RowBlockOf(const jit::CpuModel& cpu, const std::string& product,
+RowBlock RowBlockOf(const jit::CpuModel& cpu, const StageRef& product,
                     const RegisterTile& tile,
-                    const std::vector<std::string>& copies,
+                    const std::vector<StageRef>& copies,
                     const ScheduleWriter& writer) {
   const Computation& c = writer.computation();
-  const StageShape shape(c, writer.StageOf(product));
+  const StageShape shape(c, writer.NumberOf(product));
   const int64_t room = cpu.l2_bytes / 4;
   for (NodeId load : shape.loads()) {
     const ComputationBuffer& buffer = c.buffers[c.pool[load].buffer];
-    if (std::find(copies.begin(), copies.end(), buffer.name) == copies.end())
+    if (std::ranges::find(copies, StageRef{buffer.name}) == copies.end())
       continue;
     int64_t bytes = DTypeByteSize(buffer.type);
     for (NodeId extent : buffer.extents) {
@@ -250,228 +262,239 @@ std::vector<bool> BatchAxes(const StageShape& shape, const RegisterTile& tile) {
 constexpr int64_t kStepsAtOnce[] = {4, 6, 5, 3, 2};
 
 // Splits the innermost reduction of a sum, so that the inner loop can be
-// unrolled. Returns the name of the inner loop. If the whole loop is short,
-// returns its name without a split. Returns "" if no candidate divides the
-// loop.
-std::string SplitSteps(const std::string& product, const std::string& loop,
-                       ScheduleWriter& writer) {
-  const int stage = writer.StageOf(product);
+// unrolled. Returns the inner loop. If the whole loop is short, returns it
+// without a split. Returns nullopt if no candidate divides the loop.
+std::optional<LoopRef> SplitSteps(const LoopRef& loop, ScheduleWriter& writer) {
+  const int stage = writer.NumberOf(loop.stage);
   const StagePlan& plan = writer.schedule().plan(stage);
   const StageShape shape(writer.computation(), stage);
   const std::optional<int64_t> extent = plan.IterationsOf(
-      plan.FindLoop(loop), [&](int axis) { return shape.Extent(axis); });
-  if (!extent) return "";
+      plan.FindLoop(loop.name), [&](int axis) { return shape.Extent(axis); });
+  if (!extent) return std::nullopt;
   for (int64_t steps : kStepsAtOnce) {
     if (*extent == steps) return loop;
-    if (*extent % steps != 0) continue;
-    const std::string step = loop + "_step";
-    writer.Do("split %" + product + " " + loop + " " + std::to_string(steps) +
-              " -> " + loop + "_steps " + step);
-    return step;
+    if (*extent % steps == 0)
+      return writer.Split(loop, steps, "_steps", "_step").inner;
   }
-  return "";
+  return std::nullopt;
 }
 
-// Orders the loops of a member of the group in a tile; for the product, from
-// its reductions on. dot: the reduction that is tensorized, or empty.
-void OrderTile(const std::string& product, const RegisterTile& tile,
-               const std::vector<std::string>& outer, const std::string& rows,
-               const std::string& vectors, const std::string& lanes,
-               const std::string& dot, ScheduleWriter& writer) {
-  const int stage = writer.StageOf(product);
-  const auto sums = [&] {
-    std::vector<std::string> loops;
-    const StagePlan& plan = writer.schedule().plan(stage);
-    for (int loop : plan.order) {
-      if (plan.loops[loop].is_reduction && plan.loops[loop].name != dot)
-        loops.push_back(plan.loops[loop].name);
-    }
-    return loops;
-  };
-  std::vector<std::string> written_out = sums();
-  if (!tile.writes_out_sum && !written_out.empty()) {
-    const std::string step = SplitSteps(product, written_out.back(), writer);
-    written_out.clear();
-    if (!step.empty()) written_out.push_back(step);
-  }
-  std::vector<std::string> order = outer;
-  const std::vector<std::string> steps = sums();
-  order.insert(order.end(), steps.begin(), steps.end());
-  if (tile.u >= 0) order.push_back(rows);
-  order.push_back(vectors);
-  order.push_back(lanes);
-  if (!dot.empty()) order.push_back(dot);
-  writer.Reorder(product, order);
-  if (tile.u >= 0) writer.Do("unroll %" + product + " " + rows);
-  writer.Do("unroll %" + product + " " + vectors);
-  for (const std::string& loop : written_out)
-    writer.Do("unroll %" + product + " " + loop);
-  if (!dot.empty()) writer.Do("tensorize %" + product + " " + dot);
-  writer.Do("vectorize %" + product + " " + lanes);
-}
+// The loops of a stage in a tile.
+struct TileLoops {
+  std::vector<LoopRef> outer;   // the loops around the tile
+  std::optional<LoopRef> rows;  // nullopt: the tile has no rows
+  LoopRef vectors, lanes;
+  std::optional<LoopRef> dot;  // the reduction that is tensorized
+};
 
-// Splits u into u_tile and u_row, and v into v_tile, v_vector and v_lane.
-void SplitTile(const std::string& stage, const std::string& u,
-               const std::string& v, const RegisterTile& tile,
+// Orders the loops of a stage of the group in a tile; for the product, from
+// its reductions on.
+void OrderTile(const RegisterTile& tile, const TileLoops& loops,
                ScheduleWriter& writer) {
-  const std::string at = " %" + stage + " ";
-  if (tile.u >= 0) {
-    writer.Do("split" + at + u + " " + std::to_string(tile.rows) + " -> " + u +
-              "_tile " + u + "_row");
-    writer.Do("peel" + at + u + "_tile");
+  const StageRef& stage = loops.lanes.stage;
+  const auto sums = [&] {
+    std::vector<LoopRef> found;
+    const StagePlan& plan = writer.schedule().plan(writer.NumberOf(stage));
+    for (int number : plan.order) {
+      const LoopRef loop{stage, plan.loops[number].name};
+      if (plan.loops[number].is_reduction && loop != loops.dot)
+        found.push_back(loop);
+    }
+    return found;
+  };
+  std::vector<LoopRef> written_out = sums();
+  if (!tile.writes_out_sum && !written_out.empty()) {
+    const std::optional<LoopRef> step = SplitSteps(written_out.back(), writer);
+    written_out.clear();
+    if (step) written_out.push_back(*step);
   }
-  writer.Do("split" + at + v + " " + std::to_string(tile.width()) + " -> " + v +
-            "_tile " + v + "_rest");
-  writer.Do("split" + at + v + "_rest " + std::to_string(tile.lanes) + " -> " +
-            v + "_vector " + v + "_lane");
+  std::vector<LoopRef> order = loops.outer;
+  const std::vector<LoopRef> steps = sums();
+  order.insert(order.end(), steps.begin(), steps.end());
+  if (loops.rows) order.push_back(*loops.rows);
+  order.push_back(loops.vectors);
+  order.push_back(loops.lanes);
+  if (loops.dot) order.push_back(*loops.dot);
+  writer.Reorder(std::move(order));
+  if (loops.rows) writer.Do(Unroll{*loops.rows});
+  writer.Do(Unroll{loops.vectors});
+  for (const LoopRef& loop : written_out) writer.Do(Unroll{loop});
+  if (loops.dot) writer.Do(Tensorize{*loops.dot});
+  writer.Do(Vectorize{loops.lanes});
+}
+
+// The loops that are made from the loop v along which a tile has vectors.
+struct VectorLoops {
+  LoopRef tile, vector, lane;
+};
+
+VectorLoops SplitVectors(const LoopRef& v, const RegisterTile& tile,
+                         ScheduleWriter& writer) {
+  const auto [tiles, rest] = writer.Split(v, tile.width(), "_tile", "_rest");
+  VectorLoops made{.tile = tiles,
+                   .vector = {v.stage, v.name + "_vector"},
+                   .lane = {v.stage, v.name + "_lane"}};
+  writer.Do(Split{.loop = rest,
+                  .factor = tile.lanes,
+                  .outer = made.vector.name,
+                  .inner = made.lane.name});
+  return made;
+}
+
+// Describes how the group's root computes tiles, for the other stages.
+struct RootTile {
+  RegisterTile tile;
+  // The root's axes along which the tile has rows and vectors.
+  std::optional<LoopRef> u;
+  LoopRef v;
+  // True if the extents of these axes are not constant.
+  bool is_open_rows = false, is_open_vectors = false;
+};
+
+// Schedules the loops of a member that is computed for a tile of the root.
+// `dot`: the member's loop that is tensorized, if there is one.
+void ScheduleMember(const StageGroup& group, const StageRef& member,
+                    const RootTile& root, const std::optional<LoopRef>& dot,
+                    ScheduleWriter& writer) {
+  // In a tile the loops of the member are over the member's own axes, not over
+  // the root's. If the tile has no rows, u is an axis that the root lacks,
+  // whose loop stays where it is.
+  std::optional<LoopRef> u = AxisOfMember(writer, group, member, root.u);
+  LoopRef v = *AxisOfMember(writer, group, member, root.v);
+  TileLoops loops{.dot = dot};
+  const ComputationStage& stage = writer.StageAt(member);
+  for (int a = 0; a < stage.spatial_count; ++a) {
+    const LoopRef own{member, stage.axes[a].name};
+    if (own != u && own != v) loops.outer.push_back(own);
+  }
+  // Inside the loop over tiles the member's extent is that of a tile, but that
+  // is known only after lowering.
+  if (root.is_open_vectors) {
+    const auto [tiles, rest] =
+        writer.Split(v, root.tile.width(), "_tile", "_rest");
+    loops.outer.push_back(tiles);
+    v = rest;
+  }
+  if (root.is_open_rows) {
+    const auto [tiles, row] = writer.Split(*u, root.tile.rows, "_tile", "_row");
+    loops.outer.push_back(tiles);
+    u = row;
+  }
+  const auto [vector, lane] =
+      writer.Split(v, root.tile.lanes, "_vector", "_lane");
+  if (root.u) loops.rows = u;
+  loops.vectors = vector;
+  loops.lanes = lane;
+  OrderTile(root.tile, loops, writer);
 }
 
 }  // namespace
 
 bool ScheduleProduct(const jit::CpuModel& cpu, const StageGroup& group,
-                     const std::string& product, ScheduleWriter& writer) {
-  const int number = writer.StageOf(product);
+                     const StageRef& product, ScheduleWriter& writer) {
+  const int number = writer.NumberOf(product);
   if (!StoresAreDistinct(writer.computation(), number)) return false;
-  std::optional<RegisterTile> tile;
-  bool large = false;
-  // True if the extent of the axis along which the tile has rows is not
-  // constant.
-  bool is_open = false;
-  bool is_open_vectors = false;
-  bool vectors_inside = false;
-  std::vector<bool> is_batch;
   std::optional<RootAxes> root = RootAxesOf(writer, group, product);
   if (!root) return false;
-  // For each axis of the product, the name of the same axis in the root.
-  std::vector<std::string>& axes = root->names;
+  // For each axis of the product, the same axis of the root.
+  std::vector<std::optional<LoopRef>>& axes = root->axes;
+  std::optional<RegisterTile> tile;
+  RootTile root_tile;
+  bool large = false;
+  bool vectors_inside = false;
+  std::vector<bool> is_batch;
   {
     const StageShape shape(writer.computation(), number);
     tile = ChooseRegisterTile(cpu, shape);
-    if (!tile || axes[tile->v].empty() ||
-        (tile->u >= 0 && axes[tile->u].empty())) {
+    if (!tile || !axes[tile->v] || (tile->u >= 0 && !axes[tile->u]))
       return false;
-    }
     const auto lacks = [&](int axis) {
       return axis >= 0 &&
-             std::ranges::any_of(group.members, [&](const std::string& member) {
-               return AxisOfMember(writer, group, member, axes[axis]).empty();
+             std::ranges::any_of(group.members, [&](const StageRef& member) {
+               return !AxisOfMember(writer, group, member, axes[axis]);
              });
     };
     if (lacks(tile->u) || lacks(tile->v)) return false;
+    root_tile = {.tile = *tile,
+                 .u = tile->u >= 0 ? axes[tile->u] : std::nullopt,
+                 .v = *axes[tile->v],
+                 .is_open_rows = tile->u >= 0 && !shape.Extent(tile->u),
+                 .is_open_vectors = !shape.Extent(tile->v)};
     large = IsWorthThreads(shape.LikelyPoints());
-    is_open = tile->u >= 0 && !shape.Extent(tile->u);
-    is_open_vectors = !shape.Extent(tile->v);
     vectors_inside = VectorsInside(cpu, shape, *tile);
     is_batch = BatchAxes(shape, *tile);
   }
   const Dots dots = PackForDots(cpu, product, *tile, writer);
-  const std::string& dot = dots.loop;
-  const std::vector<std::string> copies =
-      dot.empty() ? CopyOperands(cpu, product, *tile, writer) : dots.copies;
+  const std::vector<StageRef> copies =
+      dots.loop ? dots.copies : CopyOperands(cpu, product, *tile, writer);
   RowBlock block = RowBlockOf(cpu, product, *tile, copies, writer);
-  if (block.axis >= 0 && axes[block.axis].empty()) block = {};
-  if (dot.empty()) {
+  if (block.axis >= 0 && !axes[block.axis]) block = {};
+  if (!dots.loop) {
     PackOperands(cpu, product, *tile, Packing::kWhereItTakes, writer);
     if (copies.empty()) PackRows(cpu, product, *tile, writer);
   }
-  const std::string u = tile->u >= 0 ? axes[tile->u] : "";
-  const std::string v = axes[tile->v];
-  SplitTile(group.root, u, v, *tile, writer);
-  std::vector<std::string> outer = root->others;
+  TileLoops loops{.outer = root->others};
+  std::vector<LoopRef>& outer = loops.outer;
+  std::optional<LoopRef> row_tiles;
+  if (root_tile.u) {
+    const auto [tiles, row] =
+        writer.Split(*root_tile.u, tile->rows, "_tile", "_row");
+    writer.Do(Peel{tiles});
+    row_tiles = tiles;
+    loops.rows = row;
+  }
+  const VectorLoops vectors = SplitVectors(root_tile.v, *tile, writer);
+  loops.vectors = vectors.vector;
+  loops.lanes = vectors.lane;
   // Number of loops of `outer` that are outside of the loops over one block of
   // the copy.
   size_t blocks = 0;
   if (block.axis >= 0) {
-    const std::string rows = axes[block.axis];
     for (int a = 0; a < block.axis; ++a) {
-      if (!axes[a].empty()) outer.push_back(axes[a]);
+      if (axes[a]) outer.push_back(*axes[a]);
     }
-    outer.push_back(rows + "_block");
+    const auto [row_blocks, in_block] =
+        writer.Split(*axes[block.axis], block.rows, "_block", "_in_block");
+    outer.push_back(row_blocks);
     blocks = outer.size();
-    writer.Do("split %" + group.root + " " + rows + " " +
-              std::to_string(block.rows) + " -> " + rows + "_block " + rows +
-              "_in_block");
-    axes[block.axis] = rows + "_in_block";
+    axes[block.axis] = in_block;
   }
   vectors_inside &= blocks == 0;
   const int first = std::max(block.axis, 0);
   for (int a = first; a < static_cast<int>(axes.size()); ++a) {
-    if (is_batch[a] && !axes[a].empty()) outer.push_back(axes[a]);
+    if (is_batch[a] && axes[a]) outer.push_back(*axes[a]);
   }
-  if (!vectors_inside) outer.push_back(v + "_tile");
+  if (!vectors_inside) outer.push_back(vectors.tile);
   for (int a = first; a < static_cast<int>(axes.size()); ++a) {
-    if (a == tile->v || is_batch[a] || axes[a].empty()) continue;
-    outer.push_back(a == tile->u ? u + "_tile" : axes[a]);
+    if (a == tile->v || is_batch[a] || !axes[a]) continue;
+    outer.push_back(a == tile->u ? *row_tiles : *axes[a]);
   }
-  if (vectors_inside) outer.push_back(v + "_tile");
-  if (group.root == product) {
-    OrderTile(product, *tile, outer, u + "_row", v + "_vector", v + "_lane",
-              dot, writer);
-  } else {
-    std::vector<std::string> order = outer;
-    if (tile->u >= 0) order.push_back(u + "_row");
-    order.push_back(v + "_vector");
-    order.push_back(v + "_lane");
-    writer.Reorder(group.root, order);
-    if (tile->u >= 0) writer.Do("unroll %" + group.root + " " + u + "_row");
-    writer.Do("unroll %" + group.root + " " + v + "_vector");
-    writer.Do("vectorize %" + group.root + " " + v + "_lane");
-  }
+  if (vectors_inside) outer.push_back(vectors.tile);
+  if (group.root == product) loops.dot = dots.loop;
+  OrderTile(*tile, loops, writer);
   // The indices of fused loops are divisions, which take as long as a short
   // tile. So for short tiles only as many loops are fused as make enough tasks.
   size_t fused = blocks > 0 ? blocks : outer.size();
   if (tile->writes_out_sum && blocks == 0)
-    fused = LoopsOfTasks(cpu, writer, writer.StageOf(group.root), fused);
-  const std::string tasks = writer.FuseLoops(group.root, 0, fused, "tasks");
-  std::string tiles = tasks;
+    fused = LoopsOfTasks(cpu, writer, writer.NumberOf(group.root), fused);
+  const LoopRef tasks = writer.FuseLoops(group.root, 0, fused, "tasks");
+  LoopRef tiles = tasks;
   if (blocks > 0) {
     tiles = writer.FuseLoops(group.root, 1, outer.size() - blocks, "tiles");
   } else if (fused < outer.size()) {
     tiles = outer.back();
   }
-  if (large) writer.Do("parallel %" + group.root + " " + tasks);
+  if (large) writer.Do(Parallel{tasks});
   for (size_t i = group.members.size(); i-- > 0;) {
-    const std::string& member = group.members[i];
-    writer.Do("compute_at %" + member + " %" + group.root + " " + tiles);
-    // In a tile the loops of the member are over the member's own axes, not
-    // over the root's.
-    std::string member_u = AxisOfMember(writer, group, member, u);
-    std::string member_v = AxisOfMember(writer, group, member, v);
-    std::vector<std::string> others;
-    const ComputationStage& stage =
-        writer.computation().stages[writer.StageOf(member)];
-    for (int a = 0; a < stage.spatial_count; ++a) {
-      const std::string& own = stage.axes[a].name;
-      if (own != member_u && own != member_v) others.push_back(own);
-    }
-    // Inside the loop over tiles the member's extent is that of a tile, but
-    // that is known only after lowering.
-    if (is_open_vectors) {
-      writer.Do("split %" + member + " " + member_v + " " +
-                std::to_string(tile->width()) + " -> " + member_v + "_tile " +
-                member_v + "_rest");
-      others.push_back(member_v + "_tile");
-      member_v += "_rest";
-    }
-    if (is_open) {
-      writer.Do("split %" + member + " " + member_u + " " +
-                std::to_string(tile->rows) + " -> " + member_u + "_tile " +
-                member_u + "_row");
-      others.push_back(member_u + "_tile");
-      member_u += "_row";
-    }
-    writer.Do("split %" + member + " " + member_v + " " +
-              std::to_string(tile->lanes) + " -> " + member_v + "_vector " +
-              member_v + "_lane");
-    OrderTile(member, *tile, others, member_u, member_v + "_vector",
-              member_v + "_lane", member == product ? dot : "", writer);
+    const StageRef& member = group.members[i];
+    writer.Do(ComputeAt{.producer = member, .loop = tiles});
+    ScheduleMember(group, member, root_tile,
+                   member == product ? dots.loop : std::nullopt, writer);
   }
-  for (const std::string& copy : copies) {
+  for (const StageRef& copy : copies) {
     // The primitive is refused if other stages also read the copy.
-    if (blocks > 0 &&
-        writer.Try("compute_at %" + copy + " %" + group.root + " " + tasks)) {
+    if (blocks > 0 && writer.Try(ComputeAt{.producer = copy, .loop = tasks}))
       continue;
-    }
     ScheduleTasks(cpu, copy, writer);
   }
   return writer.status().ok();
@@ -484,39 +507,41 @@ int64_t RowsOfProductInside(const jit::CpuModel& cpu, const StageShape& product,
   return tile && tile->u >= 0 && tile->u == common.rows ? tile->rows : 1;
 }
 
-bool ScheduleProductInside(const jit::CpuModel& cpu, const std::string& product,
+bool ScheduleProductInside(const jit::CpuModel& cpu, const StageRef& product,
                            const CommonAxes& common,
-                           const std::vector<std::string>& fixed,
-                           const std::string& rows, ScheduleWriter& writer) {
+                           const std::vector<LoopRef>& fixed,
+                           const std::optional<LoopRef>& rows,
+                           ScheduleWriter& writer) {
   std::optional<RegisterTile> tile;
   {
-    const StageShape shape(writer.computation(), writer.StageOf(product));
+    const StageShape shape(writer.computation(), writer.NumberOf(product));
     tile = ChooseRegisterTile(cpu, shape, common);
   }
   if (!tile || (tile->u >= 0 && tile->u != common.rows)) return false;
   PackOperands(cpu, product, *tile,
                tile->u >= 0 ? Packing::kAll : Packing::kWhereItTakes, writer);
-  const auto& stage = writer.computation().stages[writer.StageOf(product)];
-  const std::string v = stage.axes[tile->v].name;
-  std::vector<std::string> outer = fixed;
-  if (tile->u < 0 && !rows.empty()) outer.push_back(rows);
-  for (int a = 0; a < stage.spatial_count; ++a) {
-    if (!common.IsCommon(a))
-      outer.push_back(a == tile->v ? v + "_tile" : stage.axes[a].name);
-  }
-  const std::string at = " %" + product + " ";
+  TileLoops loops{.outer = fixed};
+  std::optional<LoopRef> parts;
   if (tile->u >= 0) {
-    // All tiles of rows read the vectors' operand from the cache.
-    writer.Do("split" + at + rows + " " + std::to_string(tile->rows) + " -> " +
-              rows + "_part " + rows + "_each");
-    outer.push_back(rows + "_part");
+    const auto [part, each] = writer.Split(*rows, tile->rows, "_part", "_each");
+    parts = part;
+    loops.rows = each;
+  } else if (rows) {
+    loops.outer.push_back(*rows);
   }
-  writer.Do("split" + at + v + " " + std::to_string(tile->width()) + " -> " +
-            v + "_tile " + v + "_rest");
-  writer.Do("split" + at + v + "_rest " + std::to_string(tile->lanes) + " -> " +
-            v + "_vector " + v + "_lane");
-  OrderTile(product, *tile, outer, rows + "_each", v + "_vector", v + "_lane",
-            "", writer);
+  const auto axis = [&](int a) {
+    return LoopRef{product, writer.StageAt(product).axes[a].name};
+  };
+  const VectorLoops vectors = SplitVectors(axis(tile->v), *tile, writer);
+  loops.vectors = vectors.vector;
+  loops.lanes = vectors.lane;
+  for (int a = 0; a < writer.StageAt(product).spatial_count; ++a) {
+    if (!common.IsCommon(a))
+      loops.outer.push_back(a == tile->v ? vectors.tile : axis(a));
+  }
+  // All tiles of rows read the vectors' operand from the cache.
+  if (parts) loops.outer.push_back(*parts);
+  OrderTile(*tile, loops, writer);
   return writer.status().ok();
 }
 

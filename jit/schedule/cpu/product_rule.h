@@ -5,9 +5,10 @@
 #define EMBER_JIT_SCHEDULE_CPU_PRODUCT_RULE_H_
 
 #include <cstdint>
-#include <string>
+#include <optional>
 #include <vector>
 
+#include "jit/schedule/core/steps.h"
 #include "jit/schedule/rules/root_axes.h"
 #include "jit/schedule/rules/schedule_writer.h"
 #include "jit/schedule/rules/stage_groups.h"
@@ -23,18 +24,19 @@ inline constexpr int64_t kRowsOfProduct = 8;
 // Schedules a sum of products and the elementwise stages after it on a tile of
 // results in registers. Returns false if the rule does not apply.
 bool ScheduleProduct(const jit::CpuModel& cpu, const StageGroup& group,
-                     const std::string& product, ScheduleWriter& writer);
+                     const StageRef& product, ScheduleWriter& writer);
 // Returns the number of rows, along the axis common.rows, that the register
 // tile of a product inside a group has; 1 if the tile has no rows.
 int64_t RowsOfProductInside(const jit::CpuModel& cpu, const StageShape& product,
                             const CommonAxes& common);
 // Schedules the loops of a product inside a group. `fixed` and `rows` are the
 // product's loops over the common axes. `rows` iterates over the rows of a
-// block; it may be empty.
-bool ScheduleProductInside(const jit::CpuModel& cpu, const std::string& product,
+// block; it may be nullopt.
+bool ScheduleProductInside(const jit::CpuModel& cpu, const StageRef& product,
                            const CommonAxes& common,
-                           const std::vector<std::string>& fixed,
-                           const std::string& rows, ScheduleWriter& writer);
+                           const std::vector<LoopRef>& fixed,
+                           const std::optional<LoopRef>& rows,
+                           ScheduleWriter& writer);
 
 }  // namespace ember::schedule
 

@@ -4,7 +4,6 @@
 #include <bit>
 #include <cstdint>
 #include <optional>
-#include <string>
 #include <utility>
 #include <vector>
 
@@ -193,89 +192,93 @@ class SumTileChooser {
 
 // Packs constants that are not contiguous along the sum, once, so that they
 // are. Returns false, and changes nothing, if that is refused.
-bool PackForSum(const jit::CpuModel& cpu, const std::string& product, int k,
+bool PackForSum(const jit::CpuModel& cpu, const StageRef& product, int k,
                 ScheduleWriter& writer) {
-  // pairs of a buffer's name and the new order of its dims
-  std::vector<std::pair<std::string, std::string>> packs;
+  std::vector<Pack> packs;
   {
     const Computation& c = writer.computation();
-    const StageShape shape(c, writer.StageOf(product));
+    const StageShape shape(c, writer.NumberOf(product));
     for (NodeId load : shape.loads()) {
       if (!IsPackedForSum(shape, load, k)) continue;
       const tensor::Node& node = c.pool[load];
       const ComputationBuffer& buffer = c.buffers[node.buffer];
-      std::string dims, last;
+      std::vector<LayoutDim> dims, last;
       for (size_t d = 0; d < buffer.extents.size(); ++d) {
         const bool is_along =
             node.operands[d] ==
             shape.stage().axes[static_cast<size_t>(k)].variable;
-        (is_along ? last : dims) += " " + std::to_string(d);
+        (is_along ? last : dims).push_back({.dim = d});
       }
-      packs.emplace_back(buffer.name, dims + last);
+      dims.insert(dims.end(), last.begin(), last.end());
+      packs.push_back({.reader = product,
+                       .buffer = {buffer.name},
+                       .layout = std::move(dims),
+                       .copy = buffer.name + ".sums"});
     }
   }
   if (packs.empty()) return true;
   const Schedule before = writer.schedule();
-  for (const auto& [buffer, dims] : packs) {
-    const std::string copy = buffer + ".sums";
-    if (!writer.Try("pack %" + product + " %" + buffer + dims + " -> " +
-                    copy)) {
+  for (const Pack& pack : packs) {
+    if (!writer.Try(pack)) {
       writer.Replace(before);
       return false;
     }
-    ScheduleLanes(cpu, copy, {}, writer);
+    ScheduleLanes(cpu, {pack.copy}, {}, writer);
   }
   return true;
 }
 
-// Orders the loops of the product: `outer`, the reductions except the lanes'
-// loop, rows, columns, lanes. Unrolls rows and columns, and vectorises the
-// lanes.
-void OrderSumTile(const std::string& product,
-                  const std::vector<std::string>& outer,
-                  const std::string& rows, const std::string& columns,
-                  const std::string& lanes, ScheduleWriter& writer) {
-  std::vector<std::string> order = outer;
-  const StagePlan& plan = writer.schedule().plan(writer.StageOf(product));
-  for (int loop : plan.order) {
-    if (plan.loops[loop].is_reduction && plan.loops[loop].name != lanes)
-      order.push_back(plan.loops[loop].name);
+// The loops of a stage in a tile of results.
+struct TileLoops {
+  std::vector<LoopRef> outer;  // the loops around the tile
+  std::optional<LoopRef> rows;
+  LoopRef columns;
+  std::optional<LoopRef> lanes;  // only for the product
+};
+
+// Orders the loops: `outer`, the reductions except the lanes' loop, rows,
+// columns, lanes. Unrolls rows and columns, and vectorises the lanes.
+void OrderSumTile(const TileLoops& tile, ScheduleWriter& writer) {
+  const StageRef& stage = tile.columns.stage;
+  std::vector<LoopRef> order = tile.outer;
+  const StagePlan& plan = writer.schedule().plan(writer.NumberOf(stage));
+  for (int number : plan.order) {
+    const LoopRef loop{stage, plan.loops[number].name};
+    if (plan.loops[number].is_reduction && loop != tile.lanes)
+      order.push_back(loop);
   }
-  if (!rows.empty()) order.push_back(rows);
-  order.push_back(columns);
-  if (!lanes.empty()) order.push_back(lanes);
-  writer.Reorder(product, order);
-  if (!rows.empty()) writer.Do("unroll %" + product + " " + rows);
-  writer.Do("unroll %" + product + " " + columns);
-  if (!lanes.empty()) writer.Do("vectorize %" + product + " " + lanes);
+  if (tile.rows) order.push_back(*tile.rows);
+  order.push_back(tile.columns);
+  if (tile.lanes) order.push_back(*tile.lanes);
+  writer.Reorder(std::move(order));
+  if (tile.rows) writer.Do(Unroll{*tile.rows});
+  writer.Do(Unroll{tile.columns});
+  if (tile.lanes) writer.Do(Vectorize{*tile.lanes});
 }
 
-// Splits the sum's loop into steps and lanes. Returns the name of the lanes'
-// loop.
-std::string SplitLanes(const std::string& product, const SumTile& tile,
-                       ScheduleWriter& writer) {
-  std::string k;
+// Splits the sum's loop into steps and lanes. Returns the lanes' loop.
+LoopRef SplitLanes(const StageRef& product, const SumTile& tile,
+                   ScheduleWriter& writer) {
+  LoopRef k(product, "");
   bool has_rest = false;
   {
-    const StageShape shape(writer.computation(), writer.StageOf(product));
-    k = shape.stage().axes[static_cast<size_t>(tile.k)].name;
+    const StageShape shape(writer.computation(), writer.NumberOf(product));
+    k.name = shape.stage().axes[static_cast<size_t>(tile.k)].name;
     has_rest = *shape.Extent(tile.k) % tile.lanes != 0;
   }
-  writer.Do("split %" + product + " " + k + " " + std::to_string(tile.lanes) +
-            " -> " + k + "_step " + k + "_lane");
-  if (has_rest) writer.Do("peel %" + product + " " + k + "_step");
-  return k + "_lane";
+  const auto [step, lane] = writer.Split(k, tile.lanes, "_step", "_lane");
+  if (has_rest) writer.Do(Peel{step});
+  return lane;
 }
 
 }  // namespace
 
 bool ScheduleSumLanes(const jit::CpuModel& cpu, const StageGroup& group,
-                      const std::string& product, ScheduleWriter& writer) {
-  const int number = writer.StageOf(product);
+                      const StageRef& product, ScheduleWriter& writer) {
+  const int number = writer.NumberOf(product);
   if (!StoresAreDistinct(writer.computation(), number)) return false;
   const std::optional<RootAxes> root = RootAxesOf(writer, group, product);
   if (!root) return false;
-  const std::vector<std::string>& axes = root->names;
   std::optional<SumTile> tile;
   bool is_large = false;
   // True if the extent of the columns' axis is not constant.
@@ -287,75 +290,70 @@ bool ScheduleSumLanes(const jit::CpuModel& cpu, const StageGroup& group,
     is_large = IsWorthThreads(shape.LikelyPoints());
     is_open = !shape.Extent(tile->v);
   }
-  // Returns the name of an axis of the product in a stage of the group.
-  const auto name_in = [&](const std::string& stage, int axis) {
-    if (axis < 0) return std::string();
-    const std::string& of_root = axes[static_cast<size_t>(axis)];
+  // Returns the axis of a stage of the group that is equal to an axis of the
+  // product; nullopt if there is none.
+  const auto axis_of = [&](const StageRef& stage,
+                           int axis) -> std::optional<LoopRef> {
+    if (axis < 0) return std::nullopt;
+    const std::optional<LoopRef>& of_root =
+        root->axes[static_cast<size_t>(axis)];
     return stage == group.root ? of_root
                                : AxisOfMember(writer, group, stage, of_root);
   };
-  const auto lacks = [&](const std::string& stage) {
-    return name_in(stage, tile->v).empty() ||
-           (tile->u >= 0 && name_in(stage, tile->u).empty());
+  const auto lacks = [&](const StageRef& stage) {
+    return !axis_of(stage, tile->v) ||
+           (tile->u >= 0 && !axis_of(stage, tile->u));
   };
   if (lacks(group.root) || std::ranges::any_of(group.members, lacks))
     return false;
   if (!PackForSum(cpu, product, tile->k, writer)) return false;
-  const std::string u = name_in(group.root, tile->u);
-  const std::string v = name_in(group.root, tile->v);
-  const std::string at = " %" + group.root + " ";
-  if (tile->u >= 0) {
-    writer.Do("split" + at + u + " " + std::to_string(tile->rows) + " -> " + u +
-              "_tile " + u + "_row");
-    writer.Do("peel" + at + u + "_tile");
+  TileLoops loops{.outer = root->others};
+  for (size_t a = 0; a < root->axes.size(); ++a) {
+    const int axis = static_cast<int>(a);
+    if (axis != tile->u && axis != tile->v && root->axes[a])
+      loops.outer.push_back(*root->axes[a]);
   }
-  writer.Do("split" + at + v + " " + std::to_string(tile->columns) + " -> " +
-            v + "_tile " + v + "_column");
-  writer.Do("peel" + at + v + "_tile");
+  std::optional<LoopRef> row_tiles;
+  if (const std::optional<LoopRef> u = axis_of(group.root, tile->u)) {
+    const auto [tiles, row] = writer.Split(*u, tile->rows, "_tile", "_row");
+    writer.Do(Peel{tiles});
+    row_tiles = tiles;
+    loops.rows = row;
+  }
+  const auto [column_tiles, column] = writer.Split(
+      *axis_of(group.root, tile->v), tile->columns, "_tile", "_column");
+  writer.Do(Peel{column_tiles});
+  loops.columns = column;
   // Tiles of rows are inside tiles of columns: there are fewer rows, and they
   // stay in the cache.
-  std::vector<std::string> outer = root->others;
-  for (size_t a = 0; a < axes.size(); ++a) {
-    const int axis = static_cast<int>(a);
-    if (axis != tile->u && axis != tile->v && !axes[a].empty())
-      outer.push_back(axes[a]);
-  }
-  outer.push_back(v + "_tile");
-  if (tile->u >= 0) outer.push_back(u + "_tile");
-  const std::string rows = tile->u >= 0 ? u + "_row" : "";
-  const bool is_root = group.root == product;
-  const std::string lanes =
-      is_root ? SplitLanes(product, *tile, writer) : std::string();
-  OrderSumTile(group.root, outer, rows, v + "_column", lanes, writer);
-  const std::string tasks =
-      writer.FuseLoops(group.root, 0, outer.size(), "tasks");
-  if (is_large) writer.Do("parallel %" + group.root + " " + tasks);
+  loops.outer.push_back(column_tiles);
+  if (row_tiles) loops.outer.push_back(*row_tiles);
+  if (group.root == product) loops.lanes = SplitLanes(product, *tile, writer);
+  OrderSumTile(loops, writer);
+  const LoopRef tasks =
+      writer.FuseLoops(group.root, 0, loops.outer.size(), "tasks");
+  if (is_large) writer.Do(Parallel{tasks});
   for (size_t i = group.members.size(); i-- > 0;) {
-    const std::string& member = group.members[i];
-    writer.Do("compute_at %" + member + " %" + group.root + " " + tasks);
+    const StageRef& member = group.members[i];
+    writer.Do(ComputeAt{.producer = member, .loop = tasks});
     // A task computes one tile, so in the task the member's own axes run over
     // that tile.
-    const std::string member_u = name_in(member, tile->u);
-    std::string member_v = name_in(member, tile->v);
-    std::vector<std::string> others;
-    const ComputationStage& stage =
-        writer.computation()
-            .stages[static_cast<size_t>(writer.StageOf(member))];
+    TileLoops own{.rows = axis_of(member, tile->u),
+                  .columns = *axis_of(member, tile->v)};
+    const ComputationStage& stage = writer.StageAt(member);
     for (int a = 0; a < stage.spatial_count; ++a) {
-      const std::string& own = stage.axes[static_cast<size_t>(a)].name;
-      if (own != member_u && own != member_v) others.push_back(own);
+      const LoopRef axis{member, stage.axes[static_cast<size_t>(a)].name};
+      if (axis != own.rows && axis != own.columns) own.outer.push_back(axis);
     }
     // In the task the extent is that of a tile, but only lowering knows that.
     if (is_open) {
-      writer.Do("split %" + member + " " + member_v + " " +
-                std::to_string(tile->columns) + " -> " + member_v + "_tile " +
-                member_v + "_column");
-      others.push_back(member_v + "_tile");
-      member_v += "_column";
+      const auto [tiles, rest] =
+          writer.Split(own.columns, tile->columns, "_tile", "_column");
+      own.outer.push_back(tiles);
+      own.columns = rest;
     }
-    const std::string member_lanes =
-        member == product ? SplitLanes(product, *tile, writer) : std::string();
-    OrderSumTile(member, others, member_u, member_v, member_lanes, writer);
+    if (member == product) own.lanes = SplitLanes(product, *tile, writer);
+    OrderSumTile(own, writer);
   }
   return writer.status().ok();
 }

@@ -10,8 +10,7 @@
 #ifndef EMBER_JIT_SCHEDULE_CPU_SUM_LANES_RULE_H_
 #define EMBER_JIT_SCHEDULE_CPU_SUM_LANES_RULE_H_
 
-#include <string>
-
+#include "jit/schedule/core/steps.h"
 #include "jit/schedule/rules/schedule_writer.h"
 #include "jit/schedule/rules/stage_groups.h"
 #include "jit/target/cpu_model.h"
@@ -21,7 +20,7 @@ namespace ember::schedule {
 // Schedules a product and the elementwise stages after it on a tile of results.
 // Returns false, and changes nothing, if the rule does not apply.
 bool ScheduleSumLanes(const jit::CpuModel& cpu, const StageGroup& group,
-                      const std::string& product, ScheduleWriter& writer);
+                      const StageRef& product, ScheduleWriter& writer);
 
 }  // namespace ember::schedule
 

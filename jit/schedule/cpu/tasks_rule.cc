@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <limits>
-#include <string>
 
 #include "jit/schedule/core/dependences.h"
 #include "jit/schedule/rules/stage_shape.h"
@@ -45,9 +44,9 @@ size_t LoopsOfTasks(const jit::CpuModel& cpu, const ScheduleWriter& writer,
   return count;
 }
 
-void ScheduleTasks(const jit::CpuModel& cpu, const std::string& name,
+void ScheduleTasks(const jit::CpuModel& cpu, const StageRef& stage,
                    ScheduleWriter& writer) {
-  const int number = writer.StageOf(name);
+  const int number = writer.NumberOf(stage);
   {
     const StageShape shape(writer.computation(), number);
     if (!IsWorthThreads(shape.LikelyPoints()) ||
@@ -58,8 +57,7 @@ void ScheduleTasks(const jit::CpuModel& cpu, const std::string& name,
   const size_t count =
       LoopsOfTasks(cpu, writer, number, std::numeric_limits<size_t>::max());
   if (count == 0) return;
-  writer.Do("parallel %" + name + " " +
-            writer.FuseLoops(name, 0, count, "tasks"));
+  writer.Do(Parallel{writer.FuseLoops(stage, 0, count, "tasks")});
 }
 
 }  // namespace ember::schedule

@@ -5,8 +5,8 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <string>
 
+#include "jit/schedule/core/steps.h"
 #include "jit/schedule/rules/schedule_writer.h"
 #include "jit/target/cpu_model.h"
 
@@ -19,7 +19,7 @@ size_t LoopsOfTasks(const jit::CpuModel& cpu, const ScheduleWriter& writer,
                     int stage, size_t most);
 
 // Makes the stage's loops over points tasks, if that pays.
-void ScheduleTasks(const jit::CpuModel& cpu, const std::string& stage,
+void ScheduleTasks(const jit::CpuModel& cpu, const StageRef& stage,
                    ScheduleWriter& writer);
 
 // True if a stage with this number of points is so much work that it is worth

@@ -2,7 +2,6 @@
 #include "jit/schedule/cpu/widen_rule.h"
 
 #include <algorithm>
-#include <string>
 #include <vector>
 
 #include "jit/schedule/rules/stage_groups.h"
@@ -43,14 +42,14 @@ bool ReadsWideCopy(const Computation& computation, const StageShape& shape,
 }
 
 void WidenTemporaries(ScheduleWriter& writer) {
-  std::vector<std::string> stages;
+  std::vector<StageRef> stages;
   for (const ComputationStage& stage : writer.computation().stages)
-    stages.push_back(stage.name);
-  for (const std::string& stage : stages) {
-    std::vector<std::string> buffers;
+    stages.push_back({stage.name});
+  for (const StageRef& stage : stages) {
+    std::vector<BufferRef> buffers;
     {
       const Computation& c = writer.computation();
-      const StageShape shape(c, writer.StageOf(stage));
+      const StageShape shape(c, writer.NumberOf(stage));
       if (!shape.IsProduct()) continue;
       for (NodeId load : shape.loads()) {
         const ComputationBuffer& buffer = c.buffers[c.pool[load].buffer];
@@ -58,15 +57,17 @@ void WidenTemporaries(ScheduleWriter& writer) {
         if (IsWidened(c, shape, load) &&
             buffer.role == BufferRole::kTemporary &&
             !(maker >= 0 && IsLookupForProducts(c, maker))) {
-          buffers.push_back(buffer.name);
+          buffers.push_back({buffer.name});
         }
       }
     }
     // The primitive is refused if loads of the buffer differ in more than their
     // indices.
-    for (const std::string& buffer : buffers) {
-      writer.Try("cache_read %" + stage + " %" + buffer + " f32 -> " + buffer +
-                 ".wide");
+    for (const BufferRef& buffer : buffers) {
+      writer.Try(CacheRead{.reader = stage,
+                           .buffer = buffer,
+                           .type = DType::kF32,
+                           .copy = buffer.name + ".wide"});
     }
   }
 }

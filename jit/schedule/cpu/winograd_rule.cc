@@ -21,7 +21,6 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
-#include <string>
 #include <utility>
 #include <vector>
 
@@ -88,7 +87,7 @@ class Model {
       if (outputs + size_.taps - 1 > kLargestWinogradTile) continue;
       const WinogradMatrices matrices = MakeWinogradMatrices(
           static_cast<int>(outputs), static_cast<int>(size_.taps));
-      if (ErrorGrowth(matrices) > kLargestErrorGrowth) continue;
+      if (ErrorGrowth(matrices) > kLargestWinogradGrowth) continue;
       const int64_t tile_rows = DivideRoundingUp(size_.rows, outputs);
       for (int64_t rows = 1; rows <= tile_rows; ++rows) {
         const Plan plan = PlanOf(outputs, rows);
@@ -173,180 +172,200 @@ std::optional<Size> SizeOf(const StageShape& shape) {
 class Writer {
  public:
   Writer(const jit::CpuModel& cpu, const StageGroup& group,
-         const std::string& conv, std::vector<std::string> axes,
-         const Plan& plan, ScheduleWriter& writer)
+         const StageRef& conv, const RootAxes& root, const Plan& plan,
+         ScheduleWriter& writer)
       : cpu_(cpu),
         group_(group),
-        root_(group.root),
         conv_(conv),
-        axes_(std::move(axes)),
         plan_(plan),
-        lanes_(std::to_string(cpu.Lanes(DType::kF32))),
-        writer_(writer) {}
+        lanes_(cpu.Lanes(DType::kF32)),
+        writer_(writer) {
+    for (const std::optional<LoopRef>& axis : root.axes) axes_.push_back(*axis);
+  }
 
   // Applies the primitives of the plan. Returns false if some primitive is
   // refused.
   bool Write(bool is_parallel) {
-    if (!Try("winograd %" + conv_ + " " + std::to_string(plan_.outputs) +
-             " -> " + filter_ + " " + tiles_ + " " + products_)) {
+    if (!writer_.Try(Winograd{.convolution = conv_,
+                              .outputs = plan_.outputs,
+                              .filter = filter_.name,
+                              .input = tiles_.name,
+                              .products = products_.name})) {
       return false;
     }
-    return WriteFilter() && WriteRoot(is_parallel) && WriteProducts() &&
-           WriteTiles() && writer_.status().ok();
+    WriteFilter();
+    if (!WriteRoot(is_parallel)) return false;
+    WriteProducts();
+    WriteTiles();
+    return writer_.status().ok();
   }
 
  private:
-  bool Try(const std::string& line) { return writer_.Try(line); }
-  // Applies the primitive "name %stage rest". Returns false if it is refused.
-  bool On(const std::string& stage, const std::string& name,
-          const std::string& rest) {
-    return Try(name + " %" + stage + " " + rest);
-  }
-
   // Packs the filter with as many contiguous results as a tile of the product
   // has, and computes it panel by panel.
-  bool WriteFilter() {
-    const std::string width =
-        std::to_string(plan_.tile.vectors * cpu_.Lanes(DType::kF32));
-    const std::string packed = filter_ + ".packed";
-    return Try("pack %" + products_ + " %" + filter_ + " 0 1 3/" + width +
-               " 2 3%" + width + " -> " + packed) &&
-           On(packed, "split", "p4 " + lanes_ + " -> p4_block p4_lane") &&
-           On(packed, "reorder", "p2 p3 p0 p1 p4_block p4_lane") &&
-           On(packed, "unroll", "p0") && On(packed, "unroll", "p1") &&
-           On(packed, "vectorize", "p4_lane") &&
-           Try("compute_at %" + filter_ + " %" + packed + " p3") &&
-           On(filter_, "split", "o " + lanes_ + " -> o_block o_lane") &&
-           On(filter_, "reorder", "c o_block x y o_lane") &&
-           On(filter_, "unroll", "x") && On(filter_, "unroll", "y") &&
-           On(filter_, "vectorize", "o_lane");
+  void WriteFilter() {
+    using enum LayoutDim::Part;
+    const int64_t width = plan_.tile.vectors * lanes_;
+    const StageRef packed{filter_.name + ".packed"};
+    writer_.Do(Pack{.reader = products_,
+                    .buffer = {filter_.name},
+                    .layout = {{.dim = 0},
+                               {.dim = 1},
+                               {3, kQuotient, width},
+                               {.dim = 2},
+                               {3, kRemainder, width}},
+                    .copy = packed.name});
+    const LoopRef p0{packed, "p0"}, p1{packed, "p1"}, p2{packed, "p2"},
+        p3{packed, "p3"}, p4{packed, "p4"};
+    const auto [p4_block, p4_lane] =
+        writer_.Split(p4, lanes_, "_block", "_lane");
+    writer_.Reorder({p2, p3, p0, p1, p4_block, p4_lane});
+    writer_.Do(Unroll{p0});
+    writer_.Do(Unroll{p1});
+    writer_.Do(Vectorize{p4_lane});
+    writer_.Do(ComputeAt{.producer = filter_, .loop = p3});
+    const LoopRef x{filter_, "x"}, y{filter_, "y"}, c{filter_, "c"},
+        o{filter_, "o"};
+    const auto [o_block, o_lane] = writer_.Split(o, lanes_, "_block", "_lane");
+    writer_.Reorder({c, o_block, x, y, o_lane});
+    writer_.Do(Unroll{x});
+    writer_.Do(Unroll{y});
+    writer_.Do(Vectorize{o_lane});
   }
 
   // Schedules, tile by tile, the stages after the convolution and the
-  // convolution's own last step.
+  // convolution's own last step. Returns false if one of them lacks an axis.
   bool WriteRoot(bool is_parallel) {
-    const std::string &n = axes_[0], &h = axes_[1], &w = axes_[2],
-                      &o = axes_[3];
-    const std::string m = std::to_string(plan_.outputs);
-    const std::string tile = o + "_block";
-    if (!On(root_, "split", h + " " + m + " -> " + h + "_tile " + h + "_row") ||
-        !On(root_, "peel", h + "_tile") ||
-        !On(root_, "split", w + " " + m + " -> " + w + "_tile " + w + "_row") ||
-        !On(root_, "peel", w + "_tile") ||
-        !On(root_, "split",
-            o + " " + lanes_ + " -> " + tile + " " + o + "_lane") ||
-        !On(root_, "split",
-            h + "_tile " + std::to_string(plan_.block_rows) + " -> " + h +
-                "_block " + h + "_in_block") ||
-        !On(root_, "reorder",
-            n + " " + h + "_block " + h + "_in_block " + w + "_tile " + tile +
-                " " + h + "_row " + w + "_row " + o + "_lane") ||
-        !On(root_, "unroll", h + "_row") || !On(root_, "unroll", w + "_row") ||
-        !On(root_, "vectorize", o + "_lane") ||
-        !On(root_, "fuse", n + " " + h + "_block -> tasks") ||
-        (is_parallel && !On(root_, "parallel", "tasks"))) {
-      return false;
-    }
+    const LoopRef &n = axes_[0], &h = axes_[1], &w = axes_[2], &o = axes_[3];
+    const auto [h_tile, h_row] =
+        writer_.Split(h, plan_.outputs, "_tile", "_row");
+    writer_.Do(Peel{h_tile});
+    const auto [w_tile, w_row] =
+        writer_.Split(w, plan_.outputs, "_tile", "_row");
+    writer_.Do(Peel{w_tile});
+    const auto [o_block, o_lane] = writer_.Split(o, lanes_, "_block", "_lane");
+    const LoopRef h_block{group_.root, h.name + "_block"},
+        h_in_block{group_.root, h.name + "_in_block"};
+    writer_.Do(Split{.loop = h_tile,
+                     .factor = plan_.block_rows,
+                     .outer = h_block.name,
+                     .inner = h_in_block.name});
+    writer_.Reorder(
+        {n, h_block, h_in_block, w_tile, o_block, h_row, w_row, o_lane});
+    writer_.Do(Unroll{h_row});
+    writer_.Do(Unroll{w_row});
+    writer_.Do(Vectorize{o_lane});
+    writer_.Do(Fuse{.outer = n, .inner = h_block, .fused = tasks_.name});
+    if (is_parallel) writer_.Do(Parallel{tasks_});
     for (size_t i = group_.members.size(); i-- > 0;) {
-      if (!WriteMember(group_.members[i], tile)) return false;
+      if (!WriteMember(group_.members[i], o_block)) return false;
     }
     return true;
   }
 
-  bool WriteMember(const std::string& member, const std::string& tile) {
-    const auto own = [&](const std::string& axis) {
+  bool WriteMember(const StageRef& member, const LoopRef& tile) {
+    const auto own = [&](const LoopRef& axis) {
       return AxisOfMember(writer_, group_, member, axis);
     };
-    const std::string h = own(axes_[1]), w = own(axes_[2]), o = own(axes_[3]);
-    return Try("compute_at %" + member + " %" + root_ + " " + tile) &&
-           On(member, "split",
-              o + " " + lanes_ + " -> " + o + "_block " + o + "_lane") &&
-           On(member, "reorder",
-              o + "_block " + h + " " + w + " " + o + "_lane") &&
-           On(member, "unroll", h) && On(member, "unroll", w) &&
-           On(member, "vectorize", o + "_lane");
+    const std::optional<LoopRef> h = own(axes_[1]), w = own(axes_[2]),
+                                 o = own(axes_[3]);
+    if (!h || !w || !o) return false;
+    writer_.Do(ComputeAt{.producer = member, .loop = tile});
+    const auto [o_block, o_lane] = writer_.Split(*o, lanes_, "_block", "_lane");
+    writer_.Reorder({o_block, *h, *w, o_lane});
+    writer_.Do(Unroll{*h});
+    writer_.Do(Unroll{*w});
+    writer_.Do(Vectorize{o_lane});
+    return true;
   }
 
-  bool WriteProducts() {
-    const std::string width =
-        std::to_string(plan_.tile.vectors * cpu_.Lanes(DType::kF32));
-    return Try("compute_at %" + products_ + " %" + root_ + " tasks") &&
-           On(products_, "fuse", "i j -> t") &&
-           On(products_, "split",
-              "t " + std::to_string(plan_.tile.rows) + " -> t_tile t_row") &&
-           On(products_, "peel", "t_tile") &&
-           On(products_, "split", "o " + width + " -> o_tile o_rest") &&
-           On(products_, "split", "o_rest " + lanes_ + " -> o_vector o_lane") &&
-           On(products_, "reorder",
-              "n x y o_tile t_tile k t_row o_vector o_lane") &&
-           On(products_, "unroll", "t_row") &&
-           On(products_, "unroll", "o_vector") &&
-           On(products_, "vectorize", "o_lane");
+  void WriteProducts() {
+    const LoopRef n{products_, "n"}, x{products_, "x"}, y{products_, "y"},
+        i{products_, "i"}, j{products_, "j"}, o{products_, "o"},
+        k{products_, "k"}, t{products_, "t"};
+    writer_.Do(ComputeAt{.producer = products_, .loop = tasks_});
+    writer_.Do(Fuse{.outer = i, .inner = j, .fused = t.name});
+    const auto [t_tile, t_row] =
+        writer_.Split(t, plan_.tile.rows, "_tile", "_row");
+    writer_.Do(Peel{t_tile});
+    const auto [o_tile, o_rest] =
+        writer_.Split(o, plan_.tile.vectors * lanes_, "_tile", "_rest");
+    const LoopRef o_vector{products_, "o_vector"}, o_lane{products_, "o_lane"};
+    writer_.Do(Split{.loop = o_rest,
+                     .factor = lanes_,
+                     .outer = o_vector.name,
+                     .inner = o_lane.name});
+    writer_.Reorder({n, x, y, o_tile, t_tile, k, t_row, o_vector, o_lane});
+    writer_.Do(Unroll{t_row});
+    writer_.Do(Unroll{o_vector});
+    writer_.Do(Vectorize{o_lane});
   }
 
   // Schedules the input's tiles, and copies of the input with padding and
   // channels last.
-  bool WriteTiles() {
-    std::string input;
-    int channels = 0, rank = 0;
+  void WriteTiles() {
+    BufferRef input;
+    size_t channels = 0, rank = 0;
     {
       const Computation& c = writer_.computation();
-      const StageShape shape(c, writer_.StageOf(tiles_));
+      const StageShape shape(c, writer_.NumberOf(tiles_));
       const tensor::Node& load = c.pool[shape.loads()[0]];
-      input = c.buffers[load.buffer].name;
-      rank = static_cast<int>(c.buffers[load.buffer].extents.size());
+      input = {c.buffers[load.buffer].name};
+      rank = c.buffers[load.buffer].extents.size();
       const NodeId channel = shape.stage().axes[5].variable;
-      while (load.operands[static_cast<size_t>(channels)] != channel)
-        ++channels;
+      while (load.operands[channels] != channel) ++channels;
     }
-    std::vector<std::string> copies = {input + ".padded"};
-    if (!Try("cache_read %" + tiles_ + " %" + input + " -> " + copies[0]))
-      return false;
+    std::vector<StageRef> copies = {StageRef{input.name + ".padded"}};
+    writer_.Do(
+        CacheRead{.reader = tiles_, .buffer = input, .copy = copies[0].name});
     if (channels + 1 < rank) {
-      std::string layout;
-      for (int d = 0; d < rank; ++d) {
-        if (d != channels) layout += " " + std::to_string(d);
+      std::vector<LayoutDim> layout;
+      for (size_t d = 0; d < rank; ++d) {
+        if (d != channels) layout.push_back({.dim = d});
       }
-      copies.push_back(input + ".channels_last");
-      if (!Try("pack %" + tiles_ + " %" + copies[0] + layout + " " +
-               std::to_string(channels) + " -> " + copies[1])) {
-        return false;
-      }
+      layout.push_back({.dim = channels});
+      copies.push_back({input.name + ".channels_last"});
+      writer_.Do(Pack{.reader = tiles_,
+                      .buffer = {copies[0].name},
+                      .layout = std::move(layout),
+                      .copy = copies[1].name});
     }
-    if (!Try("compute_at %" + tiles_ + " %" + root_ + " tasks") ||
-        !On(tiles_, "split", "c " + lanes_ + " -> c_block c_lane") ||
-        !On(tiles_, "reorder", "n i j c_block x y c_lane") ||
-        !On(tiles_, "unroll", "x") || !On(tiles_, "unroll", "y") ||
-        !On(tiles_, "vectorize", "c_lane")) {
-      return false;
+    const LoopRef n{tiles_, "n"}, x{tiles_, "x"}, y{tiles_, "y"},
+        i{tiles_, "i"}, j{tiles_, "j"}, c{tiles_, "c"};
+    writer_.Do(ComputeAt{.producer = tiles_, .loop = tasks_});
+    const auto [c_block, c_lane] = writer_.Split(c, lanes_, "_block", "_lane");
+    writer_.Reorder({n, i, j, c_block, x, y, c_lane});
+    writer_.Do(Unroll{x});
+    writer_.Do(Unroll{y});
+    writer_.Do(Vectorize{c_lane});
+    // If a primitive was refused, there may be no copies.
+    if (!writer_.status().ok()) return;
+    for (size_t copy = copies.size(); copy-- > 0;) {
+      ScheduleLanes(cpu_, copies[copy], {}, writer_);
+      writer_.Do(ComputeAt{.producer = copies[copy], .loop = tasks_});
     }
-    for (size_t i = copies.size(); i-- > 0;) {
-      ScheduleLanes(cpu_, copies[i], {}, writer_);
-      if (!Try("compute_at %" + copies[i] + " %" + root_ + " tasks"))
-        return false;
-    }
-    return true;
   }
 
   const jit::CpuModel& cpu_;
   const StageGroup& group_;
-  const std::string root_, conv_;
+  const StageRef conv_;
   // For each of the convolution's axes (images, rows, columns, outputs): the
   // root's axis that is equal to it.
-  const std::vector<std::string> axes_;
+  std::vector<LoopRef> axes_;
   const Plan& plan_;
-  const std::string lanes_;
-  const std::string filter_ = conv_ + ".filter";
-  const std::string tiles_ = conv_ + ".tiles";
-  const std::string products_ = conv_ + ".products";
+  const int64_t lanes_;
+  const StageRef filter_{conv_.name + ".filter"};
+  const StageRef tiles_{conv_.name + ".tiles"};
+  const StageRef products_{conv_.name + ".products"};
+  const LoopRef tasks_{group_.root, "tasks"};  // blocks of rows of tiles
   ScheduleWriter& writer_;
 };
 
 }  // namespace
 
 bool ScheduleWinograd(const jit::CpuModel& cpu, const StageGroup& group,
-                      const std::string& conv, ScheduleWriter& writer) {
-  const int number = writer.StageOf(conv);
+                      const StageRef& conv, ScheduleWriter& writer) {
+  const int number = writer.NumberOf(conv);
   const StageShape shape(writer.computation(), number);
   const std::optional<Size> size = SizeOf(shape);
   if (!size || cpu.Lanes(DType::kF32) < 4) return false;
@@ -360,13 +379,16 @@ bool ScheduleWinograd(const jit::CpuModel& cpu, const StageGroup& group,
   const std::optional<Plan> plan = model.Best();
   if (!plan || plan->cycles >= kGain * model.Direct()) return false;
   const std::optional<RootAxes> root = RootAxesOf(writer, group, conv);
+  const auto is_missing = [](const std::optional<LoopRef>& axis) {
+    return !axis.has_value();
+  };
   if (!root || !root->others.empty() ||
-      std::ranges::find(root->names, "") != root->names.end()) {
+      std::ranges::any_of(root->axes, is_missing)) {
     return false;
   }
   Schedule schedule = writer.schedule();
   ScheduleWriter attempt(schedule);
-  if (!Writer(cpu, group, conv, root->names, *plan, attempt)
+  if (!Writer(cpu, group, conv, *root, *plan, attempt)
            .Write(IsWorthThreads(shape.LikelyPoints()))) {
     return false;
   }

@@ -3,8 +3,7 @@
 #ifndef EMBER_JIT_SCHEDULE_CPU_WINOGRAD_RULE_H_
 #define EMBER_JIT_SCHEDULE_CPU_WINOGRAD_RULE_H_
 
-#include <string>
-
+#include "jit/schedule/core/steps.h"
 #include "jit/schedule/rules/schedule_writer.h"
 #include "jit/schedule/rules/stage_groups.h"
 #include "jit/target/cpu_model.h"
@@ -15,7 +14,7 @@ namespace ember::schedule {
 // false, without a change, if the stage is no convolution, or if it would not
 // be faster.
 bool ScheduleWinograd(const jit::CpuModel& cpu, const StageGroup& group,
-                      const std::string& conv, ScheduleWriter& writer);
+                      const StageRef& conv, ScheduleWriter& writer);
 
 }  // namespace ember::schedule
 

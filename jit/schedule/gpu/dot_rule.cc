@@ -9,42 +9,48 @@
 namespace ember::schedule {
 namespace {
 
-// Returns the factor's dims as operands of the primitive `pack`: the bytes of a
-// word are the last dim.
-std::string LayoutOf(const DotPlan::Factor& factor, const DotPlan& plan,
-                     bool is_b) {
-  const std::string count = std::to_string(plan.count);
-  const std::string step = std::to_string(factor.step_dim);
-  std::string text = OtherDims(factor, is_b) + " " + step + "/" + count;
-  if (is_b) text += " " + std::to_string(factor.vector_dim);
-  return text + " " + step + "%" + count;
+// Returns the layout of the factor's copy: the bytes of a word are the last
+// dim.
+std::vector<LayoutDim> LayoutOf(const DotPlan::Factor& factor,
+                                const DotPlan& plan, bool is_b) {
+  using enum LayoutDim::Part;
+  std::vector<LayoutDim> layout = OtherDims(factor, is_b);
+  layout.push_back(
+      {.dim = factor.step_dim, .part = kQuotient, .factor = plan.count});
+  if (is_b) layout.push_back({.dim = factor.vector_dim});
+  layout.push_back(
+      {.dim = factor.step_dim, .part = kRemainder, .factor = plan.count});
+  return layout;
 }
 
 // Schedules the copy's words as tasks, with one word per invocation.
-void ScheduleWords(const jit::GpuModel& gpu, const std::string& copy,
+void ScheduleWords(const jit::GpuModel& gpu, const StageRef& copy,
                    ScheduleWriter& writer) {
-  const std::vector<std::string> loops = writer.LoopsOf(copy);
-  const std::string words =
-      writer.FuseLoops(copy, 0, loops.size() - 1, "words");
-  const std::string at = " %" + copy + " ";
-  writer.Do("split" + at + words + " " + std::to_string(gpu.workgroup_size) +
-            " -> words_task words_item");
-  writer.Do("parallel" + at + "words_task");
-  writer.Do("bind" + at + "words_item");
-  writer.Do("vectorize" + at + loops.back());
+  const std::vector<LoopRef> loops = writer.LoopsOf(copy);
+  const LoopRef words = writer.FuseLoops(copy, 0, loops.size() - 1, "words");
+  // The new loops are not named after the loop over words, because that may be
+  // a loop of the copy by itself, with its own name.
+  const LoopRef task{copy, "words_task"}, item{copy, "words_item"};
+  writer.Do(Split{.loop = words,
+                  .factor = gpu.workgroup_size,
+                  .outer = task.name,
+                  .inner = item.name});
+  writer.Do(Parallel{task});
+  writer.Do(Bind{item});
+  writer.Do(Vectorize{loops.back()});
 }
 
 }  // namespace
 
 std::optional<GpuDots> PackForDotsOnGpu(const jit::GpuModel& gpu,
-                                        const std::string& product, int v,
-                                        std::set<std::string>& done,
+                                        const StageRef& product, int v,
+                                        std::set<StageRef>& done,
                                         ScheduleWriter& writer) {
   if (!gpu.has_dots) return std::nullopt;
   std::optional<DotPlan> plan;
   {
     const Computation& c = writer.computation();
-    const StageShape shape(c, writer.StageOf(product));
+    const StageShape shape(c, writer.NumberOf(product));
     plan = PlanDots(c, shape, v, {.bytes = true});
     if (!plan) return std::nullopt;
   }
@@ -53,35 +59,29 @@ std::optional<GpuDots> PackForDotsOnGpu(const jit::GpuModel& gpu,
     writer.Replace(before);
     return std::nullopt;
   };
-  const std::string& axis = plan->axis_name;
-  std::vector<std::string> copies;
-  const std::string count = std::to_string(plan->count);
-  if (!plan->is_exact &&
-      !writer.Try("pad %" + product + " " + axis + " " + count)) {
-    return give_up();
-  }
+  std::vector<StageRef> copies;
+  const PadReduction padded{.loop = plan->reduction, .factor = plan->count};
+  if (!plan->is_exact && !writer.Try(padded)) return give_up();
   for (const DotPlan::Factor* factor : {&plan->b, &plan->a}) {
     const bool is_b = factor == &plan->b;
     if (plan->is_exact && factor->LiesAlong() && !factor->is_padded &&
         !(is_b && factor->is_constant)) {
       continue;
     }
-    const std::string copy = factor->buffer + ".words";
-    if (!writer.Try("pack %" + product + " %" + factor->buffer +
-                    LayoutOf(*factor, *plan, is_b) + " -> " + copy)) {
-      return give_up();
-    }
+    const StageRef copy{factor->buffer.name + ".words"};
+    const Pack packed{.reader = product,
+                      .buffer = factor->buffer,
+                      .layout = LayoutOf(*factor, *plan, is_b),
+                      .copy = copy.name};
+    if (!writer.Try(packed)) return give_up();
     ScheduleWords(gpu, copy, writer);
     copies.push_back(copy);
   }
   done.insert(copies.begin(), copies.end());
-  GpuDots dots{.count = plan->count,
-               .axis = plan->axis,
-               .steps = axis + "_word",
-               .dot = axis + "_dot"};
-  writer.Do("split %" + product + " " + axis + " " + count + " -> " +
-            dots.steps + " " + dots.dot);
-  return dots;
+  const auto [word, dot] =
+      writer.Split(plan->reduction, plan->count, "_word", "_dot");
+  return GpuDots{
+      .count = plan->count, .axis = plan->axis, .steps = word, .dot = dot};
 }
 
 Stride StrideOfWords(const Computation& c, const StageShape& shape, NodeId load,

@@ -17,8 +17,8 @@
 #include <cstdint>
 #include <optional>
 #include <set>
-#include <string>
 
+#include "jit/schedule/core/steps.h"
 #include "jit/schedule/rules/schedule_writer.h"
 #include "jit/schedule/rules/stage_shape.h"
 #include "jit/target/gpu_model.h"
@@ -28,18 +28,18 @@ namespace ember::schedule {
 struct GpuDots {
   int64_t count = 4;  // number of bytes of a word
   int axis = 0;       // number of the stage's axis of the sum
-  std::string steps;  // the loop over the words of the sum's axis
-  std::string dot;    // the loop over a word's bytes, to be tensorized
+  LoopRef steps;      // the loop over the words of the sum's axis
+  LoopRef dot;        // the loop over a word's bytes, to be tensorized
 };
 
 // Brings both factors into the layout that the top of this file describes, each
 // by a scheduled stage of its own unless it has the layout already, and splits
-// the sum. The product's other loops are still its axes. The names of the
-// copies are added to `done`. Returns nullopt, without a change, if the stage
-// is no product of bytes, or if the device has no fast instructions for them.
+// the sum. The product's other loops are still its axes. The copies are added
+// to `done`. Returns nullopt, without a change, if the stage is no product of
+// bytes, or if the device has no fast instructions for them.
 std::optional<GpuDots> PackForDotsOnGpu(const jit::GpuModel& gpu,
-                                        const std::string& product, int v,
-                                        std::set<std::string>& done,
+                                        const StageRef& product, int v,
+                                        std::set<StageRef>& done,
                                         ScheduleWriter& writer);
 
 // Returns how the words that a load reads move with an axis: the stride,

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <vector>
 
 #include "jit/schedule/gpu/points.h"
@@ -33,9 +34,9 @@ std::optional<size_t> DimToMove(const Computation& c, NodeId load,
 }
 
 struct Packing {
-  std::string buffer;
-  std::string layout;  // the buffer's dims in the order of the copy
-  int64_t lanes = 1;   // number of neighbours that an invocation stores at once
+  BufferRef buffer;
+  std::vector<LayoutDim> layout;  // the buffer's dims in the order of the copy
+  int64_t lanes = 1;  // number of neighbours that an invocation stores at once
 };
 
 std::optional<Packing> PackingOf(const Computation& c, NodeId load,
@@ -53,11 +54,11 @@ std::optional<Packing> PackingOf(const Computation& c, NodeId load,
   }
   const std::optional<size_t> dim = DimToMove(c, load, variable);
   if (!dim) return std::nullopt;
-  Packing packing = {.buffer = buffer.name, .layout = "", .lanes = 1};
+  Packing packing = {.buffer = {buffer.name}, .layout = {}, .lanes = 1};
   for (size_t d = 0; d < buffer.extents.size(); ++d) {
-    if (d != *dim) packing.layout += " " + std::to_string(d);
+    if (d != *dim) packing.layout.push_back({.dim = d});
   }
-  packing.layout += " " + std::to_string(*dim);
+  packing.layout.push_back({.dim = *dim});
   const int64_t lanes = kStoredBytes / DTypeByteSize(node.type);
   if (*c.pool.IntegerConstant(buffer.extents[*dim]) % lanes == 0)
     packing.lanes = lanes;
@@ -66,15 +67,13 @@ std::optional<Packing> PackingOf(const Computation& c, NodeId load,
 
 }  // namespace
 
-void PackConstantsForMatrices(const jit::GpuModel& gpu,
-                              const std::string& product, int steps,
-                              std::set<std::string>& done,
+void PackConstantsForMatrices(const jit::GpuModel& gpu, const StageRef& product,
+                              int steps, std::set<StageRef>& done,
                               ScheduleWriter& writer) {
   std::vector<Packing> packings;
   {
     const Computation& c = writer.computation();
-    const ComputationStage& stage =
-        c.stages[static_cast<size_t>(writer.StageOf(product))];
+    const ComputationStage& stage = writer.StageAt(product);
     const NodeId variable = stage.axes[static_cast<size_t>(steps)].variable;
     ForEachLoad(c.pool, stage.values, [&](NodeId load) {
       const auto packing = PackingOf(c, load, variable);
@@ -82,9 +81,11 @@ void PackConstantsForMatrices(const jit::GpuModel& gpu,
     });
   }
   for (const Packing& packing : packings) {
-    const std::string copy = packing.buffer + ".packed";
-    if (!writer.Try("pack %" + product + " %" + packing.buffer +
-                    packing.layout + " -> " + copy)) {
+    const StageRef copy{packing.buffer.name + ".packed"};
+    if (!writer.Try(Pack{.reader = product,
+                         .buffer = packing.buffer,
+                         .layout = packing.layout,
+                         .copy = copy.name})) {
       continue;
     }
     SchedulePoints(gpu, copy, packing.lanes, writer);

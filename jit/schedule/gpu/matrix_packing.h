@@ -11,8 +11,8 @@
 #define EMBER_JIT_SCHEDULE_GPU_MATRIX_PACKING_H_
 
 #include <set>
-#include <string>
 
+#include "jit/schedule/core/steps.h"
 #include "jit/schedule/rules/schedule_writer.h"
 #include "jit/target/gpu_model.h"
 
@@ -23,9 +23,8 @@ namespace ember::schedule {
 // its own, which is added to `done`. Other constants stay as they are. steps:
 // the axis of the product's sum along which matrices multiply. Not called for
 // devices that transpose matrices (GpuModel::transposes_matrices).
-void PackConstantsForMatrices(const jit::GpuModel& gpu,
-                              const std::string& product, int steps,
-                              std::set<std::string>& done,
+void PackConstantsForMatrices(const jit::GpuModel& gpu, const StageRef& product,
+                              int steps, std::set<StageRef>& done,
                               ScheduleWriter& writer);
 
 }  // namespace ember::schedule

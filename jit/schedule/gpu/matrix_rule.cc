@@ -1,6 +1,10 @@
 #include "jit/schedule/gpu/matrix_rule.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -30,15 +34,15 @@ constexpr int64_t kSlotsOfTurn = 2;
 // counted with the unrolled steps of the sum.
 constexpr int64_t kMaxWrittenOut = 128;
 
-using Names = std::vector<std::string>;
+using Loops = std::vector<LoopRef>;
 
-void Append(Names& names, const Names& more) {
-  names.insert(names.end(), more.begin(), more.end());
+void Append(Loops& loops, const Loops& more) {
+  loops.insert(loops.end(), more.begin(), more.end());
 }
 
 // A factor of the product, whose slices are copied to memory of the workgroup.
 struct Factor {
-  std::string buffer;
+  BufferRef buffer;
   int64_t lanes = 1;
   // True if all slices have the same size, which is known when compiling.
   bool is_constant = false;
@@ -48,10 +52,18 @@ struct Factor {
   bool lies_along_steps = false;
   // True if a stage with the buffer's name computes the factor slice by slice.
   bool is_gathered = false;
-  std::string dims = {};  // order of the slice's dims (DimsByLines)
+  std::vector<size_t> dims = {};  // order of the slice's dims (DimsByLines)
   // The loop in which the slice is copied, if that is not the product's loop
   // over slices.
-  std::optional<RowFactors::Loop> around = std::nullopt;
+  std::optional<LoopRef> around = std::nullopt;
+};
+
+// The loops of a product's results, divided into tiles.
+struct TileLoops {
+  Loops tiles;  // the loops over the tiles
+  // For each axis of the results, the loop over the axis' part of a tile. It is
+  // the axis itself, if the axis is not divided.
+  Loops within;
 };
 
 class MatrixScheduler {
@@ -61,103 +73,83 @@ class MatrixScheduler {
       : gpu_(gpu), plan_(plan), writer_(writer) {}
 
   // Stores the product's matrices directly to its results.
-  std::optional<std::string> StoreDirectly(const std::string& product) {
+  std::optional<LoopRef> StoreDirectly(const StageRef& product) {
     if (!Pad(product)) return std::nullopt;
     FindFactors(product);
-    const Names names = AxesOf(product);
-    Names tiles;
-    for (size_t a = 0; a < names.size(); ++a) {
-      if (SizeOf(a) == 1) {
-        tiles.push_back(names[a]);
-        continue;
-      }
-      Split(product, names[a], SizeOf(a), "_tile", "_rest");
-      tiles.push_back(names[a] + "_tile");
+    TileLoops loops{.tiles = {}, .within = AxesOf(product)};
+    for (size_t a = 0; a < loops.within.size(); ++a) {
+      if (SizeOf(a) == 1)
+        loops.tiles.push_back(loops.within[a]);
+      else
+        Divide(a, loops);
     }
-    const std::string tasks = ScheduleTile(product, tiles, "_rest", "_rest");
-    writer_.Do("parallel %" + product + " " + tasks);
+    const LoopRef tasks = ScheduleTile(product, loops);
+    writer_.Do(Parallel{tasks});
     return tasks;
   }
 
   // Stores the product's matrices to memory of the workgroup, from which the
   // root reads them.
-  std::optional<std::string> StoreForRoot(const std::string& root,
-                                          std::string product,
-                                          std::set<std::string>& done) {
+  std::optional<LoopRef> StoreForRoot(const StageRef& root, StageRef product,
+                                      std::set<StageRef>& done) {
     if (!Pad(product)) return std::nullopt;
     if (root == product) {
-      product = root + ".matrices";
-      if (!writer_.Try("cache_write %" + root + " -> " + product))
+      product = {root.name + ".matrices"};
+      if (!writer_.Try(CacheWrite{.stage = root, .computing = product.name}))
         return std::nullopt;
     }
     FindFactors(product);
-    const Names names = AxesOf(root);
     const int64_t lanes = LanesOfRoot(root, product);
-    Names tiles, points;
-    std::string lane;
-    for (size_t a = 0; a < names.size(); ++a) {
-      if (SizeOf(a) == 1) {
-        tiles.push_back(names[a]);
-        continue;
-      }
-      Split(root, names[a], SizeOf(a), "_tile", "_rest");
-      tiles.push_back(names[a] + "_tile");
-      points.push_back(names[a] + "_rest");
-      if (lanes == 1 || static_cast<int>(a) != plan_.columns) continue;
-      Split(root, points.back(), lanes, "_vector", "_lane");
-      lane = points.back() + "_lane";
-      points.back() += "_vector";
-    }
-    Names order = tiles;
-    Append(order, points);
-    if (!lane.empty()) order.push_back(lane);
-    writer_.Reorder(root, order);
-    const std::string tasks = writer_.FuseLoops(root, 0, tiles.size(), "tasks");
-    writer_.Do("parallel %" + root + " " + tasks);
-    std::string point = writer_.FuseLoops(root, 1, points.size(), "points");
-    Split(root, point, Threads(), "_round", "_item");
+    const RootLoops loops = SplitRoot(root, lanes);
+    Loops order = loops.tiles;
+    Append(order, loops.points);
+    if (loops.lane) order.push_back(*loops.lane);
+    writer_.Reorder(order);
+    const LoopRef tasks =
+        writer_.FuseLoops(root, 0, loops.tiles.size(), "tasks");
+    writer_.Do(Parallel{tasks});
+    const LoopRef points =
+        writer_.FuseLoops(root, 1, loops.points.size(), "points");
+    const auto [round, item] =
+        writer_.Split(points, Threads(), "_round", "_item");
     // An invocation finishes all its points before the next barrier, and loads
     // values that these points share only once.
-    const std::string item = point + "_item";
-    point += "_round";
-    order = {tasks, item, point};
-    if (!lane.empty()) order.push_back(lane);
-    writer_.Reorder(root, order);
-    writer_.Do("bind %" + root + " " + item);
-    point = UnrollTurns(root, point, PointsOfTile() / lanes);
-    if (!lane.empty()) writer_.Do("vectorize %" + root + " " + lane);
-    const std::set<std::string> joined = JoinPoints(
-        gpu_, root, point, writer_.StageOf(product) + 1, done, writer_);
+    order = {tasks, item, round};
+    if (loops.lane) order.push_back(*loops.lane);
+    writer_.Reorder(order);
+    writer_.Do(Bind{item});
+    const LoopRef point = UnrollTurns(round, PointsOfTile() / lanes);
+    if (loops.lane) writer_.Do(Vectorize{*loops.lane});
+    const std::set<StageRef> joined = JoinPoints(
+        gpu_, root, point, writer_.NumberOf(product) + 1, done, writer_);
     // If attaching a stage is refused, neighbouring results are computed one
     // after the other instead of as vectors.
-    if (!lane.empty()) VectorizeJoined(root, joined, writer_);
-    if (!writer_.Try("compute_at %" + product + " %" + root + " " + tasks))
+    if (loops.lane) VectorizeJoined(root, joined, writer_);
+    if (!writer_.Try(ComputeAt{.producer = product, .loop = tasks}))
       return std::nullopt;
     // The product covers the whole tile; its other axes have one point.
-    ScheduleTile(product, OtherAxesOf(product), "", "");
+    ScheduleTile(product,
+                 {.tiles = OtherAxesOf(product), .within = AxesOf(product)});
     done.insert(product);
     return point;
   }
 
   // Computes the product for a tile of rows. Returns false if some primitive is
   // refused.
-  bool StoreRows(const std::string& product, const RowFactors& known) {
+  bool StoreRows(const StageRef& product, const RowFactors& known) {
     if (!Pad(product)) return false;
     copying_subgroups_ = known.subgroups;
     FindFactors(product);
     for (Factor& factor : factors_) {
-      factor.is_gathered = known.gathered.contains(factor.buffer);
+      factor.is_gathered = known.gathered.contains({factor.buffer.name});
       factor.around = factor.is_of_columns ? known.columns : known.rows;
     }
     std::erase_if(factors_, [&](const Factor& factor) {
       return known.resident.contains(factor.buffer);
     });
-    Names tiles = OtherAxesOf(product);
-    const std::string columns =
-        AxesOf(product)[static_cast<size_t>(plan_.columns)];
-    Split(product, columns, plan_.ColumnsOfTile(), "_tile", "_rest");
-    tiles.push_back(columns + "_tile");
-    ScheduleTile(product, tiles, "", "_rest");
+    TileLoops loops{.tiles = OtherAxesOf(product), .within = AxesOf(product)};
+    Divide(static_cast<size_t>(plan_.columns), loops);
+    ScheduleTile(product, loops);
     return writer_.status().ok();
   }
 
@@ -178,63 +170,93 @@ class MatrixScheduler {
     return plan_.RowsOfTile() * plan_.ColumnsOfTile() * plan_.line_tile;
   }
 
+  // Divides an axis of the results into tiles.
+  void Divide(size_t axis, TileLoops& loops) {
+    LoopRef& within = loops.within[axis];
+    const auto [tile, rest] =
+        writer_.Split(within, SizeOf(axis), "_tile", "_rest");
+    loops.tiles.push_back(tile);
+    within = rest;
+  }
+
+  // The root's loops over tiles and over the points of a tile. lane: the loop
+  // over the neighbours that an invocation finishes at once, if there are
+  // several.
+  struct RootLoops {
+    Loops tiles, points;
+    std::optional<LoopRef> lane;
+  };
+  RootLoops SplitRoot(const StageRef& root, int64_t lanes) {
+    RootLoops loops;
+    const Loops axes = AxesOf(root);
+    for (size_t a = 0; a < axes.size(); ++a) {
+      if (SizeOf(a) == 1) {
+        loops.tiles.push_back(axes[a]);
+        continue;
+      }
+      const auto [tile, rest] =
+          writer_.Split(axes[a], SizeOf(a), "_tile", "_rest");
+      loops.tiles.push_back(tile);
+      loops.points.push_back(rest);
+      if (lanes == 1 || static_cast<int>(a) != plan_.columns) continue;
+      const auto [vector, lane] =
+          writer_.Split(rest, lanes, "_vector", "_lane");
+      loops.points.back() = vector;
+      loops.lane = lane;
+    }
+    return loops;
+  }
+
   // Unrolls several of the iterations in which a workgroup finishes the points
   // of its tile, if that number divides them, so that loads of one overlap with
   // the arithmetic of others. Returns the innermost loop.
-  std::string UnrollTurns(const std::string& root, const std::string& loop,
-                          int64_t points) {
+  LoopRef UnrollTurns(const LoopRef& loop, int64_t points) {
     constexpr int64_t kTogether = 4;
     if (points % (Threads() * kTogether) != 0) return loop;
-    Split(root, loop, kTogether, "s", "_together");
-    writer_.Do("unroll %" + root + " " + loop + "_together");
-    return loop + "_together";
+    const LoopRef together =
+        writer_.Split(loop, kTogether, "s", "_together").inner;
+    writer_.Do(Unroll{together});
+    return together;
   }
 
-  const ComputationStage& StageOf(const std::string& name) const {
-    return writer_.computation()
-        .stages[static_cast<size_t>(writer_.StageOf(name))];
-  }
-
-  Names AxesOf(const std::string& name) const {
-    const ComputationStage& stage = StageOf(name);
-    Names names;
+  Loops AxesOf(const StageRef& ref) const {
+    const ComputationStage& stage = writer_.StageAt(ref);
+    Loops axes;
     for (int a = 0; a < stage.spatial_count; ++a)
-      names.push_back(stage.axes[static_cast<size_t>(a)].name);
-    return names;
+      axes.push_back({ref, stage.axes[static_cast<size_t>(a)].name});
+    return axes;
   }
-  Names OtherAxesOf(const std::string& name) const {
-    const Names all = AxesOf(name);
-    Names names;
+  Loops OtherAxesOf(const StageRef& stage) const {
+    const Loops all = AxesOf(stage);
+    Loops axes;
     for (size_t a = 0; a < all.size(); ++a) {
-      if (SizeOf(a) == 1) names.push_back(all[a]);
+      if (SizeOf(a) == 1) axes.push_back(all[a]);
     }
-    return names;
+    return axes;
+  }
+  LoopRef StepsOf(const StageRef& product) const {
+    const auto axis = static_cast<size_t>(plan_.steps);
+    return {product, writer_.StageAt(product).axes[axis].name};
   }
 
-  void Split(const std::string& stage, const std::string& loop, int64_t size,
-             const std::string& outer, const std::string& inner) {
-    writer_.Do("split %" + stage + " " + loop + " " + std::to_string(size) +
-               " -> " + loop + outer + " " + loop + inner);
-  }
-
-  bool Pad(const std::string& product) {
-    if (plan_.is_exact) return true;
-    const std::string& axis =
-        StageOf(product).axes[static_cast<size_t>(plan_.steps)].name;
-    return writer_.Try("pad %" + product + " " + axis + " " +
-                       std::to_string(plan_.type.depth));
+  bool Pad(const StageRef& product) {
+    return plan_.is_exact ||
+           writer_.Try(PadReduction{.loop = StepsOf(product),
+                                    .factor = plan_.type.depth});
   }
 
   // Finds the factors that the product reads after the primitives applied so
   // far.
-  void FindFactors(const std::string& product) {
+  void FindFactors(const StageRef& product) {
     const Computation& c = writer_.computation();
-    const ComputationStage& stage = StageOf(product);
+    const ComputationStage& stage = writer_.StageAt(product);
     factors_.clear();
     ForEachLoad(c.pool, stage.values, [&](NodeId load) {
       factors_.push_back(
-          {c.buffers[c.pool[load].buffer].name, LanesOfCopy(stage, load),
-           IsConstantSlice(c, stage, load), c.pool[load].type,
+          {{c.buffers[c.pool[load].buffer].name},
+           LanesOfCopy(stage, load),
+           IsConstantSlice(c, stage, load),
+           c.pool[load].type,
            RowElementsOf(stage, load) * DTypeByteSize(c.pool[load].type),
            tensor::DependsOn(
                c.pool, load,
@@ -287,19 +309,18 @@ class MatrixScheduler {
 
   // Returns the number of neighbouring results that an invocation finishes at
   // once: a vector if possible, otherwise 1.
-  int64_t LanesOfRoot(const std::string& root,
-                      const std::string& product) const {
+  int64_t LanesOfRoot(const StageRef& root, const StageRef& product) const {
     constexpr int64_t kLanes = 4;
     const Computation& c = writer_.computation();
-    const StageShape shape(c, writer_.StageOf(root));
+    const StageShape shape(c, writer_.NumberOf(root));
     const auto extent = shape.Extent(plan_.columns);
     const bool is_whole = extent && *extent % plan_.ColumnsOfTile() == 0 &&
                           plan_.ColumnsOfTile() % kLanes == 0;
     // The stages between the product and the root, which may be computed at the
     // root's point.
-    std::set<std::string> between;
-    for (int i = writer_.StageOf(product) + 1; i < writer_.StageOf(root); ++i)
-      between.insert(c.stages[static_cast<size_t>(i)].name);
+    std::set<StageRef> between;
+    for (int i = writer_.NumberOf(product) + 1; i < writer_.NumberOf(root); ++i)
+      between.insert({c.stages[static_cast<size_t>(i)].name});
     const bool have_lanes =
         between.empty() || (plan_.columns == shape.spatial_count() - 1 &&
                             HaveLanes(c, root, between));
@@ -307,14 +328,11 @@ class MatrixScheduler {
                                                                       : 1;
   }
 
-  // Schedules the loops inside a tile. rest_of_rows, rest_of_columns: suffixes
-  // of the names of the loops over a tile's rows (and lines), and over its
-  // columns. Returns the loop over the tiles.
-  std::string ScheduleTile(const std::string& product, Names tiles,
-                           const std::string& rest_of_rows,
-                           const std::string& rest_of_columns) {
-    const ComputationStage& stage = StageOf(product);
-    const Names names = AxesOf(product);
+  // Schedules the product's loops inside a tile. Returns the loop over the
+  // tiles.
+  LoopRef ScheduleTile(const StageRef& product, const TileLoops& loops) {
+    const ComputationStage& stage = writer_.StageAt(product);
+    Loops tiles = loops.tiles;
     // If the stage has an `end`, its results are the pieces of stream-K
     // (jit/schedule/primitives/stream.cc): a range of slices has a piece in
     // each tile of results that it touches. One workgroup is to compute all
@@ -323,95 +341,96 @@ class MatrixScheduler {
     // (jit/gpu/phase_order.cc decides), and then a workgroup takes the next
     // piece of its range in each round. In other products a range is a task,
     // inside of which a loop runs over the pieces.
-    Names pieces;
+    Loops pieces;
     if (stage.end && !plan_.IsWide()) {
       pieces.push_back(tiles.front());
       tiles.erase(tiles.begin());
     }
-    Names reductions;
-    for (size_t a = names.size(); a < stage.axes.size(); ++a) {
+    Loops reductions;
+    for (size_t a = loops.within.size(); a < stage.axes.size(); ++a) {
       if (static_cast<int>(a) != plan_.steps)
-        reductions.push_back(stage.axes[a].name);
+        reductions.push_back({product, stage.axes[a].name});
     }
-    const std::string steps = stage.axes[static_cast<size_t>(plan_.steps)].name;
-    const auto name_of = [&](int axis) {
-      return names[static_cast<size_t>(axis)] +
-             (axis == plan_.columns ? rest_of_columns : rest_of_rows);
+    const auto within = [&](int axis) {
+      return loops.within[static_cast<size_t>(axis)];
     };
-    const std::string rows = name_of(plan_.rows);
-    const std::string columns = name_of(plan_.columns);
     const MatrixLoops of_rows =
         plan_.has_row_panels
-            ? SplitInTurns(product, rows, plan_.row_tile, plan_.type.rows)
-            : SplitMatrices(product, rows, plan_.row_tile, plan_.type.rows);
-    const MatrixLoops of_columns =
-        SplitMatrices(product, columns, plan_.column_tile, plan_.type.columns);
-    Split(product, steps, plan_.slice, "_slice", "_rest");
-    Split(product, steps + "_rest", plan_.type.depth, "_step", "_matrix");
-    Names subgroups;
+            ? SplitInTurns(within(plan_.rows), plan_.row_tile, plan_.type.rows)
+            : SplitMatrices(within(plan_.rows), plan_.row_tile,
+                            plan_.type.rows);
+    const MatrixLoops of_columns = SplitMatrices(
+        within(plan_.columns), plan_.column_tile, plan_.type.columns);
+    const auto [slice, rest] =
+        writer_.Split(StepsOf(product), plan_.slice, "_slice", "_rest");
+    const auto [step, matrix] =
+        writer_.Split(rest, plan_.type.depth, "_step", "_matrix");
+    Loops subgroups;
     if (plan_.lines >= 0 && plan_.line_tile > 1)
-      subgroups.push_back(name_of(plan_.lines));
+      subgroups.push_back(within(plan_.lines));
     // Consecutive subgroups have different columns, or, in wide products,
     // different rows.
     subgroups.push_back((plan_.IsWide() ? of_columns : of_rows).subgroup);
     subgroups.push_back((plan_.IsWide() ? of_rows : of_columns).subgroup);
-    Names order = tiles;
+    Loops order = tiles;
     Append(order, pieces);
     Append(order, reductions);
-    std::string slice = steps + "_slice";
-    const std::string step = steps + "_rest_step";
     order.push_back(slice);
     const size_t first = order.size();
     Append(order, subgroups);
     Append(order, {step, of_rows.count, of_columns.count, of_rows.matrix,
-                   of_columns.matrix, steps + "_rest_matrix"});
-    writer_.Reorder(product, order);
-    const std::string tasks =
-        writer_.FuseLoops(product, 0, tiles.size(), "tasks");
-    const std::string bound = writer_.FuseLoops(
+                   of_columns.matrix, matrix});
+    writer_.Reorder(order);
+    const LoopRef tasks = writer_.FuseLoops(product, 0, tiles.size(), "tasks");
+    const LoopRef bound = writer_.FuseLoops(
         product, first - tiles.size() + (tiles.empty() ? 0 : 1),
         subgroups.size(), "subgroups");
     // Fuses the loops around the slices with the loop over slices, so that the
     // ring of slices is filled only once, before the fused loop.
+    LoopRef turns = slice;
     if (plan_.turns_together) {
-      slice =
+      turns =
           writer_.FuseLoops(product, (tiles.empty() ? 0 : 1) + pieces.size(),
                             reductions.size() + 1, "turns");
     }
-    const std::string at = " %" + product + " ";
     const int64_t written = plan_.row_tile.matrices *
                             plan_.column_tile.matrices *
                             (plan_.slice / plan_.type.depth);
-    if (written <= kMaxWrittenOut) writer_.Do("unroll" + at + step);
-    writer_.Do("unroll" + at + of_rows.count);
-    writer_.Do("unroll" + at + of_columns.count);
-    CopyFactors(product, slice);
-    writer_.Do("multiply_matrices" + at + bound + " " + of_rows.matrix + " " +
-               of_columns.matrix + " " + steps + "_rest_matrix");
+    if (written <= kMaxWrittenOut) writer_.Do(Unroll{step});
+    writer_.Do(Unroll{of_rows.count});
+    writer_.Do(Unroll{of_columns.count});
+    CopyFactors(turns);
+    writer_.Do(MultiplyMatrices{.subgroups = bound,
+                                .rows = of_rows.matrix,
+                                .columns = of_columns.matrix,
+                                .steps = matrix});
     if (!copies_.empty() && writer_.status().ok())
       LoadSlicesAhead(copies_, writer_);
     return tasks;
   }
 
-  // Names of the loops of rows or columns of a tile.
+  // The loops of rows or columns of a tile.
   struct MatrixLoops {
-    std::string subgroup, count, matrix;
+    LoopRef subgroup, count, matrix;
   };
   // Splits the loop so that each subgroup has matrices that are next to each
   // other.
-  MatrixLoops SplitMatrices(const std::string& product, const std::string& loop,
-                            const GpuMatrixTile& tile, int64_t size) {
-    Split(product, loop, tile.matrices * size, "_subgroup", "_part");
-    Split(product, loop + "_part", size, "_count", "_matrix");
-    return {loop + "_subgroup", loop + "_part_count", loop + "_part_matrix"};
+  MatrixLoops SplitMatrices(const LoopRef& loop, const GpuMatrixTile& tile,
+                            int64_t size) {
+    const auto [subgroup, part] =
+        writer_.Split(loop, tile.matrices * size, "_subgroup", "_part");
+    const auto [count, matrix] = writer_.Split(part, size, "_count", "_matrix");
+    return {.subgroup = subgroup, .count = count, .matrix = matrix};
   }
   // Splits the loop so that consecutive matrices belong to consecutive
   // subgroups.
-  MatrixLoops SplitInTurns(const std::string& product, const std::string& loop,
-                           const GpuMatrixTile& tile, int64_t size) {
-    Split(product, loop, tile.subgroups * size, "_count", "_turn");
-    Split(product, loop + "_turn", size, "_subgroup", "_matrix");
-    return {loop + "_turn_subgroup", loop + "_count", loop + "_turn_matrix"};
+  MatrixLoops SplitInTurns(const LoopRef& loop, const GpuMatrixTile& tile,
+                           int64_t size) {
+    const auto [count, turn] =
+        writer_.Split(loop, tile.subgroups * size, "_count", "_turn");
+    const auto [subgroup, matrix] =
+        writer_.Split(turn, size, "_subgroup", "_matrix");
+    return {.subgroup = subgroup, .count = count, .matrix = matrix};
   }
 
   // Returns the padding of a slice's rows in elements. If rows are an even
@@ -432,31 +451,34 @@ class MatrixScheduler {
     return is_even ? kCopiedBytes / bytes : 0;
   }
 
-  void CopyFactors(const std::string& product, const std::string& slice) {
+  // Copies slices of the factors. slices: the product's loop over slices.
+  void CopyFactors(const LoopRef& slices) {
+    const StageRef& product = slices.stage;
     copies_.clear();
     for (const Factor& factor : factors_) {
-      std::string copy = factor.buffer;
+      StageRef copy{factor.buffer.name};
       if (!factor.is_gathered) {
-        copy = NameOfSlice(writer_.computation(), product, copy);
-        writer_.Do("cache_read %" + product + " %" + factor.buffer +
-                   factor.dims + " -> " + copy);
+        copy = {NameOfSlice(writer_.computation(), product, factor.buffer)};
+        writer_.Do(CacheRead{.reader = product,
+                             .buffer = factor.buffer,
+                             .dims = factor.dims,
+                             .copy = copy.name});
       }
-      const RowFactors::Loop at =
-          factor.around.value_or(RowFactors::Loop{product, slice});
-      writer_.Do("compute_at %" + copy + " %" + at.stage + " " + at.loop);
+      writer_.Do(
+          ComputeAt{.producer = copy, .loop = factor.around.value_or(slices)});
       // If an error occurred, some load cannot be read from slices, and the
       // caller tries another schedule.
       if (!writer_.status().ok()) return;
       const int64_t padding = RowPadding(factor);
-      if (padding != 0)
-        writer_.Do("pad_rows %" + copy + " " + std::to_string(padding));
-      const std::string rounds =
+      if (padding != 0) writer_.Do(PadRows{.stage = copy, .elements = padding});
+      const std::optional<LoopRef> rounds =
           BindTogether(copy, Threads(), factor.lanes, writer_);
       const bool is_ahead = factor.around && factor.is_of_columns;
       if (!plan_.is_double && !is_ahead) continue;
       copies_.push_back(
           {.stage = copy,
-           .rounds = rounds,
+           // A copy with one point has no loop to unroll.
+           .rounds = rounds.value_or(LoopRef{copy, ""}),
            .by_registers = plan_.by_registers,
            .slots = is_ahead ? kSlotsOfTurn : plan_.slots,
            // Copies of wide products start after the arithmetic (`late`), and
@@ -495,9 +517,10 @@ bool MayStoreDirectly(const Computation& c, int number,
          is_whole(plan.columns, plan.type.columns);
 }
 
-bool MayBeMatrices(const jit::GpuModel& gpu, const std::string& root,
-                   const std::string& product, const Computation& c) {
-  return !gpu.matrices.empty() && StoresAreDistinct(c, c.FindStage(product)) &&
+bool MayBeMatrices(const jit::GpuModel& gpu, const StageRef& root,
+                   const StageRef& product, const Computation& c) {
+  return !gpu.matrices.empty() &&
+         StoresAreDistinct(c, c.FindStage(product.name)) &&
          (root == product || IsReadInPlace(c, product));
 }
 
@@ -512,12 +535,12 @@ ProductCost CostOfPlan(const MatrixPlan& plan) {
 }
 
 // Packs constant factors, if the product may be computed with matrices.
-void PackFactors(const jit::GpuModel& gpu, const std::string& product,
-                 std::set<std::string>& done, Schedule& schedule) {
+void PackFactors(const jit::GpuModel& gpu, const StageRef& product,
+                 std::set<StageRef>& done, Schedule& schedule) {
   ScheduleWriter writer(schedule);
   for (const bool through_memory : {false, true}) {
     const std::optional<MatrixPlan> plan = PlanMatricesOnGpu(
-        gpu, schedule.computation(), writer.StageOf(product), through_memory);
+        gpu, schedule.computation(), writer.NumberOf(product), through_memory);
     if (!plan) continue;
     return PackConstantsForMatrices(gpu, product, plan->steps, done, writer);
   }
@@ -526,22 +549,23 @@ void PackFactors(const jit::GpuModel& gpu, const std::string& product,
 }  // namespace
 
 bool ScheduleMatricesOfRows(const jit::GpuModel& gpu, const MatrixPlan& plan,
-                            const std::string& product,
-                            const RowFactors& factors, ScheduleWriter& writer) {
+                            const StageRef& product, const RowFactors& factors,
+                            ScheduleWriter& writer) {
   return MatrixScheduler(gpu, plan, writer).StoreRows(product, factors);
 }
 
-std::optional<ProductCost> CostOfMatricesOnGpu(
-    const jit::GpuModel& gpu, const std::string& root,
-    const std::string& product, const std::set<std::string>& done,
-    const Schedule& schedule) {
+std::optional<ProductCost> CostOfMatricesOnGpu(const jit::GpuModel& gpu,
+                                               const StageRef& root,
+                                               const StageRef& product,
+                                               const std::set<StageRef>& done,
+                                               const Schedule& schedule) {
   if (!MayBeMatrices(gpu, root, product, schedule.computation()))
     return std::nullopt;
   Schedule packed = schedule;
-  std::set<std::string> packed_done = done;
+  std::set<StageRef> packed_done = done;
   if (!gpu.transposes_matrices) PackFactors(gpu, product, packed_done, packed);
   const Computation& c = packed.computation();
-  const int number = c.FindStage(product);
+  const int number = c.FindStage(product.name);
   for (const bool directly : {true, false}) {
     if (directly && root != product) continue;
     const std::optional<MatrixPlan> plan =
@@ -553,30 +577,30 @@ std::optional<ProductCost> CostOfMatricesOnGpu(
 }
 
 std::optional<ProductCost> TileOfRangesOnGpu(const jit::GpuModel& gpu,
-                                             const std::string& product,
+                                             const StageRef& product,
                                              const Schedule& schedule) {
   const Computation& c = schedule.computation();
   if (!MayBeMatrices(gpu, product, product, c)) return std::nullopt;
   const auto plan =
-      PlanMatricesOnGpu(gpu, c, c.FindStage(product), /*through_memory=*/false,
-                        {.of_ranges = true});
+      PlanMatricesOnGpu(gpu, c, c.FindStage(product.name),
+                        /*through_memory=*/false, {.of_ranges = true});
   return plan ? std::optional(CostOfPlan(*plan)) : std::nullopt;
 }
 
-std::optional<std::string> ScheduleMatricesOnGpu(const jit::GpuModel& gpu,
-                                                 const std::string& root,
-                                                 const std::string& product,
-                                                 std::set<std::string>& done,
-                                                 ScheduleWriter& writer) {
+std::optional<LoopRef> ScheduleMatricesOnGpu(const jit::GpuModel& gpu,
+                                             const StageRef& root,
+                                             const StageRef& product,
+                                             std::set<StageRef>& done,
+                                             ScheduleWriter& writer) {
   if (!MayBeMatrices(gpu, root, product, writer.computation()))
     return std::nullopt;
   // Constant factors may have to be packed before their slices are copied, so
   // they are packed in a copy of the schedule first.
   Schedule packed = writer.schedule();
-  std::set<std::string> packed_done = done;
+  std::set<StageRef> packed_done = done;
   if (!gpu.transposes_matrices) PackFactors(gpu, product, packed_done, packed);
   const Computation& c = packed.computation();
-  const int number = c.FindStage(product);
+  const int number = c.FindStage(product.name);
   // Instructions of several subgroups (wide ones) have requirements that are
   // known only after lowering, most of all if both factors are in panels. So a
   // tile for them is tried first, and then a tile without them.
@@ -598,9 +622,9 @@ std::optional<std::string> ScheduleMatricesOnGpu(const jit::GpuModel& gpu,
         plan->has_row_panels = has_row_panels;
         Schedule trial = packed;
         ScheduleWriter trial_writer(trial);
-        std::set<std::string> trial_done = packed_done;
+        std::set<StageRef> trial_done = packed_done;
         MatrixScheduler scheduler(*model, *plan, trial_writer);
-        std::optional<std::string> point =
+        std::optional<LoopRef> point =
             directly ? scheduler.StoreDirectly(product)
                      : scheduler.StoreForRoot(root, product, trial_done);
         // Alignment and strides are known only after lowering, so the trial

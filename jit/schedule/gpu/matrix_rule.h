@@ -25,9 +25,9 @@
 #include <cstdint>
 #include <optional>
 #include <set>
-#include <string>
 
 #include "jit/loops/analysis/matrix_operation.h"
+#include "jit/schedule/core/steps.h"
 #include "jit/schedule/gpu/costs.h"
 #include "jit/schedule/rules/schedule_writer.h"
 #include "jit/target/gpu_model.h"
@@ -111,21 +111,18 @@ std::optional<MatrixPlan> PlanMatricesOnGpu(
 
 // Says where a product that is computed for a tile of rows finds its factors.
 struct RowFactors {
-  // Names of the buffers that are in memory of the workgroup already. Slices of
-  // other buffers are copied.
-  std::set<std::string> resident;
-  // Names of the stages that compute a factor for this product alone: each
-  // slice of the factor is computed just before the product reads it.
-  std::set<std::string> gathered;
+  // The buffers that are in memory of the workgroup already. Slices of other
+  // buffers are copied.
+  std::set<BufferRef> resident;
+  // The stages that compute a factor for this product alone: each slice of the
+  // factor is computed just before the product reads it.
+  std::set<StageRef> gathered;
   // Only for products with one slice: the serial loops around the product in
   // which slices of its factors are copied. The slice of the rows' factor is
   // copied in loop `rows`, that of the columns' factor in loop `columns`, one
   // iteration ahead. If not set, slices are copied in the product's own loop
   // over slices.
-  struct Loop {
-    std::string stage, loop;
-  };
-  std::optional<Loop> rows, columns;
+  std::optional<LoopRef> rows, columns;
   // number of subgroups of the workgroup; all of them copy slices
   int64_t subgroups = 0;
 };
@@ -135,30 +132,31 @@ struct RowFactors {
 // after the other, with results in memory of the workgroup. Returns false if
 // some primitive is refused.
 bool ScheduleMatricesOfRows(const jit::GpuModel& gpu, const MatrixPlan& plan,
-                            const std::string& product,
-                            const RowFactors& factors, ScheduleWriter& writer);
+                            const StageRef& product, const RowFactors& factors,
+                            ScheduleWriter& writer);
 
 // Returns the cost of the tile that ScheduleMatricesOnGpu would try first, in
 // the model of costs.h; nullopt if ScheduleMatricesOnGpu does not apply.
-std::optional<ProductCost> CostOfMatricesOnGpu(
-    const jit::GpuModel& gpu, const std::string& root,
-    const std::string& product, const std::set<std::string>& done,
-    const Schedule& schedule);
+std::optional<ProductCost> CostOfMatricesOnGpu(const jit::GpuModel& gpu,
+                                               const StageRef& root,
+                                               const StageRef& product,
+                                               const std::set<StageRef>& done,
+                                               const Schedule& schedule);
 
 // Returns the cost of the best tile for ranges of the sum's slices (the
 // primitive stream); nullopt if no tile of matrices fits the product.
 std::optional<ProductCost> TileOfRangesOnGpu(const jit::GpuModel& gpu,
-                                             const std::string& product,
+                                             const StageRef& product,
                                              const Schedule& schedule);
 
 // Schedules the product, which is `root` or computed point by point for it.
 // Returns, like ScheduleProductOnGpu, the innermost loop of the root, in which
 // a point of it is computed; nullopt if the rule does not apply.
-std::optional<std::string> ScheduleMatricesOnGpu(const jit::GpuModel& gpu,
-                                                 const std::string& root,
-                                                 const std::string& product,
-                                                 std::set<std::string>& done,
-                                                 ScheduleWriter& writer);
+std::optional<LoopRef> ScheduleMatricesOnGpu(const jit::GpuModel& gpu,
+                                             const StageRef& root,
+                                             const StageRef& product,
+                                             std::set<StageRef>& done,
+                                             ScheduleWriter& writer);
 
 }  // namespace ember::schedule
 

@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <optional>
 #include <set>
-#include <string>
 #include <vector>
 
 #include "base/rounding.h"
@@ -31,63 +30,57 @@ bool IsWorkOfPoint(const jit::GpuModel& gpu, const StageShape& stage,
 
 // Splits the stage's loop number `position` into vectors of `lanes` lanes, and
 // returns the loop over lanes.
-std::string SplitLanes(const std::string& name, size_t position, int64_t lanes,
-                       ScheduleWriter& writer) {
-  const std::string loop = writer.LoopsOf(name)[position];
-  writer.Do("split %" + name + " " + loop + " " + std::to_string(lanes) +
-            " -> " + loop + "_vector " + loop + "_lane");
-  return loop + "_lane";
+LoopRef SplitLanes(const StageRef& stage, size_t position, int64_t lanes,
+                   ScheduleWriter& writer) {
+  const LoopRef loop = writer.LoopsOf(stage)[position];
+  return writer.Split(loop, lanes, "_vector", "_lane").inner;
 }
 
 }  // namespace
 
-std::set<std::string> JoinPoints(const jit::GpuModel& gpu,
-                                 const std::string& root,
-                                 const std::string& loop, int first,
-                                 std::set<std::string>& done,
-                                 ScheduleWriter& writer) {
-  std::set<std::string> joined;
+std::set<StageRef> JoinPoints(const jit::GpuModel& gpu, const StageRef& root,
+                              const LoopRef& loop, int first,
+                              std::set<StageRef>& done,
+                              ScheduleWriter& writer) {
+  std::set<StageRef> joined;
   const Computation& c = writer.computation();
-  for (int p = writer.StageOf(root) - 1; p >= first; --p) {
-    const std::string name = c.stages[p].name;
-    if (done.contains(name) || StageShape(c, p).SharesOperands() ||
+  for (int p = writer.NumberOf(root) - 1; p >= first; --p) {
+    const StageRef stage{c.stages[p].name};
+    if (done.contains(stage) || StageShape(c, p).SharesOperands() ||
         !StoresAreIdentity(c, p)) {
       continue;
     }
-    const int number = writer.StageOf(root);
+    const int number = writer.NumberOf(root);
     if (!IsWorkOfPoint(gpu, StageShape(c, p), StageShape(c, number))) continue;
-    const int at = writer.schedule().plan(number).FindLoop(loop);
+    const int at = writer.schedule().plan(number).FindLoop(loop.name);
     if (IsComputedOnce(writer.schedule(), p, number, at) &&
-        writer.Try("compute_at %" + name + " %" + root + " " + loop)) {
-      done.insert(name);
-      joined.insert(name);
+        writer.Try(ComputeAt{.producer = stage, .loop = loop})) {
+      done.insert(stage);
+      joined.insert(stage);
     }
   }
   return joined;
 }
 
-bool VectorizeLast(const std::string& stage, ScheduleWriter& writer) {
-  const int spatial =
-      writer.computation().stages[writer.StageOf(stage)].spatial_count;
+bool VectorizeLast(const StageRef& stage, ScheduleWriter& writer) {
+  const int spatial = writer.StageAt(stage).spatial_count;
   if (spatial == 0) return false;
-  const std::vector<std::string> loops = writer.LoopsOf(stage);
-  std::vector<std::string> order = loops;
+  const std::vector<LoopRef> loops = writer.LoopsOf(stage);
+  std::vector<LoopRef> order = loops;
   const auto last = order.begin() + spatial - 1;
   std::rotate(last, last + 1, order.end());
-  if (order != loops) writer.Reorder(stage, order);
-  return writer.Try("vectorize %" + stage + " " + order.back());
+  if (order != loops) writer.Reorder(order);
+  return writer.Try(Vectorize{order.back()});
 }
 
-std::optional<std::string> SchedulePoints(const jit::GpuModel& gpu,
-                                          const std::string& name,
-                                          int64_t lanes,
-                                          ScheduleWriter& writer) {
-  const int number = writer.StageOf(name);
+std::optional<LoopRef> SchedulePoints(const jit::GpuModel& gpu,
+                                      const StageRef& stage, int64_t lanes,
+                                      ScheduleWriter& writer) {
+  const int number = writer.NumberOf(stage);
   size_t together = 0;  // number of axes that are fused, from the last one back
   int64_t extent = 1;   // number of points of the fused axes
   bool is_constant = true;
   size_t count = 0;
-  std::string lane;
   {
     const Computation& c = writer.computation();
     if (!StoresAreDistinct(c, number)) return std::nullopt;
@@ -109,49 +102,44 @@ std::optional<std::string> SchedulePoints(const jit::GpuModel& gpu,
       extent = std::min(extent * size, int64_t{1} << 40);
     }
   }
-  if (lanes > 1) lane = SplitLanes(name, count - 1, lanes, writer);
-  std::string item =
-      writer.FuseLoops(name, count - together, together, "points");
+  std::optional<LoopRef> lane;
+  if (lanes > 1) lane = SplitLanes(stage, count - 1, lanes, writer);
+  LoopRef item = writer.FuseLoops(stage, count - together, together, "points");
   size_t outer = count - together;
   if (!is_constant || extent > gpu.workgroup_size) {
-    const std::string size = std::to_string(gpu.workgroup_size);
-    writer.Do("split %" + name + " " + item + " " + size + " -> " + item +
-              "_group " + item + "_item");
-    item += "_item";
+    item = writer.Split(item, gpu.workgroup_size, "_group", "_item").inner;
     ++outer;
   }
-  const std::string tasks = writer.FuseLoops(name, 0, outer, "tasks");
-  if (outer > 0) writer.Do("parallel %" + name + " " + tasks);
-  writer.Do("bind %" + name + " " + item);
-  if (lane.empty()) return item;
-  std::vector<std::string> order = writer.LoopsOf(name);
-  std::erase(order, lane);
-  order.push_back(lane);
-  writer.Reorder(name, order);
-  writer.Do("vectorize %" + name + " " + lane);
+  const LoopRef tasks = writer.FuseLoops(stage, 0, outer, "tasks");
+  if (outer > 0) writer.Do(Parallel{tasks});
+  writer.Do(Bind{item});
+  if (!lane) return item;
+  std::vector<LoopRef> order = writer.LoopsOf(stage);
+  std::erase(order, *lane);
+  order.push_back(*lane);
+  writer.Reorder(order);
+  writer.Do(Vectorize{*lane});
   return item;
 }
 
-std::string BindTogether(const std::string& name, int64_t count, int64_t lanes,
-                         ScheduleWriter& writer) {
-  const int number = writer.StageOf(name);
-  const int spatial = writer.computation().stages[number].spatial_count;
-  if (spatial == 0) return "";
-  std::string lane;
+std::optional<LoopRef> BindTogether(const StageRef& stage, int64_t count,
+                                    int64_t lanes, ScheduleWriter& writer) {
+  const int spatial = writer.StageAt(stage).spatial_count;
+  if (spatial == 0) return std::nullopt;
+  std::optional<LoopRef> lane;
   if (lanes > 1)
-    lane = SplitLanes(name, static_cast<size_t>(spatial) - 1, lanes, writer);
-  const std::string all =
-      writer.FuseLoops(name, 0, static_cast<size_t>(spatial), "all");
-  writer.Do("split %" + name + " " + all + " " + std::to_string(count) +
-            " -> " + all + "_round " + all + "_item");
+    lane = SplitLanes(stage, static_cast<size_t>(spatial) - 1, lanes, writer);
+  const LoopRef all =
+      writer.FuseLoops(stage, 0, static_cast<size_t>(spatial), "all");
+  const auto [round, item] = writer.Split(all, count, "_round", "_item");
   // The rounds store different elements, but barriers treat a buffer as a
   // whole: an invocation runs all rounds before the next barrier.
-  std::vector<std::string> order = {all + "_item", all + "_round"};
-  if (!lane.empty()) order.push_back(lane);
-  writer.Reorder(name, order);
-  writer.Do("bind %" + name + " " + all + "_item");
-  if (!lane.empty()) writer.Do("vectorize %" + name + " " + lane);
-  return all + "_round";
+  std::vector<LoopRef> order = {item, round};
+  if (lane) order.push_back(*lane);
+  writer.Reorder(order);
+  writer.Do(Bind{item});
+  if (lane) writer.Do(Vectorize{*lane});
+  return round;
 }
 
 }  // namespace ember::schedule

@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "jit/schedule/core/dependences.h"
@@ -23,9 +25,9 @@ using tensor::Opcode;
 
 // The slice of an operand that is copied to shared memory.
 struct Slice {
-  std::string buffer;
-  std::string layout;  // order of the copy's dims; empty: unchanged
-  int64_t lanes = 1;   // number of neighbours that an invocation copies at once
+  BufferRef buffer;
+  std::vector<LayoutDim> layout;  // the copy's dims; empty: unchanged
+  int64_t lanes = 1;  // number of neighbours that an invocation copies at once
   // true if all slices have the same size, which is known when compiling
   bool is_constant = false;
   int64_t bytes = 0;  // bytes of an element
@@ -33,18 +35,21 @@ struct Slice {
 
 // Returns the layout with the dim that moves along v last, so that neighbouring
 // invocations read neighbouring elements.
-std::string LayoutOf(const Computation& c, const ComputationStage& stage,
-                     NodeId load, int v) {
+std::vector<LayoutDim> LayoutOf(const Computation& c,
+                                const ComputationStage& stage, NodeId load,
+                                int v) {
   const tensor::Node& node = c.pool[load];
-  if (node.opcode != Opcode::kLoad) return "";
+  if (node.opcode != Opcode::kLoad) return {};
   const size_t rank = c.buffers[node.buffer].extents.size();
-  std::string layout, last;
+  std::vector<LayoutDim> layout, last;
   for (size_t d = 0; d < rank; ++d) {
     const bool is_along = node.operands[d] == stage.axes[v].variable;
-    (is_along ? last : layout) += " " + std::to_string(d);
-    if (is_along && d + 1 == rank) return "";
+    (is_along ? last : layout).push_back({.dim = d});
+    if (is_along && d + 1 == rank) return {};
   }
-  return last.empty() ? "" : layout + last;
+  if (last.empty()) return {};
+  layout.insert(layout.end(), last.begin(), last.end());
+  return layout;
 }
 
 // Returns the number of lanes along the last dim of the copy, if whole vectors
@@ -86,12 +91,12 @@ std::vector<Slice> SlicesOf(const ProductOnGpu& product,
   for (size_t l = 0; l < tile.share.size(); ++l) {
     if (!tile.share[l]) continue;
     const NodeId load = shape.loads()[l];
-    const std::string& buffer = c.buffers[c.pool[load].buffer].name;
+    const BufferRef buffer{c.buffers[c.pool[load].buffer].name};
     const bool known = std::ranges::any_of(
         slices, [&](const Slice& slice) { return slice.buffer == buffer; });
     if (known) continue;
     if (product.dots) {
-      slices.push_back({buffer, "", product.dots->count});
+      slices.push_back({buffer, {}, product.dots->count});
       continue;
     }
     slices.push_back({buffer, LayoutOf(c, shape.stage(), load, tile.v),
@@ -102,232 +107,274 @@ std::vector<Slice> SlicesOf(const ProductOnGpu& product,
   return slices;
 }
 
+// A product, and how it is computed.
+struct ProductPlan {
+  StageRef product;
+  std::optional<GpuDots> dots;
+  WorkgroupTile tile;
+  std::vector<Slice> slices;
+};
+
+// The loops of an axis in a tile.
+struct AxisLoops {
+  LoopRef tile, registers, thread;
+  std::optional<LoopRef> lane;
+};
+
 // Splits axis a into a_tile, a_register and a_thread, and a_lane if there are
 // lanes.
-void SplitAxis(const std::string& stage, const std::string& axis,
-               const AxisTile& tile, ScheduleWriter& writer) {
-  const std::string at = "split %" + stage + " " + axis;
-  writer.Do(at + " " + std::to_string(tile.size()) + " -> " + axis + "_tile " +
-            axis + "_rest");
+AxisLoops SplitAxis(const LoopRef& axis, const AxisTile& tile,
+                    ScheduleWriter& writer) {
+  const auto [outer, rest] = writer.Split(axis, tile.size(), "_tile", "_rest");
+  const auto part = [&](const std::string& suffix) {
+    return LoopRef{axis.stage, axis.name + suffix};
+  };
+  AxisLoops loops{
+      .tile = outer, .registers = part("_register"), .thread = part("_thread")};
   if (tile.lanes == 1) {
-    writer.Do(at + "_rest " + std::to_string(tile.threads) + " -> " + axis +
-              "_register " + axis + "_thread");
-    return;
+    writer.Do(Split{.loop = rest,
+                    .factor = tile.threads,
+                    .outer = loops.registers.name,
+                    .inner = loops.thread.name});
+    return loops;
   }
-  writer.Do(at + "_rest " + std::to_string(tile.threads * tile.lanes) + " -> " +
-            axis + "_register " + axis + "_vector");
-  writer.Do(at + "_vector " + std::to_string(tile.lanes) + " -> " + axis +
-            "_thread " + axis + "_lane");
+  const LoopRef vector = part("_vector");
+  loops.lane = part("_lane");
+  writer.Do(Split{.loop = rest,
+                  .factor = tile.threads * tile.lanes,
+                  .outer = loops.registers.name,
+                  .inner = vector.name});
+  writer.Do(Split{.loop = vector,
+                  .factor = tile.lanes,
+                  .outer = loops.thread.name,
+                  .inner = loops.lane->name});
+  return loops;
 }
 
-// The names of a stage's loops in a tile.
+// The loops of a stage in a tile.
 struct TileLoops {
-  std::vector<std::string> tiles;
-  std::vector<std::string> threads;
-  std::vector<std::string> registers;
-  std::string lanes;  // the loop over lanes; empty: none
+  std::vector<LoopRef> tiles;
+  std::vector<LoopRef> threads;
+  std::vector<LoopRef> registers;
+  std::optional<LoopRef> lanes;
 
   // Returns the innermost loops, each over points of the tile.
-  std::vector<std::string> Points() const {
-    std::vector<std::string> points = registers;
-    if (!lanes.empty()) points.push_back(lanes);
+  std::vector<LoopRef> Points() const {
+    std::vector<LoopRef> points = registers;
+    if (lanes) points.push_back(*lanes);
     return points;
   }
 };
 
-TileLoops SplitTile(const std::string& stage, const WorkgroupTile& tile,
+TileLoops SplitTile(const StageRef& stage, const WorkgroupTile& tile,
                     ScheduleWriter& writer) {
   TileLoops loops;
-  std::vector<std::string> axes;
-  const int number = writer.StageOf(stage);
+  std::vector<LoopRef> axes;
   for (size_t a = 0; a < tile.axes.size(); ++a)
-    axes.push_back(writer.computation().stages[number].axes[a].name);
+    axes.push_back({stage, writer.StageAt(stage).axes[a].name});
   for (size_t a = 0; a < axes.size(); ++a) {
     if (tile.axes[a].size() == 1) {
       loops.tiles.push_back(axes[a]);
       continue;
     }
-    SplitAxis(stage, axes[a], tile.axes[a], writer);
-    loops.tiles.push_back(axes[a] + "_tile");
-    loops.threads.push_back(axes[a] + "_thread");
-    loops.registers.push_back(axes[a] + "_register");
-    if (tile.axes[a].lanes > 1) loops.lanes = axes[a] + "_lane";
+    const AxisLoops axis = SplitAxis(axes[a], tile.axes[a], writer);
+    loops.tiles.push_back(axis.tile);
+    loops.threads.push_back(axis.thread);
+    loops.registers.push_back(axis.registers);
+    if (axis.lane) loops.lanes = axis.lane;
   }
   return loops;
 }
 
-// Returns the names of a stage's reductions except axis `without`. The loop
-// over words of dot loops is last.
-std::vector<std::string> ReductionsOf(const Computation& c, int number,
-                                      int without,
-                                      const std::optional<GpuDots>& dots) {
-  const ComputationStage& stage = c.stages[number];
-  std::vector<std::string> names;
+// Returns a stage's reductions except axis `without`. The loop over words of
+// dot loops is last.
+std::vector<LoopRef> ReductionsOf(const ComputationStage& stage, int without,
+                                  const std::optional<GpuDots>& dots) {
+  std::vector<LoopRef> loops;
   for (int a = stage.spatial_count; a < static_cast<int>(stage.axes.size());
        ++a) {
     if (a != without && !(dots && a == dots->axis))
-      names.push_back(stage.axes[a].name);
+      loops.push_back({{stage.name}, stage.axes[a].name});
   }
-  if (dots && dots->axis != without) names.push_back(dots->steps);
-  return names;
+  if (dots && dots->axis != without) loops.push_back(dots->steps);
+  return loops;
 }
 
-void Append(std::vector<std::string>& names,
-            const std::vector<std::string>& more) {
-  names.insert(names.end(), more.begin(), more.end());
+void Append(std::vector<LoopRef>& loops, const std::vector<LoopRef>& more) {
+  loops.insert(loops.end(), more.begin(), more.end());
 }
 
 // Fuses the loops of invocations, which begin at position `first`, and marks
 // the loops of the tile.
-void MarkTile(const std::string& stage, const TileLoops& loops, size_t first,
+void MarkTile(const StageRef& stage, const TileLoops& loops, size_t first,
               ScheduleWriter& writer) {
-  const std::string invocations =
+  const LoopRef invocations =
       writer.FuseLoops(stage, first, loops.threads.size(), "invocations");
-  writer.Do("bind %" + stage + " " + invocations);
-  for (const std::string& loop : loops.registers)
-    writer.Do("unroll %" + stage + " " + loop);
-  if (!loops.lanes.empty())
-    writer.Do("vectorize %" + stage + " " + loops.lanes);
+  writer.Do(Bind{invocations});
+  for (const LoopRef& loop : loops.registers) writer.Do(Unroll{loop});
+  if (loops.lanes) writer.Do(Vectorize{*loops.lanes});
+}
+
+// Makes a stage that copies the slice for the product. Returns nullopt if the
+// primitive is refused, because an index comes from data or loads of the buffer
+// differ: invocations then read the operand itself.
+std::optional<StageRef> CopySlice(const StageRef& product, const Slice& slice,
+                                  ScheduleWriter& writer) {
+  const StageRef copy{NameOfSlice(writer.computation(), product, slice.buffer)};
+  const Pack packed{.reader = product,
+                    .buffer = slice.buffer,
+                    .layout = slice.layout,
+                    .copy = copy.name};
+  const CacheRead read{
+      .reader = product, .buffer = slice.buffer, .copy = copy.name};
+  const bool made =
+      (!slice.layout.empty() && writer.Try(packed)) || writer.Try(read);
+  return made ? std::optional(copy) : std::nullopt;
+}
+
+// Copies slices of the product's operands in the loop `at`.
+void CopySlices(const ProductPlan& plan, const LoopRef& at,
+                ScheduleWriter& writer) {
+  const WorkgroupTile& tile = plan.tile;
+  std::vector<SliceCopy> copies;
+  for (const Slice& operand : plan.slices) {
+    const auto copy = CopySlice(plan.product, operand, writer);
+    if (!copy) continue;
+    writer.Do(ComputeAt{.producer = *copy, .loop = at});
+    const auto rounds =
+        BindTogether(*copy, tile.Threads(), operand.lanes, writer);
+    copies.push_back({.stage = *copy,
+                      .rounds = rounds.value_or(LoopRef{*copy, ""}),
+                      .by_registers = tile.by_registers,
+                      .slots = tile.slots,
+                      .is_constant = operand.is_constant,
+                      .bytes_at_once = operand.lanes * operand.bytes});
+  }
+  if (tile.is_double) LoadSlicesAhead(copies, writer);
 }
 
 // Schedules the product's loops inside a tile, and the slices of its operands.
-void ScheduleTile(const std::string& product, const WorkgroupTile& tile,
-                  const std::vector<Slice>& slices, const TileLoops& loops,
-                  const std::optional<GpuDots>& dots, ScheduleWriter& writer) {
-  std::vector<std::string> order = loops.tiles;
-  const int number = writer.StageOf(product);
-  Append(order, ReductionsOf(writer.computation(), number,
+void ScheduleTile(const ProductPlan& plan, const TileLoops& loops,
+                  ScheduleWriter& writer) {
+  const auto& [product, dots, tile, slices] = plan;
+  std::vector<LoopRef> order = loops.tiles;
+  Append(order, ReductionsOf(writer.StageAt(product),
                              slices.empty() ? -1 : tile.k, dots));
   size_t first = loops.tiles.size();
-  std::string slice;
+  LoopRef slice{product, ""};  // the loop over slices, if there are any
   if (!slices.empty()) {
-    const std::string k =
+    const LoopRef k =
         dots ? dots->steps
-             : writer.computation().stages[number].axes[tile.k].name;
-    slice = k + "_slice";
-    writer.Do("split %" + product + " " + k + " " + std::to_string(tile.slice) +
-              " -> " + slice + " " + k + "_step");
+             : LoopRef{product, writer.StageAt(product).axes[tile.k].name};
+    const auto loops_of_k = writer.Split(k, tile.slice, "_slice", "_step");
+    slice = loops_of_k.outer;
     order.push_back(slice);
     first = order.size();
-    order.push_back(k + "_step");
+    order.push_back(loops_of_k.inner);
   }
   order.insert(order.begin() + static_cast<std::ptrdiff_t>(first),
                loops.threads.begin(), loops.threads.end());
-  std::string steps;  // name of the loop over the unrolled steps of the sum
+  std::optional<LoopRef> steps;  // the loop over unrolled steps of the sum
   if (tile.steps > 1) {
-    const std::string k = order.back();
-    steps = k + "_written";
-    writer.Do("split %" + product + " " + k + " " + std::to_string(tile.steps) +
-              " -> " + k + "_round " + steps);
-    order.back() = k + "_round";
-    order.push_back(steps);
+    const auto [round, written] =
+        writer.Split(order.back(), tile.steps, "_round", "_written");
+    order.back() = round;
+    order.push_back(written);
+    steps = written;
   }
   Append(order, loops.Points());
   if (dots) order.push_back(dots->dot);
-  writer.Reorder(product, order);
-  if (dots) writer.Do("tensorize %" + product + " " + dots->dot);
+  writer.Reorder(order);
+  if (dots) writer.Do(Tensorize{dots->dot});
   MarkTile(product, loops, first, writer);
   if (tile.turns_together) {
     slice = writer.FuseLoops(product, loops.tiles.size(),
                              first - loops.tiles.size(), "turns");
   }
-  if (!steps.empty()) writer.Do("unroll %" + product + " " + steps);
-  std::vector<SliceCopy> copies;
-  for (const Slice& operand : slices) {
-    const std::string copy =
-        NameOfSlice(writer.computation(), product, operand.buffer);
-    // The primitive is refused if an index comes from data, or if loads of the
-    // buffer differ: invocations then read the operand itself.
-    const std::string line = " %" + product + " %" + operand.buffer;
-    const bool made =
-        (!operand.layout.empty() &&
-         writer.Try("pack" + line + operand.layout + " -> " + copy)) ||
-        writer.Try("cache_read" + line + " -> " + copy);
-    if (!made) continue;
-    writer.Do("compute_at %" + copy + " %" + product + " " + slice);
-    copies.push_back(
-        {.stage = copy,
-         .rounds = BindTogether(copy, tile.Threads(), operand.lanes, writer),
-         .by_registers = tile.by_registers,
-         .slots = tile.slots,
-         .is_constant = operand.is_constant,
-         .bytes_at_once = operand.lanes * operand.bytes});
-  }
-  if (tile.is_double) LoadSlicesAhead(copies, writer);
+  if (steps) writer.Do(Unroll{*steps});
+  CopySlices(plan, slice, writer);
 }
 
 // Returns the product's dot loops, if it can have some, and packs its factors
 // for them.
 std::optional<GpuDots> PackForDots(const jit::GpuModel& gpu,
-                                   const std::string& product,
-                                   std::set<std::string>& done,
+                                   const StageRef& product,
+                                   std::set<StageRef>& done,
                                    ScheduleWriter& writer) {
   const int v =
-      VectorAxis(StageShape(writer.computation(), writer.StageOf(product)));
+      VectorAxis(StageShape(writer.computation(), writer.NumberOf(product)));
   if (v < 0) return std::nullopt;
   return PackForDotsOnGpu(gpu, product, v, done, writer);
+}
+
+// Chooses the product's tile and slices, and packs its factors for dot loops.
+// Returns nullopt if no tile fits.
+std::optional<ProductPlan> PlanProduct(const jit::GpuModel& gpu,
+                                       const StageRef& product,
+                                       std::set<StageRef>& done,
+                                       ScheduleWriter& writer) {
+  ProductPlan plan{.product = product,
+                   .dots = PackForDots(gpu, product, done, writer)};
+  const Computation& c = writer.computation();
+  const StageShape shape(c, writer.NumberOf(product));
+  const ProductOnGpu on_gpu = {c, shape, plan.dots};
+  auto tile = ChooseWorkgroupTile(gpu, on_gpu);
+  if (!tile) return std::nullopt;
+  plan.tile = std::move(*tile);
+  plan.slices = SlicesOf(on_gpu, plan.tile);
+  return plan;
 }
 
 }  // namespace
 
 std::optional<ProductCost> CostOfProductOnGpu(const jit::GpuModel& gpu,
-                                              const std::string& product,
-                                              const std::set<std::string>& done,
+                                              const StageRef& product,
+                                              const std::set<StageRef>& done,
                                               const Schedule& schedule) {
   Schedule trial = schedule;
   ScheduleWriter writer(trial);
-  std::set<std::string> trial_done = done;
-  if (!StoresAreDistinct(writer.computation(), writer.StageOf(product)))
+  std::set<StageRef> trial_done = done;
+  if (!StoresAreDistinct(writer.computation(), writer.NumberOf(product)))
     return std::nullopt;
   const auto dots = PackForDots(gpu, product, trial_done, writer);
   const Computation& c = writer.computation();
-  const StageShape shape(c, writer.StageOf(product));
+  const StageShape shape(c, writer.NumberOf(product));
   const auto tile = ChooseWorkgroupTile(gpu, {c, shape, dots});
   if (!tile) return std::nullopt;
   return ProductCost{.all = tile->cost};
 }
 
-std::optional<std::string> ScheduleProductOnGpu(const jit::GpuModel& gpu,
-                                                const std::string& root,
-                                                const std::string& product,
-                                                std::set<std::string>& done,
-                                                ScheduleWriter& writer) {
-  if (!StoresAreDistinct(writer.computation(), writer.StageOf(product)))
+std::optional<LoopRef> ScheduleProductOnGpu(const jit::GpuModel& gpu,
+                                            const StageRef& root,
+                                            const StageRef& product,
+                                            std::set<StageRef>& done,
+                                            ScheduleWriter& writer) {
+  if (!StoresAreDistinct(writer.computation(), writer.NumberOf(product)))
     return std::nullopt;
-  const auto dots = PackForDots(gpu, product, done, writer);
-  std::optional<WorkgroupTile> tile;
-  std::vector<Slice> slices;
-  {
-    const Computation& c = writer.computation();
-    const StageShape shape(c, writer.StageOf(product));
-    const ProductOnGpu on_gpu = {c, shape, dots};
-    tile = ChooseWorkgroupTile(gpu, on_gpu);
-    if (!tile) return std::nullopt;
-    slices = SlicesOf(on_gpu, *tile);
-  }
+  const auto plan = PlanProduct(gpu, product, done, writer);
+  if (!plan) return std::nullopt;
   if (root != product && !IsReadInPlace(writer.computation(), product))
     return std::nullopt;
-  const TileLoops loops = SplitTile(root, *tile, writer);
+  const TileLoops loops = SplitTile(root, plan->tile, writer);
   if (loops.registers.empty()) return std::nullopt;
   if (root == product) {
-    ScheduleTile(product, *tile, slices, loops, dots, writer);
+    ScheduleTile(*plan, loops, writer);
   } else {
-    std::vector<std::string> order = loops.tiles;
+    std::vector<LoopRef> order = loops.tiles;
     Append(order, loops.threads);
     Append(order, loops.Points());
-    writer.Reorder(root, order);
+    writer.Reorder(order);
     MarkTile(root, loops, loops.tiles.size(), writer);
   }
-  const std::string tasks =
-      writer.FuseLoops(root, 0, loops.tiles.size(), "tasks");
-  writer.Do("parallel %" + root + " " + tasks);
-  const std::string point = loops.Points().back();
+  const LoopRef tasks = writer.FuseLoops(root, 0, loops.tiles.size(), "tasks");
+  writer.Do(Parallel{tasks});
+  const LoopRef point = loops.Points().back();
   if (root != product) {
-    JoinPoints(gpu, root, point, writer.StageOf(product) + 1, done, writer);
-    if (!writer.Try("compute_at %" + product + " %" + root + " " + tasks))
+    JoinPoints(gpu, root, point, writer.NumberOf(product) + 1, done, writer);
+    if (!writer.Try(ComputeAt{.producer = product, .loop = tasks}))
       return std::nullopt;
-    const TileLoops own = SplitTile(product, *tile, writer);
-    ScheduleTile(product, *tile, slices, own, dots, writer);
+    const TileLoops own = SplitTile(product, plan->tile, writer);
+    ScheduleTile(*plan, own, writer);
   }
   done.insert(product);
   return point;

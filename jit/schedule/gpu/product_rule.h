@@ -5,8 +5,8 @@
 
 #include <optional>
 #include <set>
-#include <string>
 
+#include "jit/schedule/core/steps.h"
 #include "jit/schedule/gpu/costs.h"
 #include "jit/schedule/rules/schedule_writer.h"
 #include "jit/target/gpu_model.h"
@@ -16,8 +16,8 @@ namespace ember::schedule {
 // Returns the cost of the product's tiles in the model of costs.h; nullopt
 // if no tile fits.
 std::optional<ProductCost> CostOfProductOnGpu(const jit::GpuModel& gpu,
-                                              const std::string& product,
-                                              const std::set<std::string>& done,
+                                              const StageRef& product,
+                                              const std::set<StageRef>& done,
                                               const Schedule& schedule);
 
 // Schedules tiles for the product, which is `root` or computed point by point
@@ -25,11 +25,11 @@ std::optional<ProductCost> CostOfProductOnGpu(const jit::GpuModel& gpu,
 // in which a point of it is computed; nullopt if the rule does not apply, in
 // which case the schedule may have been changed. done: gets the stages that
 // were scheduled.
-std::optional<std::string> ScheduleProductOnGpu(const jit::GpuModel& gpu,
-                                                const std::string& root,
-                                                const std::string& product,
-                                                std::set<std::string>& done,
-                                                ScheduleWriter& writer);
+std::optional<LoopRef> ScheduleProductOnGpu(const jit::GpuModel& gpu,
+                                            const StageRef& root,
+                                            const StageRef& product,
+                                            std::set<StageRef>& done,
+                                            ScheduleWriter& writer);
 
 }  // namespace ember::schedule
 

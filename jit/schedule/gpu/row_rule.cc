@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -41,26 +42,26 @@ bool IsFold(const ComputationStage& stage) {
 
 class RowChooser {
  public:
-  RowChooser(const jit::GpuModel& gpu, std::set<std::string>& done,
+  RowChooser(const jit::GpuModel& gpu, std::set<StageRef>& done,
              ScheduleWriter& writer)
       : gpu_(gpu), done_(done), writer_(writer) {}
 
-  bool Run(const std::string& root) {
-    if (!StoresAreDistinct(c(), writer_.StageOf(root)) || IsFold(Stage(root)) ||
-        ShapeOf(root).SharesOperands()) {
+  bool Run(const StageRef& root) {
+    if (!StoresAreDistinct(c(), writer_.NumberOf(root)) ||
+        IsFold(writer_.StageAt(root)) || ShapeOf(root).SharesOperands()) {
       return false;
     }
     group_ =
         GroupOf(writer_.schedule(), root, done_,
                 [&](int stage, int depth, const StageGroup&) {
-                  return IsWorthJoining(stage, writer_.StageOf(root), depth);
+                  return IsWorthJoining(stage, writer_.NumberOf(root), depth);
                 });
-    bool reduces = Stage(root).has_reduction();
+    bool reduces = writer_.StageAt(root).has_reduction();
     rows_ = ShapeOf(root).LikelyPoints(0, group_.depth);
     is_by_points_ = PointsInRow(root) == 1;
     length_ = LengthOf(root);
-    for (const std::string& member : group_.members) {
-      reduces |= Stage(member).has_reduction();
+    for (const StageRef& member : group_.members) {
+      reduces |= writer_.StageAt(member).has_reduction();
       is_by_points_ &= PointsInRow(member) == 1;
       length_ = std::max(length_, LengthOf(member));
     }
@@ -79,22 +80,19 @@ class RowChooser {
 
  private:
   const Computation& c() const { return writer_.computation(); }
-  const ComputationStage& Stage(const std::string& name) const {
-    return c().stages[writer_.StageOf(name)];
-  }
-  StageShape ShapeOf(const std::string& name) const {
-    return StageShape(c(), writer_.StageOf(name));
+  StageShape ShapeOf(const StageRef& stage) const {
+    return StageShape(c(), writer_.NumberOf(stage));
   }
   // Returns the number of elements of a row that the stage stores. LengthOf
   // also counts the elements that the stage combines. The points are divided
   // evenly by the number of rows, because no row needs another one, whichever
   // of the stage's axes count rows.
-  int64_t PointsInRow(const std::string& name) const {
-    const StageShape shape = ShapeOf(name);
+  int64_t PointsInRow(const StageRef& stage) const {
+    const StageShape shape = ShapeOf(stage);
     return PartOf(shape.LikelyPoints(0, shape.spatial_count()), rows_);
   }
-  int64_t LengthOf(const std::string& name) const {
-    return PartOf(ShapeOf(name).LikelyPoints(), rows_);
+  int64_t LengthOf(const StageRef& stage) const {
+    return PartOf(ShapeOf(stage).LikelyPoints(), rows_);
   }
   static int64_t PartOf(int64_t points, int64_t rows) {
     return std::max<int64_t>((points + rows - 1) / std::max<int64_t>(rows, 1),
@@ -115,7 +113,7 @@ class RowChooser {
   bool IsRowOfInvocation() const {
     if (length_ > kMaxIterations || group_.depth == 0) return false;
     int64_t bytes = 0;
-    for (const std::string& member : group_.members) {
+    for (const StageRef& member : group_.members) {
       const int64_t points = PointsInRow(member);
       if (points > 1) bytes += points * ShapeOf(member).WidestBytes();
     }
@@ -128,40 +126,44 @@ class RowChooser {
   }
 
   void ScheduleRowsOfInvocations() {
-    const std::string& root = group_.root;
-    std::string item =
+    const StageRef& root = group_.root;
+    LoopRef item =
         writer_.FuseLoops(root, 0, static_cast<size_t>(group_.depth), "rows");
     bool is_constant = true;
     for (int a = 0; a < group_.depth; ++a)
       is_constant &= ShapeOf(root).Extent(a).has_value();
     if (!is_constant || rows_ > gpu_.workgroup_size) {
-      writer_.Do("split %" + root + " " + item + " " +
-                 std::to_string(gpu_.workgroup_size) + " -> tasks rows_item");
-      writer_.Do("parallel %" + root + " tasks");
-      item = "rows_item";
+      const LoopRef tasks{root, "tasks"}, rows_item{root, "rows_item"};
+      writer_.Do(Split{.loop = item,
+                       .factor = gpu_.workgroup_size,
+                       .outer = tasks.name,
+                       .inner = rows_item.name});
+      writer_.Do(Parallel{tasks});
+      item = rows_item;
     }
-    writer_.Do("bind %" + root + " " + item);
+    writer_.Do(Bind{item});
+    ComputeMembersAt(item);
+  }
+
+  void ComputeMembersAt(const LoopRef& loop) {
     for (size_t i = group_.members.size(); i-- > 0;)
-      writer_.Do("compute_at %" + group_.members[i] + " %" + root + " " + item);
+      writer_.Do(ComputeAt{.producer = group_.members[i], .loop = loop});
   }
 
   void ScheduleRowsOfWorkgroups() {
-    const std::string& root = group_.root;
+    const StageRef& root = group_.root;
+    const auto depth = static_cast<size_t>(group_.depth);
     ChooseInvocations();
-    const std::string tasks =
-        writer_.FuseLoops(root, 0, static_cast<size_t>(group_.depth), "tasks");
-    if (!tasks.empty()) {
-      writer_.Do("parallel %" + root + " " + tasks);
-      for (size_t i = group_.members.size(); i-- > 0;) {
-        writer_.Do("compute_at %" + group_.members[i] + " %" + root + " " +
-                   tasks);
-      }
+    if (depth > 0) {
+      const LoopRef tasks = writer_.FuseLoops(root, 0, depth, "tasks");
+      writer_.Do(Parallel{tasks});
+      ComputeMembersAt(tasks);
     }
-    for (const std::string& member : group_.members) {
+    for (const StageRef& member : group_.members) {
       const int fixed = FixedAxes(member);
       BindRow(member, fixed, static_cast<size_t>(fixed));
     }
-    BindRow(root, group_.depth, tasks.empty() ? 0 : 1);
+    BindRow(root, group_.depth, depth > 0 ? 1 : 0);
   }
 
   // Chooses as many invocations as take a few elements each, without a rest if
@@ -186,8 +188,8 @@ class RowChooser {
 
   // Returns the number of a member's axes, from the first on, up to the last
   // one that has one value in a row.
-  int FixedAxes(const std::string& member) const {
-    const int number = writer_.StageOf(member);
+  int FixedAxes(const StageRef& member) const {
+    const int number = writer_.NumberOf(member);
     const std::vector<int> axes =
         AxesOfReader(writer_.schedule(), number,
                      writer_.schedule().plan(number).attach_stage);
@@ -203,19 +205,19 @@ class RowChooser {
   // number `axis` on begin with loop number `first`. Bound are those over its
   // points, or those of its reductions if these are longer and the points are
   // fewer than invocations.
-  void BindRow(const std::string& name, int axis, size_t first) {
-    std::string loop = "row";
+  void BindRow(const StageRef& stage, int axis, size_t first) {
+    std::string name = "row";
     size_t count = 0;
     std::optional<int64_t> extent;
     {
-      const StageShape shape = ShapeOf(name);
+      const StageShape shape = ShapeOf(stage);
       const int spatial = shape.spatial_count();
       const int64_t points = shape.LikelyPoints(axis, spatial);
       const int64_t combined = shape.LikelyPoints(spatial, shape.axis_count());
       count = static_cast<size_t>(spatial - axis);
       extent = ExtentOf(shape, axis, spatial);
       if (combined > points && points < invocations_) {
-        loop = "combined";
+        name = "combined";
         first += count;
         count = static_cast<size_t>(shape.axis_count() - spatial);
         extent = ExtentOf(shape, spatial, shape.axis_count());
@@ -223,7 +225,7 @@ class RowChooser {
         return;
       }
     }
-    BindLoop(name, writer_.FuseLoops(name, first, count, loop), extent);
+    BindLoop(writer_.FuseLoops(stage, first, count, name), extent);
   }
 
   // Returns the product of the axes' extents, if it is constant.
@@ -237,23 +239,20 @@ class RowChooser {
     return extent;
   }
 
-  void BindLoop(const std::string& name, const std::string& loop,
-                std::optional<int64_t> extent) {
-    if (extent && *extent <= invocations_)
-      return writer_.Do("bind %" + name + " " + loop);
-    const std::string step = loop + "_step", item = loop + "_item";
-    writer_.Do("split %" + name + " " + loop + " " +
-               std::to_string(invocations_) + " -> " + step + " " + item);
-    writer_.Do("reorder %" + name + " " + item + " " + step);
-    writer_.Do("bind %" + name + " " + item);
+  void BindLoop(const LoopRef& loop, std::optional<int64_t> extent) {
+    if (extent && *extent <= invocations_) return writer_.Do(Bind{loop});
+    const auto [step, item] =
+        writer_.Split(loop, invocations_, "_step", "_item");
+    writer_.Reorder({item, step});
+    writer_.Do(Bind{item});
     if (extent && *extent % invocations_ == 0 &&
         *extent / invocations_ <= kMaxInRegisters) {
-      writer_.Do("unroll %" + name + " " + step);
+      writer_.Do(Unroll{step});
     }
   }
 
   const jit::GpuModel& gpu_;
-  std::set<std::string>& done_;
+  std::set<StageRef>& done_;
   ScheduleWriter& writer_;
   StageGroup group_;
   int64_t rows_ = 1;
@@ -264,18 +263,17 @@ class RowChooser {
 
 }  // namespace
 
-bool ScheduleRowsOnGpu(const jit::GpuModel& gpu, const std::string& root,
-                       std::set<std::string>& done, ScheduleWriter& writer) {
+bool ScheduleRowsOnGpu(const jit::GpuModel& gpu, const StageRef& root,
+                       std::set<StageRef>& done, ScheduleWriter& writer) {
   return RowChooser(gpu, done, writer).Run(root);
 }
 
-bool SplitReductionOnGpu(const jit::GpuModel& gpu, const std::string& name,
-                         const std::string& parts_name,
-                         ScheduleWriter& writer) {
-  const int number = writer.StageOf(name);
+bool SplitReductionOnGpu(const jit::GpuModel& gpu, const StageRef& stage,
+                         const StageRef& parts_stage, ScheduleWriter& writer) {
+  const int number = writer.NumberOf(stage);
   int axis = -1;
   int64_t parts = 1;
-  std::string line;
+  Rfactor split{.parts = parts_stage.name};
   {
     const StageShape shape(writer.computation(), number);
     if (!shape.stage().has_reduction() || IsFold(shape.stage()) ||
@@ -305,11 +303,11 @@ bool SplitReductionOnGpu(const jit::GpuModel& gpu, const std::string& name,
     const int64_t extent = shape.LikelyExtent(axis);
     parts = std::min(parts, extent);
     if (parts < 2) return false;
-    line = "rfactor %" + name + " " + shape.stage().axes[axis].name + "/" +
-           std::to_string(DivideRoundingUp(extent, parts)) + " -> " +
-           parts_name;
+    split.part = {.loop = {stage, shape.stage().axes[axis].name},
+                  .kind = LoopDigit::Kind::kQuotient,
+                  .factor = DivideRoundingUp(extent, parts)};
   }
-  return writer.Try(line);
+  return writer.Try(split);
 }
 
 }  // namespace ember::schedule

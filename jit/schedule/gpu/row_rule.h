@@ -4,8 +4,8 @@
 #define EMBER_JIT_SCHEDULE_GPU_ROW_RULE_H_
 
 #include <set>
-#include <string>
 
+#include "jit/schedule/core/steps.h"
 #include "jit/schedule/rules/schedule_writer.h"
 #include "jit/target/gpu_model.h"
 
@@ -14,14 +14,14 @@ namespace ember::schedule {
 // Schedules a group of stages that runs row by row, with reductions along the
 // rows; `root` is its last stage. Returns false, without a change, if the rule
 // does not apply. done: gets the other stages of the group.
-bool ScheduleRowsOnGpu(const jit::GpuModel& gpu, const std::string& root,
-                       std::set<std::string>& done, ScheduleWriter& writer);
+bool ScheduleRowsOnGpu(const jit::GpuModel& gpu, const StageRef& root,
+                       std::set<StageRef>& done, ScheduleWriter& writer);
 
 // Splits a reduction into two stages (rfactor) if it has too few results to
 // keep the device busy, or is too long for one invocation. `parts` is the new
 // stage. Returns false if that does not pay.
-bool SplitReductionOnGpu(const jit::GpuModel& gpu, const std::string& stage,
-                         const std::string& parts, ScheduleWriter& writer);
+bool SplitReductionOnGpu(const jit::GpuModel& gpu, const StageRef& stage,
+                         const StageRef& parts, ScheduleWriter& writer);
 
 }  // namespace ember::schedule
 

@@ -1,6 +1,8 @@
 #include "jit/schedule/gpu/row_runs.h"
 
 #include <algorithm>
+#include <utility>
+#include <vector>
 
 namespace ember::schedule {
 namespace {
@@ -17,13 +19,11 @@ constexpr int64_t kMaxOfPart = 16;
 
 // Splits a loop over a run into a loop over vectors and a loop over their
 // lanes.
-std::vector<std::string> SplitRun(const std::string& stage,
-                                  const std::string& run, const RowRuns& runs,
-                                  ScheduleWriter& writer) {
+std::vector<LoopRef> SplitRun(const LoopRef& run, const RowRuns& runs,
+                              ScheduleWriter& writer) {
   const int64_t lanes = std::min(kLanes, runs.run);
-  writer.Do("split %" + stage + " " + run + " " + std::to_string(lanes) +
-            " -> " + run + "_vector " + run + "_lane");
-  return {run + "_vector", run + "_lane"};
+  const auto [vector, lane] = writer.Split(run, lanes, "_vector", "_lane");
+  return {vector, lane};
 }
 
 }  // namespace
@@ -43,68 +43,60 @@ std::optional<RowRuns> RunsOfRow(int64_t columns, int64_t invocations) {
   return std::nullopt;
 }
 
-std::vector<std::string> SplitRow(const std::string& stage,
-                                  const std::string& loop, const RowRuns& runs,
-                                  ScheduleWriter& writer) {
-  std::vector<std::string> order = writer.LoopsOf(stage);
-  const std::string run = loop + "_run", runs_of_row = loop + "_runs",
-                    round = loop + "_round", item = loop + "_item";
-  writer.Do("split %" + stage + " " + loop + " " + std::to_string(runs.run) +
-            " -> " + runs_of_row + " " + run);
-  writer.Do("split %" + stage + " " + runs_of_row + " " +
-            std::to_string(runs.parts) + " -> " + round + " " + item);
-  std::vector<std::string> inner = SplitRun(stage, run, runs, writer);
+std::vector<LoopRef> SplitRow(const LoopRef& loop, const RowRuns& runs,
+                              ScheduleWriter& writer) {
+  std::vector<LoopRef> order = writer.LoopsOf(loop.stage);
+  const auto [runs_of_row, run] = writer.Split(loop, runs.run, "_runs", "_run");
+  const LoopRef round{loop.stage, loop.name + "_round"};
+  const LoopRef item{loop.stage, loop.name + "_item"};
+  writer.Do(Split{.loop = runs_of_row,
+                  .factor = runs.parts,
+                  .outer = round.name,
+                  .inner = item.name});
+  std::vector<LoopRef> inner = SplitRun(run, runs, writer);
   inner.insert(inner.begin(), round);
   const auto at = std::ranges::find(order, loop);
   *at = item;
   order.insert(at + 1, inner.begin(), inner.end());
-  writer.Reorder(stage, order);
+  writer.Reorder(order);
   return inner;
 }
 
-std::vector<std::string> SplitPart(const std::string& stage,
-                                   const std::string& loop, const RowRuns& runs,
-                                   ScheduleWriter& writer) {
-  const std::string run = loop + "_run", round = loop + "_round";
-  writer.Do("split %" + stage + " " + loop + " " + std::to_string(runs.run) +
-            " -> " + round + " " + run);
-  std::vector<std::string> loops = SplitRun(stage, run, runs, writer);
+std::vector<LoopRef> SplitPart(const LoopRef& loop, const RowRuns& runs,
+                               ScheduleWriter& writer) {
+  const auto [round, run] = writer.Split(loop, runs.run, "_round", "_run");
+  std::vector<LoopRef> loops = SplitRun(run, runs, writer);
   loops.insert(loops.begin(), round);
   return loops;
 }
 
-void BindLoops(const std::string& stage, const BoundLoops& loops,
+void BindLoops(const StageRef& stage, const BoundLoops& loops,
                ScheduleWriter& writer) {
   int64_t together = std::min(loops.invocations, loops.points);
   while (loops.points % together != 0) --together;
-  const std::string points =
+  const LoopRef points =
       writer.FuseLoops(stage, loops.first, loops.count, "points");
-  writer.Do("split %" + stage + " " + points + " " + std::to_string(together) +
-            " -> " + points + "_round " + points + "_item");
-  std::vector<std::string> order = writer.LoopsOf(stage);
+  const LoopRef item = writer.Split(points, together, "_round", "_item").inner;
+  std::vector<LoopRef> order = writer.LoopsOf(stage);
   std::swap(order[loops.first], order[loops.first + 1]);
-  writer.Reorder(stage, order);
-  writer.Do("bind %" + stage + " " + points + "_item");
+  writer.Reorder(order);
+  writer.Do(Bind{item});
 }
 
-void BindNeighbours(const std::string& stage, const BoundLoops& loops,
+void BindNeighbours(const StageRef& stage, const BoundLoops& loops,
                     int64_t lanes, ScheduleWriter& writer) {
   if (lanes == 1) return BindLoops(stage, loops, writer);
-  const std::string last = writer.LoopsOf(stage)[loops.first + loops.count - 1];
-  writer.Do("split %" + stage + " " + last + " " + std::to_string(lanes) +
-            " -> " + last + "_vector " + last + "_lane");
+  const LoopRef last = writer.LoopsOf(stage)[loops.first + loops.count - 1];
+  const LoopRef lane = writer.Split(last, lanes, "_vector", "_lane").inner;
   BoundLoops vectors = loops;
   vectors.points /= lanes;
   BindLoops(stage, vectors, writer);
-  writer.Do("vectorize %" + stage + " " + last + "_lane");
+  writer.Do(Vectorize{lane});
 }
 
-void WriteOutPart(const std::string& stage,
-                  const std::vector<std::string>& loops,
-                  ScheduleWriter& writer) {
-  for (size_t i = 0; i + 1 < loops.size(); ++i)
-    writer.Do("unroll %" + stage + " " + loops[i]);
-  writer.Do("vectorize %" + stage + " " + loops.back());
+void WriteOutPart(const std::vector<LoopRef>& loops, ScheduleWriter& writer) {
+  for (size_t i = 0; i + 1 < loops.size(); ++i) writer.Do(Unroll{loops[i]});
+  writer.Do(Vectorize{loops.back()});
 }
 
 }  // namespace ember::schedule

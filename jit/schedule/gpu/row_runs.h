@@ -20,9 +20,9 @@
 
 #include <cstdint>
 #include <optional>
-#include <string>
 #include <vector>
 
+#include "jit/schedule/core/steps.h"
 #include "jit/schedule/rules/schedule_writer.h"
 
 namespace ember::schedule {
@@ -44,14 +44,12 @@ std::optional<RowRuns> RunsOfRow(int64_t columns, int64_t invocations);
 // Splits the stage's loop along the row into a loop over parts and, inside it,
 // the loops of a part. Returns the loops of a part: rounds, vectors of a run,
 // and their lanes.
-std::vector<std::string> SplitRow(const std::string& stage,
-                                  const std::string& loop, const RowRuns& runs,
-                                  ScheduleWriter& writer);
+std::vector<LoopRef> SplitRow(const LoopRef& loop, const RowRuns& runs,
+                              ScheduleWriter& writer);
 // Splits the loop over a part of the row into the loops of a part, as SplitRow
 // does.
-std::vector<std::string> SplitPart(const std::string& stage,
-                                   const std::string& loop, const RowRuns& runs,
-                                   ScheduleWriter& writer);
+std::vector<LoopRef> SplitPart(const LoopRef& loop, const RowRuns& runs,
+                               ScheduleWriter& writer);
 
 // `count` nested loops of a stage, from number `first` on, that have `points`
 // points in all, for `invocations` invocations.
@@ -65,17 +63,15 @@ struct BoundLoops {
 // compute them in rounds. The number of points must be the same for each
 // invocation: if rounds were guarded, the rows beyond the end would count as
 // read.
-void BindLoops(const std::string& stage, const BoundLoops& loops,
+void BindLoops(const StageRef& stage, const BoundLoops& loops,
                ScheduleWriter& writer);
 // Does the same as BindLoops, but in each round an invocation computes `lanes`
 // neighbouring points at once.
-void BindNeighbours(const std::string& stage, const BoundLoops& loops,
+void BindNeighbours(const StageRef& stage, const BoundLoops& loops,
                     int64_t lanes, ScheduleWriter& writer);
 
 // Unrolls the loops of a part, and vectorizes the last one.
-void WriteOutPart(const std::string& stage,
-                  const std::vector<std::string>& loops,
-                  ScheduleWriter& writer);
+void WriteOutPart(const std::vector<LoopRef>& loops, ScheduleWriter& writer);
 
 }  // namespace ember::schedule
 

@@ -1,7 +1,11 @@
 #include "jit/schedule/gpu/row_tile.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <map>
+#include <optional>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -55,23 +59,22 @@ class RowTileScheduler {
     SplitReductions();
     ReadProductsOnce();
     if (!PlanProducts()) return false;
-    around_root_ = {group_.root, ScheduleRoot()};
+    around_root_ = ScheduleRoot();
     // Stages that a block needs are computed in the fold's loop over blocks.
-    std::string around = group_.root, loop = around_root_.loop;
+    LoopRef around = around_root_;
     if (IsFold(group_.root)) {
-      loop = ScheduleFold(group_.root, /*around=*/1);
-      around_blocks_ = {around, loop};
+      around = ScheduleFold(group_.root, /*around=*/1);
+      around_blocks_ = around;
     }
     for (size_t i = group_.members.size(); i-- > 0;) {
-      const std::string& member = group_.members[i];
-      if (!writer_.Try("compute_at %" + member + " %" + around + " " + loop))
+      const StageRef& member = group_.members[i];
+      if (!writer_.Try(ComputeAt{.producer = member, .loop = around}))
         return false;
       if (!IsFold(member)) continue;
-      around = member;
-      loop = ScheduleFold(member, /*around=*/0);
-      around_blocks_ = {around, loop};
+      around = ScheduleFold(member, /*around=*/0);
+      around_blocks_ = around;
     }
-    for (const std::string& member : group_.members) {
+    for (const StageRef& member : group_.members) {
       if (IsFold(member)) continue;
       if (IsProduct(member) ? !ScheduleProduct(member) : !ScheduleOther(member))
         return false;
@@ -81,8 +84,8 @@ class RowTileScheduler {
   }
 
   // Returns the group's members, and the stages that were made from them.
-  std::set<std::string> Scheduled() const {
-    std::set<std::string> scheduled = gathers_;
+  std::set<StageRef> Scheduled() const {
+    std::set<StageRef> scheduled = gathers_;
     scheduled.insert(group_.members.begin(), group_.members.end());
     return scheduled;
   }
@@ -108,17 +111,17 @@ class RowTileScheduler {
 
  private:
   const Computation& c() const { return writer_.computation(); }
-  const ComputationStage& Stage(const std::string& name) const {
-    return c().stages[static_cast<size_t>(writer_.StageOf(name))];
+  StageShape ShapeOf(const StageRef& stage) const {
+    return StageShape(c(), writer_.NumberOf(stage));
   }
-  bool IsProduct(const std::string& name) const {
-    return StageShape(c(), writer_.StageOf(name)).SharesOperands();
+  bool IsProduct(const StageRef& stage) const {
+    return ShapeOf(stage).SharesOperands();
   }
-  bool IsFold(const std::string& name) const {
-    return Stage(name).combiner == tensor::Combiner::kFold;
+  bool IsFold(const StageRef& stage) const {
+    return writer_.StageAt(stage).combiner == tensor::Combiner::kFold;
   }
   int64_t Tiles() const {
-    const StageShape root(c(), writer_.StageOf(group_.root));
+    const StageShape root = ShapeOf(group_.root);
     const int row = group_.depth - 1;
     return root.LikelyPoints(0, row) * tile_.parts *
            DivideRoundingUp(root.LikelyExtent(row), rows_);
@@ -129,14 +132,14 @@ class RowTileScheduler {
                              1);
   }
   int64_t Invocations() const { return kRowTileSubgroups * gpu_.subgroup_size; }
-  std::string LoopOf(const std::string& stage, int number) const {
+  LoopRef LoopOf(const StageRef& stage, int number) const {
     return writer_.LoopsOf(stage)[static_cast<size_t>(number)];
   }
 
   // Number of keys of a block; all keys, if they are in one block.
   int64_t KeysOfBlock() const {
     int64_t keys = 1;
-    for (const std::string& member : group_.members) {
+    for (const StageRef& member : group_.members) {
       if (!IsProduct(member) || (blocks_ > 1 && !of_block_.contains(member)))
         continue;
       keys = std::max(keys, ColumnsOf(member));
@@ -148,8 +151,9 @@ class RowTileScheduler {
   // the number of visible keys grows evenly from row to row: a tile computes
   // blocks up to the end of its last row's last block.
   double ShareOfBlocks() const {
-    for (const std::string& member : group_.members) {
-      const std::optional<UsefulElements>& useful = Stage(member).useful;
+    for (const StageRef& member : group_.members) {
+      const std::optional<UsefulElements>& useful =
+          writer_.StageAt(member).useful;
       if (!useful) continue;
       const int64_t length = blocks_ * useful->step;
       const tensor::Interval end = c().pool[useful->end].range;
@@ -164,25 +168,22 @@ class RowTileScheduler {
 
   // Schedules the loop over tiles, which are tasks, and returns it. If the root
   // is a fold of parts of the keys, each value of its last axis is a task.
-  std::string ScheduleRoot() {
-    const std::string& root = group_.root;
-    const auto depth = static_cast<size_t>(group_.depth);
-    const std::string rows = LoopOf(root, group_.depth - 1);
-    writer_.Do("split %" + root + " " + rows + " " + std::to_string(rows_) +
-               " -> " + rows + "_tile " + rows + "_rest");
-    size_t count = depth;
+  LoopRef ScheduleRoot() {
+    const StageRef& root = group_.root;
+    writer_.Split(LoopOf(root, group_.depth - 1), rows_, "_tile", "_rest");
+    size_t count = static_cast<size_t>(group_.depth);
     if (IsFold(root)) {
       // Puts the loops in this order: tiles, parts, blocks, then points.
-      std::vector<std::string> order = writer_.LoopsOf(root);
+      std::vector<LoopRef> order = writer_.LoopsOf(root);
       const auto points = order.begin() + group_.depth;
       std::rotate(points, order.end() - 1, order.end());
       const auto part = order.end() - 2;
       std::rotate(points, part, part + 1);
-      writer_.Reorder(root, order);
+      writer_.Reorder(std::move(order));
       ++count;
     }
-    const std::string tasks = writer_.FuseLoops(root, 0, count, "tasks");
-    writer_.Do("parallel %" + root + " " + tasks);
+    const LoopRef tasks = writer_.FuseLoops(root, 0, count, "tasks");
+    writer_.Do(Parallel{tasks});
     if (!IsFold(root)) BindPoints(root, 1, rows_ * ColumnsOf(root));
     return tasks;
   }
@@ -190,35 +191,33 @@ class RowTileScheduler {
   // Schedules a fold: blocks one after the other, inside `around` outermost
   // loops. In each block an invocation has points of one row, and all
   // invocations have the same number. Returns the loop over blocks.
-  std::string ScheduleFold(const std::string& name, size_t around) {
-    std::vector<std::string> order = writer_.LoopsOf(name);
+  LoopRef ScheduleFold(const StageRef& stage, size_t around) {
+    std::vector<LoopRef> order = writer_.LoopsOf(stage);
     // If the fold is the root, its other loops over rows are outside of the
     // tile, so only the loop over a tile's rows is inside.
     const size_t rows = around == 0 ? static_cast<size_t>(group_.depth) : 1;
     if (around == 0) {
       std::ranges::rotate(order, order.end() - 1);
-      writer_.Reorder(name, order);
+      writer_.Reorder(order);
     }
     const size_t first = around + 1;
-    const std::string columns = writer_.FuseLoops(
-        name, first + rows, order.size() - first - rows, "columns");
-    const RowRuns runs = RunsOf(name).value_or(
+    const LoopRef columns = writer_.FuseLoops(
+        stage, first + rows, order.size() - first - rows, "columns");
+    const RowRuns runs = RunsOf(stage).value_or(
         RowRuns{.parts = Invocations() / rows_, .run = 1});
-    const std::vector<std::string> inner =
-        SplitRow(name, columns, runs, writer_);
-    const std::string item = writer_.FuseLoops(name, first, rows + 1, "points");
-    writer_.Do("bind %" + name + " " + item);
+    const std::vector<LoopRef> inner = SplitRow(columns, runs, writer_);
+    const LoopRef item = writer_.FuseLoops(stage, first, rows + 1, "points");
+    writer_.Do(Bind{item});
     // If these loops are unrolled, the sums are registers of their invocations.
-    for (const std::string& loop : inner)
-      writer_.Do("unroll %" + name + " " + loop);
+    for (const LoopRef& loop : inner) writer_.Do(Unroll{loop});
     return order[around];
   }
 
   bool FoldFits() const {
-    const auto fits = [&](const std::string& name) {
+    const auto fits = [&](const StageRef& stage) {
       const int64_t together = Invocations() / rows_;
-      return !IsFold(name) || (ColumnsOf(name) % together == 0 &&
-                               ColumnsOf(name) / together <= kMaxFolded);
+      return !IsFold(stage) || (ColumnsOf(stage) % together == 0 &&
+                                ColumnsOf(stage) / together <= kMaxFolded);
     };
     return fits(group_.root) && std::ranges::all_of(group_.members, fits);
   }
@@ -226,8 +225,8 @@ class RowTileScheduler {
   // True if the rows of all stages have constant extents. Otherwise it is not
   // known if a tile fits.
   bool HasConstantRows() const {
-    const auto is_constant = [&](const std::string& name) {
-      const StageShape shape(c(), writer_.StageOf(name));
+    const auto is_constant = [&](const StageRef& stage) {
+      const StageShape shape = ShapeOf(stage);
       for (int a = group_.depth; a < shape.axis_count(); ++a)
         if (!shape.Extent(a)) return false;
       return true;
@@ -242,86 +241,87 @@ class RowTileScheduler {
   }
   // Returns the runs of a stage whose last axis alone is along the row, or of a
   // stage of a row's parts.
-  std::optional<RowRuns> RunsOf(const std::string& name) const {
-    const StageShape shape(c(), writer_.StageOf(name));
+  std::optional<RowRuns> RunsOf(const StageRef& stage) const {
+    const StageShape shape = ShapeOf(stage);
     const int last = shape.spatial_count() - 1;
-    if (parts_.contains(name))
-      return RunsOf(parts_.at(name) * shape.LikelyExtent(last + 1));
-    if (IsProduct(name)) return std::nullopt;
-    const int64_t columns = ColumnsOf(name);
-    if (IsFold(name)) return RunsOf(columns);
-    if (Stage(name).has_reduction() || last < group_.depth) return std::nullopt;
+    if (parts_.contains(stage))
+      return RunsOf(parts_.at(stage) * shape.LikelyExtent(last + 1));
+    if (IsProduct(stage)) return std::nullopt;
+    const int64_t columns = ColumnsOf(stage);
+    if (IsFold(stage)) return RunsOf(columns);
+    if (shape.stage().has_reduction() || last < group_.depth)
+      return std::nullopt;
     // The columns of a row may be the whole last axis. If the stage is computed
     // block by block, the last axis may instead have the elements of all
     // blocks.
     const int64_t extent = shape.LikelyExtent(last);
     const bool is_alone =
         extent == columns ||
-        (last == group_.depth && extent == columns * TurnsOf(name));
+        (last == group_.depth && extent == columns * TurnsOf(stage));
     return is_alone ? RunsOf(columns) : std::nullopt;
   }
 
   // Binds all loops from `first` on, which have `points_of_tile` points in a
   // tile.
-  void BindPoints(const std::string& name, size_t first,
-                  int64_t points_of_tile) {
-    const std::vector<std::string> loops = writer_.LoopsOf(name);
-    const std::optional<RowRuns> runs = RunsOf(name);
+  void BindPoints(const StageRef& stage, size_t first, int64_t points_of_tile) {
+    const std::vector<LoopRef> loops = writer_.LoopsOf(stage);
+    const std::optional<RowRuns> runs = RunsOf(stage);
     BoundLoops bound = {.first = first,
                         .count = loops.size() - first,
                         .points = points_of_tile,
                         .invocations = Invocations()};
-    if (!runs) return BindNeighbours(name, bound, LanesOf(name), writer_);
-    const auto inner = SplitRow(name, loops.back(), *runs, writer_);
+    if (!runs) return BindNeighbours(stage, bound, LanesOf(stage), writer_);
+    const auto inner = SplitRow(loops.back(), *runs, writer_);
     bound.points = rows_ * runs->parts;
-    BindLoops(name, bound, writer_);
-    WriteOutPart(name, inner, writer_);
+    BindLoops(stage, bound, writer_);
+    WriteOutPart(inner, writer_);
   }
 
   // Returns the number of neighbours in a row that an invocation computes at
   // once: kLanes for stages without reductions whose rows are a multiple of
   // kLanes elements, otherwise 1.
-  int64_t LanesOf(const std::string& name) const {
-    const StageShape shape(c(), writer_.StageOf(name));
+  int64_t LanesOf(const StageRef& stage) const {
+    const StageShape shape = ShapeOf(stage);
     const int last = shape.spatial_count() - 1;
-    if (Stage(name).has_reduction() || last < group_.depth) return 1;
+    if (shape.stage().has_reduction() || last < group_.depth) return 1;
     const std::optional<int64_t> extent = shape.Extent(last);
     return extent && *extent % kLanes == 0 ? kLanes : 1;
   }
 
   // Returns the number of elements of a row in the stage's buffer.
-  int64_t ColumnsOf(const std::string& name) const {
-    const auto parts = parts_.find(name);
+  int64_t ColumnsOf(const StageRef& stage) const {
+    const auto parts = parts_.find(stage);
     if (parts != parts_.end()) return parts->second;
-    const StageShape shape(c(), writer_.StageOf(name));
+    const StageShape shape = ShapeOf(stage);
     return shape.LikelyPoints(std::min(group_.depth, shape.spatial_count()),
                               shape.spatial_count()) /
-           (name == group_.root ? tile_.parts : TurnsOf(name));
+           (stage == group_.root ? tile_.parts : TurnsOf(stage));
   }
   // Returns how often the stage is computed for a tile: once for each block
   // that the fold combines, or once.
-  int64_t TurnsOf(const std::string& name) const {
-    return of_block_.contains(name) ? blocks_ * tile_.parts : 1;
+  int64_t TurnsOf(const StageRef& stage) const {
+    return of_block_.contains(stage) ? blocks_ * tile_.parts : 1;
   }
   bool HaveRuns(const std::vector<int>& stages, const RowRuns& runs) const {
     return std::ranges::all_of(stages, [&](int stage) {
-      return RunsOf(c().stages[static_cast<size_t>(stage)].name) == runs;
+      const StageRef ref{c().stages[static_cast<size_t>(stage)].name};
+      return RunsOf(ref) == runs;
     });
   }
   // True if invocations keep their elements of the stage's rows in registers:
   // all readers have the same runs of them.
-  bool IsInRegisters(const std::string& name) const {
-    const std::optional<RowRuns> runs = RunsOf(name);
-    return runs && !parts_.contains(name) &&
-           HaveRuns(ConsumersOf(c(), writer_.StageOf(name)), *runs);
+  bool IsInRegisters(const StageRef& stage) const {
+    const std::optional<RowRuns> runs = RunsOf(stage);
+    return runs && !parts_.contains(stage) &&
+           HaveRuns(ConsumersOf(c(), writer_.NumberOf(stage)), *runs);
   }
-  int64_t BytesOf(const std::string& name) const {
-    if (IsInRegisters(name)) return 0;
-    const int64_t columns = ColumnsOf(name);
+  int64_t BytesOf(const StageRef& stage) const {
+    if (IsInRegisters(stage)) return 0;
+    const int64_t columns = ColumnsOf(stage);
     int64_t bytes = 0;
-    for (const ComputationStore& store : Stage(name).stores) {
+    for (const ComputationStore& store : writer_.StageAt(stage).stores) {
       bytes += columns * DTypeByteSize(c().buffers[store.buffer].type) +
-               (columns > 1 && !parts_.contains(name) ? kRowPaddingBytes : 0);
+               (columns > 1 && !parts_.contains(stage) ? kRowPaddingBytes : 0);
     }
     return rows_ * bytes;
   }
@@ -329,7 +329,7 @@ class RowTileScheduler {
   // workgroup's memory.
   int64_t Kept() const {
     int64_t elements = 0;
-    for (const std::string& member : group_.members) {
+    for (const StageRef& member : group_.members) {
       if (!tiles_.contains(member))
         elements += 2 * rows_ * ColumnsOf(member) * TurnsOf(member);
     }
@@ -342,12 +342,12 @@ class RowTileScheduler {
   // blocks.
   int64_t SharedBytes() const {
     int64_t most = 0;
-    for (const std::string& at : group_.members) {
-      const int number = writer_.StageOf(at);
+    for (const StageRef& at : group_.members) {
+      const int number = writer_.NumberOf(at);
       const bool is_of_fold = IsFold(at) || of_block_.contains(at);
       int64_t bytes = SlicesOf(at) + (is_of_fold ? bytes_ahead_ : 0);
-      for (const std::string& member : group_.members) {
-        const int first = writer_.StageOf(member);
+      for (const StageRef& member : group_.members) {
+        const int first = writer_.NumberOf(member);
         int last = first;
         for (const int reader : ConsumersOf(c(), first))
           last = std::max(last, reader);
@@ -359,20 +359,20 @@ class RowTileScheduler {
     }
     return most;
   }
-  int64_t SlicesOf(const std::string& member) const {
+  int64_t SlicesOf(const StageRef& member) const {
     const auto slices = slice_bytes_.find(member);
     return slices == slice_bytes_.end() ? 0 : slices->second;
   }
 
   bool PlanProducts() {
-    for (const std::string& member : group_.members) {
+    for (const StageRef& member : group_.members) {
       if (!IsProduct(member)) continue;
       std::optional<MatrixPlan> plan;
       // A product with few columns does not occupy all subgroups, so fewer are
       // tried.
       for (int64_t subgroups = kRowTileSubgroups; !plan && subgroups > 0;
            subgroups /= 2) {
-        plan = PlanMatricesOnGpu(gpu_, c(), writer_.StageOf(member),
+        plan = PlanMatricesOnGpu(gpu_, c(), writer_.NumberOf(member),
                                  /*through_memory=*/false,
                                  {.rows = rows_,
                                   .columns = ColumnsOf(member),
@@ -390,26 +390,26 @@ class RowTileScheduler {
     return true;
   }
 
-  bool ScheduleProduct(const std::string& name) {
-    const MatrixPlan& plan = plans_.at(name);
-    RowFactors factors = {.gathered = GathersFor(name),
+  bool ScheduleProduct(const StageRef& product) {
+    const MatrixPlan& plan = plans_.at(product);
+    RowFactors factors = {.gathered = GathersFor(product),
                           .subgroups = kRowTileSubgroups};
-    for (const std::string& member : group_.members)
+    for (const StageRef& member : group_.members)
       factors.resident.insert(BufferOf(member));
     if (tile_.is_ahead) {
       factors.rows = around_root_;
       factors.columns = around_blocks_;
     }
-    const StageShape shape(c(), writer_.StageOf(name));
+    const StageShape shape = ShapeOf(product);
     operands_ += shape.LikelyPoints(group_.depth, shape.axis_count());
-    NoteSlices(name, plan, factors);
-    PadRows(name, plan.type.sum);
+    NoteSlices(product, plan, factors);
+    PadRows(product, plan.type.sum);
     gathers_.insert(factors.gathered.begin(), factors.gathered.end());
-    return ScheduleMatricesOfRows(gpu_, plan, name, factors, writer_);
+    return ScheduleMatricesOfRows(gpu_, plan, product, factors, writer_);
   }
 
   // Records how many bytes of workgroup memory the slices of a product take.
-  void NoteSlices(const std::string& name, const MatrixPlan& plan,
+  void NoteSlices(const StageRef& product, const MatrixPlan& plan,
                   const RowFactors& factors) {
     const int64_t rows = plan.RowsOfTile() * DTypeByteSize(plan.type.a),
                   columns = plan.ColumnsOfTile() * DTypeByteSize(plan.type.b);
@@ -417,12 +417,12 @@ class RowTileScheduler {
       const int64_t slots = plan.slots != 0  ? plan.slots
                             : plan.is_double ? 2
                                              : 1;
-      slice_bytes_[name] = (rows + columns) * plan.slice * slots;
+      slice_bytes_[product] = (rows + columns) * plan.slice * slots;
       return;
     }
     bool has_rows = false;
-    ForEachLoad(c().pool, Stage(name).values, [&](NodeId load) {
-      const std::string& buffer = c().buffers[c().pool[load].buffer].name;
+    ForEachLoad(c().pool, writer_.StageAt(product).values, [&](NodeId load) {
+      const BufferRef buffer{c().buffers[c().pool[load].buffer].name};
       has_rows |= factors.resident.contains(buffer);
     });
     const int64_t padding =
@@ -433,92 +433,86 @@ class RowTileScheduler {
 
   // Returns the stages of which the product needs slices, and that no other
   // stage reads.
-  std::set<std::string> GathersFor(const std::string& product) const {
-    std::set<std::string> gathers;
-    const int number = writer_.StageOf(product);
+  std::set<StageRef> GathersFor(const StageRef& product) const {
+    std::set<StageRef> gathers;
+    const int number = writer_.NumberOf(product);
     for (int i = 0; i < number; ++i) {
       if (IsLookupForProducts(c(), i) && StoresAreIdentity(c(), i) &&
           ConsumersOf(c(), i) == std::vector{number}) {
-        gathers.insert(c().stages[static_cast<size_t>(i)].name);
+        gathers.insert({c().stages[static_cast<size_t>(i)].name});
       }
     }
     return gathers;
   }
 
-  std::string BufferOf(const std::string& name) const {
-    return c().buffers[Stage(name).stores[0].buffer].name;
+  BufferRef BufferOf(const StageRef& stage) const {
+    return {c().buffers[writer_.StageAt(stage).stores[0].buffer].name};
   }
 
   // Pads the rows of a stage's buffer, if it has several columns.
-  void PadRows(const std::string& name, DType type) {
-    if (ColumnsOf(name) == 1 || parts_.contains(name)) return;
-    writer_.Do("pad_rows %" + name + " " +
-               std::to_string(kRowPaddingBytes / DTypeByteSize(type)));
+  void PadRows(const StageRef& stage, DType type) {
+    if (ColumnsOf(stage) == 1 || parts_.contains(stage)) return;
+    const int64_t elements = kRowPaddingBytes / DTypeByteSize(type);
+    writer_.Do(schedule::PadRows{.stage = stage, .elements = elements});
   }
 
-  bool ScheduleOther(const std::string& name) {
-    const int spatial = Stage(name).spatial_count;
-    const DType type = c().buffers[Stage(name).stores[0].buffer].type;
-    if (parts_.contains(name)) {
+  bool ScheduleOther(const StageRef& stage) {
+    const int spatial = writer_.StageAt(stage).spatial_count;
+    const uint32_t buffer = writer_.StageAt(stage).stores[0].buffer;
+    if (parts_.contains(stage)) {
       // Moves the loop over the parts of a row inside the loop over rows, so
       // that a row's parts are next to each other.
-      std::vector<std::string> order = writer_.LoopsOf(name);
+      std::vector<LoopRef> order = writer_.LoopsOf(stage);
       std::rotate(order.begin(), order.begin() + 1, order.begin() + spatial);
-      writer_.Reorder(name, order);
+      writer_.Reorder(std::move(order));
     }
-    if (!IsInPanels(name)) PadRows(name, type);
-    if (Stage(name).has_reduction()) {
-      BindLoops(name,
+    if (!IsInPanels(stage)) PadRows(stage, c().buffers[buffer].type);
+    if (writer_.StageAt(stage).has_reduction()) {
+      BindLoops(stage,
                 {.count = static_cast<size_t>(spatial),
-                 .points = rows_ * ColumnsOf(name),
+                 .points = rows_ * ColumnsOf(stage),
                  .invocations = Invocations()},
                 writer_);
-      WriteOutReduction(name);
+      WriteOutReduction(stage);
       return writer_.status().ok();
     }
-    const bool is_in_turns = !RunsOf(name);
-    BindPoints(name, 0, rows_ * ColumnsOf(name));
+    const bool is_in_turns = !RunsOf(stage);
+    BindPoints(stage, 0, rows_ * ColumnsOf(stage));
     // If the loop over rounds is unrolled, an invocation computes the address
     // in panels only once, and the rounds use constant offsets from it.
-    if (IsInPanels(name) && is_in_turns)
-      writer_.Do("unroll %" + name + " " + LoopOf(name, 1));
+    if (IsInPanels(stage) && is_in_turns) writer_.Do(Unroll{LoopOf(stage, 1)});
     return writer_.status().ok();
   }
 
   // True if products of warpgroups read the stage's rows from panels, which
   // need no padding.
-  bool IsInPanels(const std::string& name) const {
+  bool IsInPanels(const StageRef& stage) const {
     return tile_.is_wide &&
            std::ranges::any_of(plans_, [&](const auto& product) {
-             return Reads(c(), writer_.StageOf(product.first),
-                          Stage(name).stores[0].buffer);
+             return Reads(c(), writer_.NumberOf(product.first),
+                          writer_.StageAt(stage).stores[0].buffer);
            });
   }
 
   // Unrolls some steps of a reduction, if they divide it. In an invocation's
   // part of a row it unrolls all steps, as vectors.
-  void WriteOutReduction(const std::string& name) {
-    const std::optional<RowRuns> runs = RunsOf(name);
-    if (runs && parts_.contains(name)) {
-      const auto inner =
-          SplitPart(name, writer_.LoopsOf(name).back(), *runs, writer_);
-      return WriteOutPart(name, inner, writer_);
-    }
-    const StageShape shape(c(), writer_.StageOf(name));
+  void WriteOutReduction(const StageRef& stage) {
+    const LoopRef loop = writer_.LoopsOf(stage).back();
+    const std::optional<RowRuns> runs = RunsOf(stage);
+    if (runs && parts_.contains(stage))
+      return WriteOutPart(SplitPart(loop, *runs, writer_), writer_);
+    const StageShape shape = ShapeOf(stage);
     if (shape.axis_count() != shape.spatial_count() + 1) return;
     const std::optional<int64_t> steps = shape.Extent(shape.spatial_count());
     if (!steps || *steps % kLanes != 0 || *steps <= kLanes) return;
-    const std::string loop = writer_.LoopsOf(name).back();
-    writer_.Do("split %" + name + " " + loop + " " + std::to_string(kLanes) +
-               " -> " + loop + "_steps " + loop + "_step");
-    writer_.Do("unroll %" + name + " " + loop + "_step");
+    writer_.Do(Unroll{writer_.Split(loop, kLanes, "_steps", "_step").inner});
   }
 
   // Finds the first fold over blocks. The stages before it compute one block in
   // each iteration.
   void FindFold() {
-    std::string fold = group_.root;
-    for (const std::string& member : group_.members) {
+    StageRef fold = group_.root;
+    for (const StageRef& member : group_.members) {
       if (IsFold(member)) {
         fold = member;
         break;
@@ -526,22 +520,22 @@ class RowTileScheduler {
       of_block_.insert(member);
     }
     if (!IsFold(fold)) return of_block_.clear();
-    const StageShape shape(c(), writer_.StageOf(fold));
+    const StageShape shape = ShapeOf(fold);
     blocks_ = shape.LikelyExtent(shape.spatial_count());
   }
 
   // Divides a row's reductions among several invocations, which have
   // interleaved elements: each becomes two stages.
   void SplitReductions() {
-    std::vector<std::string> members;
-    for (const std::string& member : group_.members) {
+    std::vector<StageRef> members;
+    for (const StageRef& member : group_.members) {
       const int64_t parts = IsProduct(member) ? 1 : SplitReduction(member);
       if (parts > 1) {
-        parts_[members.emplace_back(member + ".parts")] = parts;
+        parts_[members.emplace_back(PartsOf(member))] = parts;
         if (of_block_.contains(member)) of_block_.insert(members.back());
         // If the stage that combines the parts is inlined, no invocation has to
         // wait for another that combines them for all.
-        if (parts <= kMaxInlined && writer_.Try("inline %" + member)) {
+        if (parts <= kMaxInlined && writer_.Try(Inline{member})) {
           of_block_.erase(member);
           continue;
         }
@@ -556,12 +550,14 @@ class RowTileScheduler {
   // memory.
   void ReadProductsOnce() {
     for (size_t i = 0; i < group_.members.size(); ++i) {
-      const std::string product = group_.members[i], tile = product + ".tile";
+      const StageRef product = group_.members[i];
+      const StageRef tile{product.name + ".tile"};
       if (!IsProduct(product)) continue;
       const auto runs = RunsOf(ColumnsOf(product));
-      const auto readers = ConsumersOf(c(), writer_.StageOf(product));
+      const auto readers = ConsumersOf(c(), writer_.NumberOf(product));
       if (!runs || readers.size() < 2 || !HaveRuns(readers, *runs)) continue;
-      if (!writer_.Try("cache_write %" + product + " -> " + tile)) continue;
+      if (!writer_.Try(CacheWrite{.stage = product, .computing = tile.name}))
+        continue;
       group_.members.insert(group_.members.begin() + static_cast<int>(i), tile);
       tiles_.insert(tile);
       if (of_block_.contains(product)) of_block_.insert(tile);
@@ -569,24 +565,30 @@ class RowTileScheduler {
     }
   }
 
+  // Returns the stage that SplitReduction makes from a stage.
+  static StageRef PartsOf(const StageRef& stage) {
+    return {stage.name + ".parts"};
+  }
+
   // Splits the stage's reduction. Returns the number of parts; 1 if it is not
   // split.
-  int64_t SplitReduction(const std::string& name) {
-    const ComputationStage& stage = Stage(name);
-    const auto spatial = static_cast<size_t>(stage.spatial_count);
-    if (stage.axes.size() != spatial + 1 || ColumnsOf(name) != 1 ||
-        IsFold(name)) {
+  int64_t SplitReduction(const StageRef& stage) {
+    const StageShape shape = ShapeOf(stage);
+    const int spatial = shape.spatial_count();
+    if (shape.axis_count() != spatial + 1 || ColumnsOf(stage) != 1 ||
+        IsFold(stage)) {
       return 1;
     }
-    const StageShape shape(c(), writer_.StageOf(name));
-    const int64_t length = shape.Extent(static_cast<int>(spatial)).value_or(0);
+    const int64_t length = shape.Extent(spatial).value_or(0);
     const int64_t parts = PartsOfRow(length, Invocations() / rows_);
     const std::optional<RowRuns> runs = RunsOf(length);
-    const std::string run = runs ? "/" + std::to_string(runs->run) : "";
+    const LoopDigit digit{.loop = {stage, shape.stage().axes.back().name},
+                          .kind = LoopDigit::Kind::kRemainder,
+                          .factor = parts,
+                          .run = runs ? runs->run : 1};
     const bool is_split =
         parts > 1 && length % parts == 0 &&
-        writer_.Try("rfactor %" + name + " " + stage.axes[spatial].name + run +
-                    "%" + std::to_string(parts) + " -> " + name + ".parts");
+        writer_.Try(Rfactor{.part = digit, .parts = PartsOf(stage).name});
     return is_split ? parts : 1;
   }
 
@@ -596,20 +598,23 @@ class RowTileScheduler {
   const int64_t rows_;
   ScheduleWriter& writer_;
   // Number of parts of a row, per stage of parts.
-  std::map<std::string, int64_t> parts_;
-  std::set<std::string> of_block_;
+  std::map<StageRef, int64_t> parts_;
+  std::set<StageRef> of_block_;
   int64_t blocks_ = 1;
   // Number of elements of the products' column factors that a tile reads.
   int64_t operands_ = 0;
-  // tile of matrices; key: name of the product
-  std::map<std::string, MatrixPlan> plans_;
-  // bytes of a product's slices; key: name of the product
-  std::map<std::string, int64_t> slice_bytes_;
+  // tile of matrices; key: the product
+  std::map<StageRef, MatrixPlan> plans_;
+  // bytes of a product's slices; key: the product
+  std::map<StageRef, int64_t> slice_bytes_;
   int64_t bytes_ahead_ = 0;  // number of bytes of slices that are whole sums
-  RowFactors::Loop around_root_, around_blocks_;
-  std::set<std::string> gathers_;
-  // names of products whose results are copied to registers
-  std::set<std::string> tiles_;
+  // The root's loop over tiles, and the fold's loop over blocks, if the group
+  // has a fold.
+  LoopRef around_root_;
+  std::optional<LoopRef> around_blocks_;
+  std::set<StageRef> gathers_;
+  // products whose results are copied to registers
+  std::set<StageRef> tiles_;
 };
 
 }  // namespace

@@ -11,8 +11,8 @@
 #include <cstdint>
 #include <optional>
 #include <set>
-#include <string>
 
+#include "jit/schedule/core/steps.h"
 #include "jit/schedule/rules/schedule_writer.h"
 #include "jit/schedule/rules/stage_groups.h"
 #include "jit/target/gpu_model.h"
@@ -42,8 +42,8 @@ struct ScheduledRowTile {
   // True if a processor has room for only one workgroup, so that it runs
   // nothing while that workgroup waits.
   bool is_alone = false;
-  // Names of the group's stages, and of the stages that were made from them.
-  std::set<std::string> stages;
+  // The group's stages, and the stages that were made from them.
+  std::set<StageRef> stages;
 };
 
 // Splits the group's root into tiles of rows, along its dim group.depth - 1,

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
-#include <string>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -36,37 +36,18 @@ constexpr int64_t kBlockChoices[] = {0, 128, 64};
 bool HasProducts(const Schedule& schedule, const StageGroup& group) {
   const Computation& c = schedule.computation();
   return group.depth > 0 &&
-         std::ranges::count_if(group.members, [&](const std::string& name) {
-           return StageShape(c, c.FindStage(name)).SharesOperands();
+         std::ranges::count_if(group.members, [&](const StageRef& member) {
+           return StageShape(c, c.FindStage(member.name)).SharesOperands();
          }) > 1;
 }
 
 // Makes the root read the product's elements from the workgroup's memory.
 // Returns false if some primitive is refused.
-bool MakeWhole(const std::string& root, const std::string& product,
+bool MakeWhole(const StageRef& root, const StageRef& product,
                ScheduleWriter& writer) {
   return root != product ||
-         writer.Try("cache_write %" + product + " -> " + product + ".tile");
-}
-
-// Applies online_softmax to the product: a fold over blocks of `block` keys
-// computes running sums, and the product becomes their quotients. keys: the
-// name of the loop over keys. If blocks_of_part is not 0, the keys are divided
-// into parts of that many blocks: each part is folded by itself, the results of
-// the parts are folded again, and the tiles are those of the stage of the
-// parts. Returns false if some primitive is refused.
-bool MakeBlocks(const std::string& product, const std::string& keys,
-                int64_t block, int64_t blocks_of_part, ScheduleWriter& writer) {
-  const std::string blocks =
-      "online_softmax %" + product + " " + std::to_string(block);
-  const std::string running = product + ".running";
-  const std::string results = " -> " + running + " " + product + ".total";
-  if (!writer.Try(blocks + " skip" + results) && !writer.Try(blocks + results))
-    return false;
-  return blocks_of_part == 0 ||
-         writer.Try("rfactor %" + running + " " + keys + "_part/" +
-                    std::to_string(blocks_of_part) + " -> " + running +
-                    ".parts");
+         writer.Try(
+             CacheWrite{.stage = product, .computing = product.name + ".tile"});
 }
 
 // A way to divide the keys of attention, the axis j of row_tile_rule.h. A
@@ -81,6 +62,40 @@ struct KeyBlocks {
   // ratio of the number of keys with padding to that without
   double filled_up = 1;
 };
+
+// Returns the stage of the running sums that MakeBlocks makes from the product.
+StageRef RunningOf(const StageRef& product) {
+  return {product.name + ".running"};
+}
+// Returns the stage of the parts that MakeBlocks makes, if there are several.
+StageRef PartsOf(const StageRef& product) {
+  return {RunningOf(product).name + ".parts"};
+}
+
+// Applies online_softmax to the product whose loop `keys` runs over the keys: a
+// fold over blocks of keys computes running sums, and the product becomes their
+// quotients. If there are several parts, each part is folded by itself, the
+// results of the parts are folded again, and the tiles are those of the stage
+// of the parts. Returns false if some primitive is refused.
+bool MakeBlocks(const LoopRef& keys, const KeyBlocks& blocks,
+                ScheduleWriter& writer) {
+  const StageRef& product = keys.stage;
+  const StageRef running = RunningOf(product);
+  OnlineSoftmax softmax{.product = product,
+                        .block = blocks.block,
+                        .hidden = HiddenBlocks::kSkip,
+                        .sum = running.name,
+                        .total = product.name + ".total"};
+  if (!writer.Try(softmax)) {
+    softmax.hidden = HiddenBlocks::kCompute;
+    if (!writer.Try(softmax)) return false;
+  }
+  return blocks.blocks_of_part == 0 ||
+         writer.Try(Rfactor{.part = {.loop = {running, keys.name + "_part"},
+                                     .kind = LoopDigit::Kind::kQuotient,
+                                     .factor = blocks.blocks_of_part},
+                            .parts = PartsOf(product).name});
+}
 
 // Returns the ways to divide the keys that the rule tries: each block size of
 // kBlockChoices, with all keys in one workgroup. If there are no more tiles
@@ -131,10 +146,10 @@ struct Models {
 // Returns all tiles that are worth a try, with different numbers of rows along
 // the axis. Of several tiles with the same number of rows the best comes first,
 // but it may need too much memory.
-std::vector<RowTile> TilesFor(const Schedule& schedule, const std::string& root,
+std::vector<RowTile> TilesFor(const Schedule& schedule, const StageRef& root,
                               int axis, int64_t parts, const Models& models) {
   const StageShape shape(schedule.computation(),
-                         schedule.computation().FindStage(root));
+                         schedule.computation().FindStage(root.name));
   const int64_t extent = shape.LikelyExtent(axis);
   std::vector<RowTile> tiles;
   for (int64_t rows = kMaxRows; rows >= kFewestRows; rows /= 2) {
@@ -175,34 +190,30 @@ bool IsPlanned(const loops::LoopNest& nest, const jit::GpuModel& gpu) {
 
 }  // namespace
 
-bool ScheduleRowTilesOnGpu(const jit::GpuModel& gpu, const std::string& root,
-                           const std::string& product,
-                           std::set<std::string>& done,
+bool ScheduleRowTilesOnGpu(const jit::GpuModel& gpu, const StageRef& root,
+                           const StageRef& product, std::set<StageRef>& done,
                            ScheduleWriter& writer) {
   if (gpu.matrices.empty() || gpu.is_cpu_like || !gpu.overlays_shared ||
       gpu.max_invocations < kRowTileSubgroups * gpu.subgroup_size ||
-      !StoresAreDistinct(writer.computation(), writer.StageOf(root))) {
+      !StoresAreDistinct(writer.computation(), writer.NumberOf(root))) {
     return false;
   }
   const Models models(gpu);
   std::optional<Schedule> best;
-  std::set<std::string> scheduled;
+  std::set<StageRef> scheduled;
   double best_cost = 0;
   bool has_parts = false;
-  std::string tiled_root;
-  const StageShape shape(writer.computation(), writer.StageOf(product));
-  const std::string keys = shape.stage().axes.back().name;
+  StageRef tiled_root;
+  const StageShape shape(writer.computation(), writer.NumberOf(product));
+  const LoopRef keys{product, shape.stage().axes.back().name};
   for (const KeyBlocks& blocks : BlocksFor(gpu, shape)) {
     Schedule blocked = writer.schedule();
     ScheduleWriter blocked_writer(blocked);
-    if (!(blocks.block == 0
-              ? MakeWhole(root, product, blocked_writer)
-              : MakeBlocks(product, keys, blocks.block, blocks.blocks_of_part,
-                           blocked_writer))) {
+    if (!(blocks.block == 0 ? MakeWhole(root, product, blocked_writer)
+                            : MakeBlocks(keys, blocks, blocked_writer))) {
       continue;
     }
-    const std::string of_tiles =
-        blocks.parts == 1 ? root : product + ".running.parts";
+    const StageRef of_tiles = blocks.parts == 1 ? root : PartsOf(product);
     const StageGroup group = GroupOf(
         blocked, of_tiles, done, [&](int stage, int, const StageGroup&) {
           return !IsLookupForProducts(blocked.computation(), stage);
@@ -241,7 +252,7 @@ bool ScheduleRowTilesOnGpu(const jit::GpuModel& gpu, const std::string& root,
   writer.Replace(*std::move(best));
   if (!has_parts) return true;
   // The second phase: one invocation combines the parts of a result.
-  const std::optional<std::string> point =
+  const std::optional<LoopRef> point =
       SchedulePoints(gpu, root, /*lanes=*/1, writer);
   if (point) JoinPoints(gpu, root, *point, 0, done, writer);
   return true;

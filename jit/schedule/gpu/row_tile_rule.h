@@ -42,8 +42,8 @@
 #define EMBER_JIT_SCHEDULE_GPU_ROW_TILE_RULE_H_
 
 #include <set>
-#include <string>
 
+#include "jit/schedule/core/steps.h"
 #include "jit/schedule/rules/schedule_writer.h"
 #include "jit/target/gpu_model.h"
 
@@ -53,9 +53,9 @@ namespace ember::schedule {
 // with all stages before it that no other stage reads, and adds these to
 // `done`. Returns false, without a change, if there is no other product among
 // them, if no tile fits, or if some primitive is refused.
-bool ScheduleRowTilesOnGpu(const jit::GpuModel& gpu, const std::string& root,
-                           const std::string& product,
-                           std::set<std::string>& done, ScheduleWriter& writer);
+bool ScheduleRowTilesOnGpu(const jit::GpuModel& gpu, const StageRef& root,
+                           const StageRef& product, std::set<StageRef>& done,
+                           ScheduleWriter& writer);
 
 }  // namespace ember::schedule
 

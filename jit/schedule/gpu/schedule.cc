@@ -1,8 +1,8 @@
 #include "jit/schedule/gpu/schedule.h"
 
 #include <algorithm>
+#include <optional>
 #include <set>
-#include <string>
 #include <utility>
 #include <vector>
 
@@ -29,9 +29,9 @@ class GpuChooser {
 
   Status Run() {
     for (const ComputationStage& stage : c().stages)
-      todo_.push_back(stage.name);
+      todo_.push_back({stage.name});
     while (!todo_.empty()) {
-      const std::string root = todo_.back();
+      const StageRef root = todo_.back();
       todo_.pop_back();
       if (!done_.contains(root)) ScheduleRoot(root);
     }
@@ -39,24 +39,24 @@ class GpuChooser {
   }
 
  private:
-  void ScheduleRoot(const std::string& root) {
+  void ScheduleRoot(const StageRef& root) {
     done_.insert(root);
-    std::string product = ProductFor(root);
-    if (!product.empty()) {
-      if (ScheduleRowTilesOnGpu(gpu_, root, product, done_, writer_))
+    std::optional<StageRef> product = ProductFor(root);
+    if (product) {
+      if (ScheduleRowTilesOnGpu(gpu_, root, *product, done_, writer_))
         return FindWhatIsLeft();
       if (!gpu_.is_cpu_like &&
-          ScheduleSumOnGpu(gpu_, root, product, done_, schedule_)) {
+          ScheduleSumOnGpu(gpu_, root, *product, done_, schedule_)) {
         return FindWhatIsLeft();
       }
     }
     TrySplit(root);
-    std::optional<std::string> point;
+    std::optional<LoopRef> point;
     product = ProductFor(root);
-    if (!product.empty() && !TrySplit(product) && gpu_.is_cpu_like)
-      point = TryProduct(root, product);
-    const bool adds_parts =
-        done_.contains(root + ".parts") || done_.contains(product + ".parts");
+    if (product && !TrySplit(*product) && gpu_.is_cpu_like)
+      point = TryProduct(root, *product);
+    const bool adds_parts = done_.contains(PartsOf(root)) ||
+                            (product && done_.contains(PartsOf(*product)));
     // The parts of neighbouring results are next to each other in memory, so
     // the sum of parts is scheduled point by point: an invocation adds up the
     // parts of one result.
@@ -75,23 +75,22 @@ class GpuChooser {
   void FindWhatIsLeft() {
     todo_.clear();
     for (size_t i = 0; i < c().stages.size(); ++i) {
-      const std::string& name = c().stages[i].name;
+      const StageRef stage{c().stages[i].name};
       const bool is_attached =
           schedule_.plan(static_cast<int>(i)).attach_stage >= 0;
-      if (!is_attached && !done_.contains(name)) todo_.push_back(name);
+      if (!is_attached && !done_.contains(stage)) todo_.push_back(stage);
     }
   }
 
-  void PointByPoint(const std::string& root) {
-    const std::optional<std::string> point =
-        SchedulePoints(gpu_, root, /*lanes=*/1, writer_);
+  void PointByPoint(const StageRef& root) {
+    const auto point = SchedulePoints(gpu_, root, /*lanes=*/1, writer_);
     if (point) JoinPoints(gpu_, root, *point, 0, done_, writer_);
   }
 
   // Computes several neighbouring points at once, in the root and in all stages
   // that are computed for a point of it. Returns false, without a change, if
   // that is not possible.
-  bool TryVectors(const std::string& root) {
+  bool TryVectors(const StageRef& root) {
     Schedule trial = schedule_;
     const auto joined = TryPoints(root, /*lanes=*/1, trial);
     if (!joined) return false;
@@ -110,34 +109,37 @@ class GpuChooser {
   // Schedules the root's points as tasks and invocations, each with `lanes`
   // neighbours. Returns the stages that are then computed for these points;
   // nullopt if the rule does not apply.
-  std::optional<std::set<std::string>> TryPoints(const std::string& root,
-                                                 int64_t lanes,
-                                                 Schedule& trial) {
+  std::optional<std::set<StageRef>> TryPoints(const StageRef& root,
+                                              int64_t lanes, Schedule& trial) {
     ScheduleWriter writer(trial);
     const auto point = SchedulePoints(gpu_, root, lanes, writer);
     if (!point) return std::nullopt;
-    std::set<std::string> done = done_;
-    std::set<std::string> joined =
-        JoinPoints(gpu_, root, *point, 0, done, writer);
+    std::set<StageRef> done = done_;
+    std::set<StageRef> joined = JoinPoints(gpu_, root, *point, 0, done, writer);
     if (!writer.status().ok()) return std::nullopt;
     return joined;
   }
 
+  // Returns the stage of a reduction's parts, if there is one.
+  static StageRef PartsOf(const StageRef& reduction) {
+    return {reduction.name + ".parts"};
+  }
+
   // Splits a reduction into two stages. The stage of the parts is scheduled
   // later.
-  bool TrySplit(const std::string& reduction) {
-    const std::string parts = reduction + ".parts";
+  bool TrySplit(const StageRef& reduction) {
+    const StageRef parts = PartsOf(reduction);
     if (!SplitReductionOnGpu(gpu_, reduction, parts, writer_)) return false;
     todo_.insert(std::ranges::find(todo_, reduction), parts);
     return true;
   }
 
-  std::optional<std::string> TryProduct(const std::string& root,
-                                        const std::string& product) {
+  std::optional<LoopRef> TryProduct(const StageRef& root,
+                                    const StageRef& product) {
     Schedule trial = schedule_;
-    std::set<std::string> done = done_;
+    std::set<StageRef> done = done_;
     ScheduleWriter writer(trial);
-    std::optional<std::string> point =
+    std::optional<LoopRef> point =
         ScheduleProductOnGpu(gpu_, root, product, done, writer);
     if (!point || !writer.status().ok()) return std::nullopt;
     schedule_ = std::move(trial);
@@ -149,9 +151,9 @@ class GpuChooser {
   // applies. Returns false, without a change, if it does not, or if a stage
   // must run once and it cannot be proved that each row needs a different part
   // of it.
-  bool TryRows(const std::string& root) {
+  bool TryRows(const StageRef& root) {
     Schedule trial = schedule_;
-    std::set<std::string> done = done_;
+    std::set<StageRef> done = done_;
     ScheduleWriter writer(trial);
     if (!ScheduleRowsOnGpu(gpu_, root, done, writer) || !writer.status().ok())
       return false;
@@ -166,39 +168,41 @@ class GpuChooser {
   }
 
   // Returns the product that the root is, or whose results the root reads point
-  // by point, maybe through other stages; empty if there is none.
-  std::string ProductFor(const std::string& root) const {
-    const int number = writer_.StageOf(root);
+  // by point, maybe through other stages; nullopt if there is none.
+  std::optional<StageRef> ProductFor(const StageRef& root) const {
+    const int number = writer_.NumberOf(root);
     if (IsProduct(number)) return root;
-    if (c().stages[number].has_reduction()) return "";
+    if (c().stages[number].has_reduction()) return std::nullopt;
     std::set<int> inside = {number};
     for (int p = number - 1; p >= 0; --p) {
       if (!CanJoin(p, number, inside)) continue;
-      if (IsProduct(p)) return HasAxesOf(p, root) ? c().stages[p].name : "";
+      const StageRef stage{c().stages[p].name};
+      if (IsProduct(p))
+        return HasAxesOf(stage, root) ? std::optional(stage) : std::nullopt;
       if (c().stages[p].has_reduction()) continue;
       inside.insert(p);
     }
-    return "";
+    return std::nullopt;
   }
 
   // True if the stage's axes are the root's in the same order, so that a tile
   // of one is a tile of the other. Results that are stored transposed go
   // through memory.
-  bool HasAxesOf(int stage, const std::string& root) const {
-    const std::optional<RootAxes> axes =
-        RootAxesOf(writer_, {.root = root}, c().stages[stage].name);
-    std::vector<std::string> names;
-    const ComputationStage& stored = c().stages[writer_.StageOf(root)];
+  bool HasAxesOf(const StageRef& stage, const StageRef& root) const {
+    const std::optional<RootAxes> found =
+        RootAxesOf(writer_, {.root = root}, stage);
+    std::vector<std::optional<LoopRef>> axes;
+    const ComputationStage& stored = writer_.StageAt(root);
     for (int a = 0; a < stored.spatial_count; ++a)
-      names.push_back(stored.axes[a].name);
-    return axes && axes->names == names;
+      axes.push_back(LoopRef{root, stored.axes[a].name});
+    return found && found->axes == axes;
   }
 
   // True if each point of the root needs a different point of the stage, which
   // only the stages of `inside` read.
   bool CanJoin(int stage, int root, const std::set<int>& inside) const {
     const int depth = c().stages[root].spatial_count;
-    if (depth == 0 || done_.contains(c().stages[stage].name) ||
+    if (depth == 0 || done_.contains({c().stages[stage].name}) ||
         !StoresAreIdentity(c(), stage) || !StoresAreDistinct(c(), root)) {
       return false;
     }
@@ -213,9 +217,9 @@ class GpuChooser {
   const jit::GpuModel& gpu_;
   Schedule& schedule_;
   ScheduleWriter writer_;
-  // names of the stages in order; the last is scheduled first
-  std::vector<std::string> todo_;
-  std::set<std::string> done_;
+  // the stages in order; the last is scheduled first
+  std::vector<StageRef> todo_;
+  std::set<StageRef> done_;
 };
 
 }  // namespace

@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <numeric>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "jit/schedule/core/dependences.h"
 #include "jit/schedule/primitives/replay.h"
@@ -21,10 +23,10 @@ constexpr int64_t kLargestDigit = int64_t{1} << 20;
 
 }  // namespace
 
-std::string NameOfSlice(const Computation& c, const std::string& product,
-                        const std::string& buffer) {
-  const std::string name = buffer + ".slice";
-  return c.FindBuffer(name) < 0 ? name : product + "." + name;
+std::string NameOfSlice(const Computation& c, const StageRef& product,
+                        const BufferRef& buffer) {
+  const std::string name = buffer.name + ".slice";
+  return c.FindBuffer(name) < 0 ? name : product.name + "." + name;
 }
 
 void LoadSlicesAhead(const std::vector<SliceCopy>& copies,
@@ -36,19 +38,22 @@ void LoadSlicesAhead(const std::vector<SliceCopy>& copies,
   for (const SliceCopy& copy : copies) {
     const bool is_async = copy.slots != 0 && are_words;
     const bool by_registers = copy.by_registers && !is_async;
-    std::string line = "double_buffer %" + copy.stage;
-    if (is_async) line += " async " + std::to_string(copy.slots);
-    if (is_async && copy.is_late) line += " late";
-    if (is_async && copy.has_spare) line += " spare";
+    LoadAhead how;
+    if (is_async) {
+      how = {.buffering = Buffering::kAsync,
+             .slots = copy.slots,
+             .is_late = copy.is_late,
+             .has_spare = copy.has_spare};
+    }
     if (copy.is_constant && (is_async || by_registers)) {
-      const Status unrolled =
-          Apply("unroll %" + copy.stage + " " + copy.rounds, trial);
+      const Status unrolled = Apply(Unroll{copy.rounds}, trial);
       // Copies through registers need unrolled loops; asynchronous copies only
       // become faster by them.
       if (by_registers && !unrolled.ok()) return;
-      if (by_registers) line += " registers";
+      if (by_registers) how.buffering = Buffering::kDoubleByRegisters;
     }
-    if (!Apply(line, trial).ok()) return;
+    const DoubleBuffer buffered{.stage = copy.stage, .how = how};
+    if (!Apply(buffered, trial).ok()) return;
   }
   writer.Replace(std::move(trial));
 }
@@ -109,8 +114,9 @@ std::optional<RowOfLoad> RowOf(const Computation& c,
   return row;
 }
 
-std::string DimsByLines(const Computation& c, const ComputationStage& stage,
-                        NodeId load, int lines, int rows) {
+std::vector<size_t> DimsByLines(const Computation& c,
+                                const ComputationStage& stage, NodeId load,
+                                int lines, int rows) {
   const tensor::Node& node = c.pool[load];
   const size_t rank = c.buffers[node.buffer].extents.size();
   const auto dim_of = [&](int axis) {
@@ -124,18 +130,16 @@ std::string DimsByLines(const Computation& c, const ComputationStage& stage,
     return dim;
   };
   const auto line = dim_of(lines), row = dim_of(rows);
-  if (!line || !row) return "";
+  if (!line || !row) return {};
   std::vector<size_t> order;
   for (size_t d = 0; d + 1 < rank; ++d) {
     if (d != *line && d != *row) order.push_back(d);
   }
   order.insert(order.end(), {*line, *row, rank - 1});
-  // Returns "" if two of the axes index the same dim, or if the order is
+  // Returns no dims if two of the axes index the same dim, or if the order is
   // unchanged.
-  if (order.size() != rank || std::ranges::is_sorted(order)) return "";
-  std::string dims;
-  for (const size_t d : order) dims += " " + std::to_string(d);
-  return dims;
+  if (order.size() != rank || std::ranges::is_sorted(order)) return {};
+  return order;
 }
 
 bool IsConstantSlice(const Computation& c, const ComputationStage& stage,
@@ -156,8 +160,8 @@ bool IsConstantSlice(const Computation& c, const ComputationStage& stage,
   return true;
 }
 
-bool IsReadInPlace(const Computation& c, const std::string& product) {
-  const int number = c.FindStage(product);
+bool IsReadInPlace(const Computation& c, const StageRef& product) {
+  const int number = c.FindStage(product.name);
   bool in_place = true;
   for (int reader : ConsumersOf(c, number)) {
     const ComputationStage& stage = c.stages[reader];

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "jit/schedule/core/steps.h"
 #include "jit/schedule/rules/schedule_writer.h"
 #include "jit/schedule/rules/stage_shape.h"
 
@@ -19,8 +20,8 @@ namespace ember::schedule {
 // A stage that copies a slice to shared memory, and the loop over the part of
 // the slice that each invocation copies.
 struct SliceCopy {
-  std::string stage;
-  std::string rounds;
+  StageRef stage;
+  LoopRef rounds;
   // The way in which the slice may be loaded ahead: through registers; or, if
   // `slots` is not 0, asynchronously into a ring of this many slots.
   bool by_registers = false;
@@ -41,8 +42,8 @@ struct SliceCopy {
 // copies its slices of `buffer`: "a.slice" for the buffer "a", or, if a buffer
 // of that name exists already, "product.a.slice". So the copies of two products
 // that read the same buffer have different names.
-std::string NameOfSlice(const Computation& c, const std::string& product,
-                        const std::string& buffer);
+std::string NameOfSlice(const Computation& c, const StageRef& product,
+                        const BufferRef& buffer);
 
 // Loads the slices ahead of the iteration that reads them. It loads all of them
 // ahead or none, because loading one ahead needs as many barriers as loading
@@ -76,11 +77,12 @@ std::optional<RowOfLoad> RowOf(const Computation& c,
 // Returns the order of a slice's dims that makes its rows contiguous line by
 // line: lines, rows, and last the buffer's last dim. In the buffer these dims
 // may have another order: images of a batch (rows) are outside of the pixels
-// (lines) of each. The result is a list of operands of cache_read: " 1 2 0 3".
-// "" if the buffer has that order, or if one of the axes does not move along a
-// dim of its own.
-std::string DimsByLines(const Computation& c, const ComputationStage& stage,
-                        NodeId load, int lines, int rows);
+// (lines) of each. The result is the dims of a CacheRead: {1, 2, 0, 3}. It is
+// empty if the buffer has that order, or if one of the axes does not move along
+// a dim of its own.
+std::vector<size_t> DimsByLines(const Computation& c,
+                                const ComputationStage& stage, NodeId load,
+                                int lines, int rows);
 
 // True if the load's slices have one constant size: its indices are sums of
 // axes, in a buffer of constant extents.
@@ -89,7 +91,7 @@ bool IsConstantSlice(const Computation& c, const ComputationStage& stage,
 
 // True if each stage that reads the product's results reads them at its own
 // point: its axes are the product's axes.
-bool IsReadInPlace(const Computation& c, const std::string& product);
+bool IsReadInPlace(const Computation& c, const StageRef& product);
 
 }  // namespace ember::schedule
 

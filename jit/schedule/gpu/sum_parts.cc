@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <set>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -43,25 +45,28 @@ constexpr double kLeastSaved = 0.1;
 struct Parts {
   enum class Kind : uint8_t { kWhole, kOfOneLength, kRanges };
   Kind kind = Kind::kWhole;
-  // Operands of rfactor: "k/512"; or of stream: "k/64 132 i/128 j/256".
-  std::string operands = "";
+  // kOfOneLength: the digit of the sum that numbers its parts, like k/512. The
+  // loop k is that of the product of all results.
+  LoopDigit digit = {};
+  // kRanges: the ranges and tiles, like `stream %y k/64 132 i/128 j/256`. The
+  // parts have no name yet.
+  Stream ranges = {};
 };
 
 // One way to compute a product: how its sums are divided, and for which
 // results.
 struct Way {
   Parts parts;
-  // If not 0, results whose index along `axis` is below this number have whole
-  // sums. Only the sums of the other results are in parts.
-  int64_t whole = 0;
-  std::string axis;
+  // If set, the results before the cut have whole sums. Only the sums of the
+  // rest are in parts.
+  std::optional<Cut> cut = {};
   double cost = 0;
 };
 
 class SumScheduler {
  public:
-  SumScheduler(const jit::GpuModel& gpu, const std::string& root,
-               const std::string& product, const std::set<std::string>& done,
+  SumScheduler(const jit::GpuModel& gpu, const StageRef& root,
+               const StageRef& product, const std::set<StageRef>& done,
                const Schedule& schedule)
       : gpu_(gpu),
         root_(root),
@@ -71,7 +76,7 @@ class SumScheduler {
 
   struct Result {
     Schedule schedule;
-    std::set<std::string> done;
+    std::set<StageRef> done;
   };
 
   std::optional<Result> Run() {
@@ -85,8 +90,7 @@ class SumScheduler {
           ways.push_back(std::move(way));
       }
       if (tiles) {
-        ways.push_back(
-            {.parts = {}, .axis = "", .cost = tiles->all * (1 - kLeastSaved)});
+        ways.push_back({.parts = {}, .cost = tiles->all * (1 - kLeastSaved)});
       }
       // Some matrices may be refused only after lowering, so the ways are tried
       // in the order of their costs.
@@ -100,23 +104,24 @@ class SumScheduler {
   }
 
  private:
-  // The names of the stages whose sums are in parts: those of all results, or
-  // those of the rest after a cut.
-  struct Names {
-    std::string root, product;
-    std::string parts() const { return product + ".parts"; }
+  // The stages whose sums are in parts: those of all results, or those of the
+  // rest after a cut.
+  struct Stages {
+    StageRef root, product;
+    StageRef parts() const { return {product.name + ".parts"}; }
   };
-  Names AllResults() const { return {root_, product_}; }
-  Names RestOfResults() const {
-    const std::string rest = root_ + ".rest";
-    return {rest, root_ == product_ ? rest : rest + "." + product_};
+  Stages AllResults() const { return {root_, product_}; }
+  Stages RestOfResults() const {
+    const StageRef rest{root_.name + ".rest"};
+    if (root_ == product_) return {rest, rest};
+    return {rest, {rest.name + "." + product_.name}};
   }
 
   // Returns the numbers of equal parts into which the sum may be divided along
   // each of its axes.
   std::vector<Parts> PartsOfSum() const {
     const Computation& c = schedule_.computation();
-    const StageShape shape(c, c.FindStage(product_));
+    const StageShape shape(c, c.FindStage(product_.name));
     std::vector<Parts> all;
     for (int a = shape.spatial_count(); a < shape.axis_count(); ++a) {
       const int64_t extent = shape.Extent(a).value_or(1);
@@ -127,32 +132,35 @@ class SumScheduler {
             shape.LikelyPoints(shape.spatial_count(), shape.axis_count()) /
             count;
         if (steps < kShortestPart) continue;
-        const std::string factor =
-            count == extent ? "" : "/" + std::to_string(extent / count);
-        all.push_back({Parts::Kind::kOfOneLength, name + factor});
+        LoopDigit digit{.loop = {product_, name}};
+        if (count != extent) {
+          digit.kind = LoopDigit::Kind::kQuotient;
+          digit.factor = extent / count;
+        }
+        all.push_back({.kind = Parts::Kind::kOfOneLength, .digit = digit});
       }
     }
     return all;
   }
 
-  std::optional<ProductCost> CostOf(const Names& names, bool with_matrices,
+  std::optional<ProductCost> CostOf(const Stages& stages, bool with_matrices,
                                     const Schedule& schedule) const {
     if (with_matrices) {
-      return CostOfMatricesOnGpu(gpu_, names.root, names.product, done_,
+      return CostOfMatricesOnGpu(gpu_, stages.root, stages.product, done_,
                                  schedule);
     }
-    return CostOfProductOnGpu(gpu_, names.product, done_, schedule);
+    return CostOfProductOnGpu(gpu_, stages.product, done_, schedule);
   }
 
   // Returns ranges of the slices of all tiles, one for each workgroup that the
   // device computes at once. nullopt if there are enough whole tiles for these.
-  std::optional<Parts> RangesOfSum(const Names& names,
+  std::optional<Parts> RangesOfSum(const Stages& stages,
                                    const Schedule& schedule) const {
-    const auto tile = TileOfRangesOnGpu(gpu_, names.product, schedule);
+    const auto tile = TileOfRangesOnGpu(gpu_, stages.product, schedule);
     if (!tile) return std::nullopt;
     if (tile->tiles.count >= tile->ranges) return std::nullopt;
     const Computation& c = schedule.computation();
-    const StageShape sum(c, c.FindStage(names.product));
+    const StageShape sum(c, c.FindStage(stages.product.name));
     // The ranges are computed in several rounds if a single range would add up
     // too many terms.
     double ranges = tile->ranges;
@@ -162,44 +170,53 @@ class SumScheduler {
       ranges *= std::ceil(tile->tiles.count * terms / ranges /
                           static_cast<double>(tensor::kMaxMatrixTerms));
     }
-    std::string operands;
-    const auto add = [&](const ProductCost::Along& along) {
-      if (along.axis < 0 || along.size < 2) return;
-      operands += sum.stage().axes[static_cast<size_t>(along.axis)].name + "/" +
-                  std::to_string(along.size) + " ";
+    const auto pieces = [&](const ProductCost::Along& along) {
+      const size_t axis = static_cast<size_t>(along.axis);
+      return LoopPieces{.loop = {stages.product, sum.stage().axes[axis].name},
+                        .size = along.size};
     };
-    add(tile->steps);
-    operands += std::to_string(static_cast<int64_t>(ranges)) + " ";
-    for (const auto& along : {tile->lines, tile->rows, tile->columns})
-      add(along);
-    operands.pop_back();
-    return Parts{Parts::Kind::kRanges, operands};
+    const auto has_pieces = [](const ProductCost::Along& along) {
+      return along.axis >= 0 && along.size >= 2;
+    };
+    // Without slices of the sum, the stream has no reduction and is refused.
+    Stream stream{.reduction = {.loop = {stages.product, ""}},
+                  .ranges = static_cast<int64_t>(ranges)};
+    if (has_pieces(tile->steps)) stream.reduction = pieces(tile->steps);
+    for (const auto& along : {tile->lines, tile->rows, tile->columns}) {
+      if (has_pieces(along)) stream.tiles.push_back(pieces(along));
+    }
+    return Parts{.kind = Parts::Kind::kRanges, .ranges = std::move(stream)};
   }
 
   // Divides the sum into parts; the stage of the parts is a product, too.
   // Returns false if some primitive is refused.
-  static bool Split(const Names& names, const Parts& parts,
+  static bool Split(const Stages& stages, const Parts& parts,
                     ScheduleWriter& writer) {
-    const bool are_ranges = parts.kind == Parts::Kind::kRanges;
-    return writer.Try((are_ranges ? "stream %" : "rfactor %") + names.product +
-                      " " + parts.operands + " -> " + names.parts());
+    if (parts.kind == Parts::Kind::kRanges) {
+      Stream stream = parts.ranges;
+      stream.parts = stages.parts().name;
+      return writer.Try(stream);
+    }
+    Rfactor rfactor{.part = parts.digit, .parts = stages.parts().name};
+    rfactor.part.loop.stage = stages.product;
+    return writer.Try(rfactor);
   }
 
   // Returns the cost of sums in parts, after tiles of whole sums, if there are
   // any.
-  std::optional<double> CostInParts(const Names& names,
+  std::optional<double> CostInParts(const Stages& stages,
                                     const Schedule& schedule,
                                     const Parts& parts, bool with_matrices,
                                     const TilesOnGpu* before) const {
     Schedule split = schedule;
     ScheduleWriter writer(split);
-    if (!Split(names, parts, writer)) return std::nullopt;
-    auto cost = CostOf({names.parts(), names.parts()}, with_matrices, split);
+    if (!Split(stages, parts, writer)) return std::nullopt;
+    auto cost = CostOf({stages.parts(), stages.parts()}, with_matrices, split);
     if (!cost) return std::nullopt;
     const Computation& c = split.computation();
-    const double adding = CostOfAdding(names, c);
+    const double adding = CostOfAdding(stages, c);
     if (parts.kind == Parts::Kind::kRanges) {
-      const StageShape pieces(c, c.FindStage(names.parts()));
+      const StageShape pieces(c, c.FindStage(stages.parts().name));
       // A range counts as one tile: its pieces together take as long as all of
       // the range's slices.
       cost->tiles.count /= static_cast<double>(pieces.LikelyExtent(0));
@@ -212,9 +229,9 @@ class SumScheduler {
            adding;
   }
   // Returns the cost of the phase that adds up the parts of the sums.
-  double CostOfAdding(const Names& names, const Computation& c) const {
-    const StageShape sum(c, c.FindStage(names.product));
-    const StageShape parts(c, c.FindStage(names.parts()));
+  double CostOfAdding(const Stages& stages, const Computation& c) const {
+    const StageShape sum(c, c.FindStage(stages.product.name));
+    const StageShape parts(c, c.FindStage(stages.parts().name));
     double stored =
         static_cast<double>(parts.LikelyPoints(0, parts.spatial_count()));
     // If there are more ranges than tiles, ranges have fewer than two pieces on
@@ -231,19 +248,19 @@ class SumScheduler {
 
   // Returns the best way with parts of one length, and the best way with
   // ranges.
-  std::vector<Way> InParts(const Names& names, const Schedule& schedule,
+  std::vector<Way> InParts(const Stages& stages, const Schedule& schedule,
                            std::vector<Parts> all, bool with_matrices,
                            const TilesOnGpu* before) const {
     if (with_matrices) {
-      const auto ranges = RangesOfSum(names, schedule);
+      const auto ranges = RangesOfSum(stages, schedule);
       if (ranges) all.push_back(*ranges);
     }
     std::vector<Way> best;
     for (const Parts& parts : all) {
       const auto cost =
-          CostInParts(names, schedule, parts, with_matrices, before);
+          CostInParts(stages, schedule, parts, with_matrices, before);
       if (!cost) continue;
-      const Way way = {.parts = parts, .axis = "", .cost = *cost};
+      const Way way = {.parts = parts, .cost = *cost};
       const auto other = std::ranges::find(
           best, parts.kind, [](const Way& w) { return w.parts.kind; });
       if (other == best.end()) {
@@ -260,7 +277,7 @@ class SumScheduler {
   std::vector<Way> BesideWhole(const std::vector<Parts>& all,
                                const ProductCost& cost) const {
     const Computation& c = schedule_.computation();
-    const StageShape root(c, c.FindStage(root_));
+    const StageShape root(c, c.FindStage(root_.name));
     const ProductCost::Along& rows = cost.rows;
     // If all tiles run in one wave, there are no tiles of a last wave to
     // divide.
@@ -269,16 +286,14 @@ class SumScheduler {
         !root.Extent(rows.axis)) {
       return {};
     }
-    Way way = {.parts = {},
-               .axis = root.stage().axes[static_cast<size_t>(rows.axis)].name};
-    auto cut = BestCut(way, *root.Extent(rows.axis), rows.size);
-    if (!cut) return {};
-    std::vector<Way> ways = InParts(RestOfResults(), cut->schedule, all,
-                                    /*with_matrices=*/true, &cut->tiles);
-    for (Way& beside : ways) {
-      beside.axis = way.axis;
-      beside.whole = cut->whole;
-    }
+    const std::string& axis =
+        root.stage().axes[static_cast<size_t>(rows.axis)].name;
+    const Cut cut{.axis = {root_, axis}, .rest = RestOfResults().root.name};
+    auto best = BestCut(cut, *root.Extent(rows.axis), rows.size);
+    if (!best) return {};
+    std::vector<Way> ways = InParts(RestOfResults(), best->schedule, all,
+                                    /*with_matrices=*/true, &best->tiles);
+    for (Way& beside : ways) beside.cut = best->cut;
     return ways;
   }
 
@@ -286,23 +301,23 @@ class SumScheduler {
   // cut is the one with the lowest cost, if each result after the cut costs as
   // much as in the best of all cuts.
   struct WholeTiles {
-    int64_t whole = 0;
+    Cut cut;
     Schedule schedule;
     TilesOnGpu tiles;
     double cost = 0;
-    double CostOfEach() const { return cost / static_cast<double>(whole); }
+    double CostOfEach() const { return cost / static_cast<double>(cut.first); }
   };
-  std::optional<WholeTiles> BestCut(Way way, int64_t extent,
+  std::optional<WholeTiles> BestCut(Cut cut, int64_t extent,
                                     int64_t size) const {
     const int64_t step = size * DivideRoundingUp(extent, size * kMaxCuts);
     std::vector<WholeTiles> cuts;
-    for (way.whole = step; way.whole < extent; way.whole += step) {
+    for (cut.first = step; cut.first < extent; cut.first += step) {
       Schedule trial = schedule_;
       ScheduleWriter writer(trial);
-      if (!Cut(way, writer)) return std::nullopt;
+      if (!writer.Try(cut)) return std::nullopt;
       const auto whole = CostOf(AllResults(), /*with_matrices=*/true, trial);
       if (!whole) continue;
-      cuts.push_back({way.whole, std::move(trial), whole->tiles, whole->all});
+      cuts.push_back({cut, std::move(trial), whole->tiles, whole->all});
     }
     if (cuts.empty()) return std::nullopt;
     const double least =
@@ -310,53 +325,46 @@ class SumScheduler {
             ->CostOfEach();
     // If waves are equally full, the last cut is chosen.
     std::ranges::reverse(cuts);
-    return *std::ranges::min_element(cuts, {}, [&](const WholeTiles& cut) {
-      return cut.cost + static_cast<double>(extent - cut.whole) * least;
+    return *std::ranges::min_element(cuts, {}, [&](const WholeTiles& tiles) {
+      return tiles.cost + static_cast<double>(extent - tiles.cut.first) * least;
     });
-  }
-
-  bool Cut(const Way& way, ScheduleWriter& writer) const {
-    return writer.Try("cut %" + root_ + " " + way.axis + " " +
-                      std::to_string(way.whole) + " -> " +
-                      RestOfResults().root);
   }
 
   std::optional<Result> Make(const Way& way, bool with_matrices) const {
     Result made = {schedule_, done_};
     ScheduleWriter writer(made.schedule);
-    Names names = AllResults();
-    if (way.whole != 0) {
-      if (!Cut(way, writer) ||
-          !MakeTiles(names, with_matrices, made.done, writer))
+    Stages stages = AllResults();
+    if (way.cut) {
+      if (!writer.Try(*way.cut) ||
+          !MakeTiles(stages, with_matrices, made.done, writer))
         return std::nullopt;
-      names = RestOfResults();
+      stages = RestOfResults();
     }
     if (way.parts.kind == Parts::Kind::kWhole) {
-      if (!MakeTiles(names, with_matrices, made.done, writer))
+      if (!MakeTiles(stages, with_matrices, made.done, writer))
         return std::nullopt;
       return made;
     }
-    if (!Split(names, way.parts, writer) ||
-        !MakeTiles({names.parts(), names.parts()}, with_matrices, made.done,
+    if (!Split(stages, way.parts, writer) ||
+        !MakeTiles({stages.parts(), stages.parts()}, with_matrices, made.done,
                    writer)) {
       return std::nullopt;
     }
-    made.done.insert(names.root);
-    AddParts(names, made.done, writer);
+    made.done.insert(stages.root);
+    AddParts(stages, made.done, writer);
     if (!writer.status().ok()) return std::nullopt;
     return made;
   }
 
-  bool MakeTiles(const Names& names, bool with_matrices,
-                 std::set<std::string>& done, ScheduleWriter& writer) const {
-    const std::optional<std::string> point =
-        with_matrices ? ScheduleMatricesOnGpu(gpu_, names.root, names.product,
-                                              done, writer)
-                      : ScheduleProductOnGpu(gpu_, names.root, names.product,
-                                             done, writer);
+  bool MakeTiles(const Stages& stages, bool with_matrices,
+                 std::set<StageRef>& done, ScheduleWriter& writer) const {
+    const auto& [root, product] = stages;
+    const std::optional<LoopRef> point =
+        with_matrices ? ScheduleMatricesOnGpu(gpu_, root, product, done, writer)
+                      : ScheduleProductOnGpu(gpu_, root, product, done, writer);
     if (!point || !writer.status().ok()) return false;
-    done.insert(names.root);
-    JoinPoints(gpu_, names.root, *point, 0, done, writer);
+    done.insert(root);
+    JoinPoints(gpu_, root, *point, 0, done, writer);
     return writer.status().ok();
   }
 
@@ -368,26 +376,25 @@ class SumScheduler {
   }
 
   // Schedules the phase that adds up the parts and finishes the results.
-  void AddParts(const Names& names, std::set<std::string>& done,
+  void AddParts(const Stages& stages, std::set<StageRef>& done,
                 ScheduleWriter& writer) const {
     // Parts are added in the order of the sum, but loaded at once.
-    const StageShape shape(writer.computation(), writer.StageOf(names.product));
+    const StageShape shape(writer.computation(),
+                           writer.NumberOf(stages.product));
     const int64_t count = shape.LikelyExtent(shape.spatial_count());
     const int64_t at_once = AtOnce(count);
-    const std::string turns = shape.stage().axes.back().name;
-    const std::string at = " %" + names.product + " " + turns;
+    const LoopRef turns{stages.product, shape.stage().axes.back().name};
     if (at_once == count) {
-      writer.Do("unroll" + at);
+      writer.Do(Unroll{turns});
     } else if (at_once > 1) {
-      writer.Do("split" + at + " " + std::to_string(at_once) + " -> " + turns +
-                "_turn " + turns + "_written");
-      writer.Do("unroll" + at + "_written");
+      writer.Do(
+          Unroll{writer.Split(turns, at_once, "_turn", "_written").inner});
     }
     for (const int64_t lanes : {4, 2, 1}) {
       Schedule trial = writer.schedule();
       ScheduleWriter trial_writer(trial);
-      std::set<std::string> joined = done;
-      if (!AddNeighbours(gpu_, names.root, lanes, joined, trial_writer))
+      std::set<StageRef> joined = done;
+      if (!AddNeighbours(gpu_, stages.root, lanes, joined, trial_writer))
         continue;
       writer.Replace(std::move(trial));
       done = std::move(joined);
@@ -396,11 +403,11 @@ class SumScheduler {
   }
 
   // Gives each invocation `lanes` neighbouring results.
-  static bool AddNeighbours(const jit::GpuModel& gpu, const std::string& root,
-                            int64_t lanes, std::set<std::string>& done,
+  static bool AddNeighbours(const jit::GpuModel& gpu, const StageRef& root,
+                            int64_t lanes, std::set<StageRef>& done,
                             ScheduleWriter& writer) {
     if (lanes > 1) {
-      const StageShape shape(writer.computation(), writer.StageOf(root));
+      const StageShape shape(writer.computation(), writer.NumberOf(root));
       const int last = shape.spatial_count() - 1;
       const int64_t points = shape.LikelyPoints(0, last + 1);
       if (points * kInvocationsOfBusy < lanes * gpu.busy_invocations ||
@@ -409,37 +416,33 @@ class SumScheduler {
         return false;
       }
     }
-    const std::optional<std::string> point =
+    const std::optional<LoopRef> point =
         SchedulePoints(gpu, root, lanes, writer);
     if (!point) return lanes == 1;
-    const std::set<std::string> joined =
+    const std::set<StageRef> joined =
         JoinPoints(gpu, root, *point, 0, done, writer);
     if (lanes == 1) return writer.status().ok();
-    for (const std::string& stage : joined) {
+    for (const StageRef& stage : joined) {
       if (!IsReadInPlace(writer.computation(), stage)) return false;
       // Stages with fewer axes than the root have one value for all lanes.
-      const bool has_lanes = SpatialCountOf(stage, writer.computation()) ==
-                             SpatialCountOf(root, writer.computation());
+      const bool has_lanes = writer.StageAt(stage).spatial_count ==
+                             writer.StageAt(root).spatial_count;
       if (has_lanes && !VectorizeLast(stage, writer)) return false;
     }
     return writer.status().ok();
   }
 
-  static int SpatialCountOf(const std::string& name, const Computation& c) {
-    return c.stages[static_cast<size_t>(c.FindStage(name))].spatial_count;
-  }
-
   const jit::GpuModel& gpu_;
-  const std::string root_;
-  const std::string product_;
-  const std::set<std::string>& done_;
+  const StageRef root_;
+  const StageRef product_;
+  const std::set<StageRef>& done_;
   const Schedule& schedule_;
 };
 
 }  // namespace
 
-bool ScheduleSumOnGpu(const jit::GpuModel& gpu, const std::string& root,
-                      const std::string& product, std::set<std::string>& done,
+bool ScheduleSumOnGpu(const jit::GpuModel& gpu, const StageRef& root,
+                      const StageRef& product, std::set<StageRef>& done,
                       Schedule& schedule) {
   auto made = SumScheduler(gpu, root, product, done, schedule).Run();
   if (!made) return false;

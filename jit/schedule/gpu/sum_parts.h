@@ -40,9 +40,9 @@
 #define EMBER_JIT_SCHEDULE_GPU_SUM_PARTS_H_
 
 #include <set>
-#include <string>
 
 #include "jit/schedule/core/schedule.h"
+#include "jit/schedule/core/steps.h"
 #include "jit/target/gpu_model.h"
 
 namespace ember::schedule {
@@ -51,8 +51,8 @@ namespace ember::schedule {
 // the root, with stages that are computed for their points. Returns false,
 // without a change, if no rule applies. done: gets the stages that were
 // scheduled.
-bool ScheduleSumOnGpu(const jit::GpuModel& gpu, const std::string& root,
-                      const std::string& product, std::set<std::string>& done,
+bool ScheduleSumOnGpu(const jit::GpuModel& gpu, const StageRef& root,
+                      const StageRef& product, std::set<StageRef>& done,
                       Schedule& schedule);
 
 }  // namespace ember::schedule

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -24,7 +25,7 @@ constexpr int64_t kMaxWrittenOut = 16;
 
 // For each buffer whose neighbours in memory are along another axis than those
 // of the results: the stages that read it.
-using Across = std::map<std::string, std::set<std::string>>;
+using Across = std::map<BufferRef, std::set<StageRef>>;
 
 struct Square {
   // Number of the axis along which the operands are contiguous.
@@ -37,14 +38,14 @@ struct Square {
 
 class Transposer {
  public:
-  Transposer(const jit::GpuModel& gpu, const std::string& root,
-             std::set<std::string>& done, Schedule& schedule)
+  Transposer(const jit::GpuModel& gpu, const StageRef& root,
+             std::set<StageRef>& done, Schedule& schedule)
       : gpu_(gpu), root_(root), done_(done), writer_(schedule) {}
 
   bool Run() {
-    const StageShape shape(c(), writer_.StageOf(root_));
+    const StageShape shape(c(), writer_.NumberOf(root_));
     if (gpu_.is_cpu_like || shape.stage().has_reduction() ||
-        !StoresAreDistinct(c(), writer_.StageOf(root_))) {
+        !StoresAreDistinct(c(), writer_.NumberOf(root_))) {
       return false;
     }
     square_.columns = shape.spatial_count() - 1;
@@ -53,15 +54,15 @@ class Transposer {
       return false;
     }
     // Stages that are computed for the points must have the root's axes.
-    for (int p = 0; p < writer_.StageOf(root_); ++p) {
-      const std::string& name = c().stages[static_cast<size_t>(p)].name;
-      const StageShape stage(c(), p);
-      if (done_.contains(name) || stage.stage().has_reduction() ||
-          stage.spatial_count() != shape.spatial_count() ||
-          !IsReadInPlace(c(), name)) {
+    for (int p = 0; p < writer_.NumberOf(root_); ++p) {
+      const StageRef stage{c().stages[static_cast<size_t>(p)].name};
+      const StageShape other(c(), p);
+      if (done_.contains(stage) || other.stage().has_reduction() ||
+          other.spatial_count() != shape.spatial_count() ||
+          !IsReadInPlace(c(), stage)) {
         continue;
       }
-      if (!FindAcross(name)) return false;
+      if (!FindAcross(stage)) return false;
     }
     if (square_.across.empty() || !IsWorthIt(shape)) return false;
     MakeSquares();
@@ -74,8 +75,8 @@ class Transposer {
   // Records the buffers that the stage reads across memory (neighbouring
   // results read elements that are far apart). Returns false if these buffers
   // are contiguous along different axes.
-  bool FindAcross(const std::string& name) {
-    const StageShape shape(c(), writer_.StageOf(name));
+  bool FindAcross(const StageRef& stage) {
+    const StageShape shape(c(), writer_.NumberOf(stage));
     for (NodeId load : shape.loads()) {
       if (shape.StrideOf(load, square_.columns) != Stride::kOther) continue;
       int rows = square_.columns - 1;
@@ -84,7 +85,8 @@ class Transposer {
       if (square_.rows >= 0 && square_.rows != rows) return false;
       square_.rows = rows;
       square_.bytes = std::max<int64_t>(square_.bytes, shape.BytesOf(load));
-      square_.across[c().buffers[c().pool[load].buffer].name].insert(name);
+      const BufferRef buffer{c().buffers[c().pool[load].buffer].name};
+      square_.across[buffer].insert(stage);
     }
     return true;
   }
@@ -108,53 +110,50 @@ class Transposer {
   }
 
   void MakeSquares() {
-    const StageShape shape(c(), writer_.StageOf(root_));
+    const StageShape shape(c(), writer_.NumberOf(root_));
     lanes_ = WordLanes();
     for (const int axis : {square_.rows, square_.columns}) {
       if (*shape.Extent(axis) % lanes_ != 0) lanes_ = 1;
     }
-    const std::vector<std::string> names = writer_.LoopsOf(root_);
-    const std::string& rows = names[static_cast<size_t>(square_.rows)];
-    const std::string& columns = names[static_cast<size_t>(square_.columns)];
-    Split(root_, rows, Side(), "_tile", "_rest");
-    Split(root_, columns, Side(), "_tile", "_rest");
-    std::string last = columns + "_rest", lane;
+    std::vector<LoopRef> order = writer_.LoopsOf(root_);
+    const size_t count = order.size();
+    LoopRef& rows = order[static_cast<size_t>(square_.rows)];
+    LoopRef& columns = order[static_cast<size_t>(square_.columns)];
+    const auto [row_tile, row] = writer_.Split(rows, Side(), "_tile", "_rest");
+    auto [column_tile, last] = writer_.Split(columns, Side(), "_tile", "_rest");
+    rows = row_tile;
+    columns = column_tile;
+    std::optional<LoopRef> lane;
     if (lanes_ > 1) {
-      Split(root_, last, lanes_, "_vector", "_lane");
-      lane = last + "_lane";
-      last += "_vector";
+      const auto vectors = writer_.Split(last, lanes_, "_vector", "_lane");
+      last = vectors.outer;
+      lane = vectors.inner;
     }
-    std::vector<std::string> order;
-    for (const std::string& name : names) {
-      const bool is_side = name == rows || name == columns;
-      order.push_back(is_side ? name + "_tile" : name);
-    }
-    order.insert(order.end(), {rows + "_rest", last});
-    if (!lane.empty()) order.push_back(lane);
-    writer_.Reorder(root_, order);
-    const std::string tasks =
-        writer_.FuseLoops(root_, 0, names.size(), "tasks");
-    writer_.Do("parallel %" + root_ + " " + tasks);
-    const std::string points = writer_.FuseLoops(root_, 1, 2, "points");
-    Split(root_, points, Threads(), "_round", "_item");
-    order = {tasks, points + "_item", points + "_round"};
-    if (!lane.empty()) order.push_back(lane);
-    writer_.Reorder(root_, order);
-    writer_.Do("bind %" + root_ + " " + points + "_item");
-    if (IsWrittenOut())
-      writer_.Do("unroll %" + root_ + " " + points + "_round");
-    if (!lane.empty()) writer_.Do("vectorize %" + root_ + " " + lane);
-    const std::set<std::string> joined =
-        JoinPoints(gpu_, root_, points + "_round", 0, done_, writer_);
+    order.insert(order.end(), {row, last});
+    if (lane) order.push_back(*lane);
+    writer_.Reorder(order);
+    const LoopRef tasks = writer_.FuseLoops(root_, 0, count, "tasks");
+    writer_.Do(Parallel{tasks});
+    const LoopRef points = writer_.FuseLoops(root_, 1, 2, "points");
+    const auto [round, item] =
+        writer_.Split(points, Threads(), "_round", "_item");
+    order = {tasks, item, round};
+    if (lane) order.push_back(*lane);
+    writer_.Reorder(order);
+    writer_.Do(Bind{item});
+    if (IsWrittenOut()) writer_.Do(Unroll{round});
+    if (lane) writer_.Do(Vectorize{*lane});
+    const std::set<StageRef> joined =
+        JoinPoints(gpu_, root_, round, 0, done_, writer_);
     for (const auto& [buffer, readers] : square_.across) {
-      for (const std::string& reader : readers) {
+      for (const StageRef& reader : readers) {
         if (reader == root_ || joined.contains(reader))
           Copy(reader, buffer, tasks);
       }
     }
     // Elements that were read across memory are now neighbours in the copies,
     // so stages can read them as vectors.
-    if (!lane.empty()) VectorizeJoined(root_, joined, writer_);
+    if (lane) VectorizeJoined(root_, joined, writer_);
   }
 
   int64_t Threads() const {
@@ -165,32 +164,25 @@ class Transposer {
     return Side() * Side() <= kMaxWrittenOut * Threads();
   }
 
-  void Copy(const std::string& reader, const std::string& buffer,
-            const std::string& tasks) {
-    const std::string copy = NameOfSlice(c(), reader, buffer);
+  void Copy(const StageRef& reader, const BufferRef& buffer,
+            const LoopRef& tasks) {
+    const StageRef copy{NameOfSlice(c(), reader, buffer)};
     // The primitive is refused if loads of the buffer differ: the buffer is
     // then read through caches.
-    if (!writer_.Try("cache_read %" + reader + " %" + buffer + " -> " + copy))
-      return;
-    writer_.Do("compute_at %" + copy + " %" + root_ + " " + tasks);
+    const CacheRead read{.reader = reader, .buffer = buffer, .copy = copy.name};
+    if (!writer_.Try(read)) return;
+    writer_.Do(ComputeAt{.producer = copy, .loop = tasks});
     if (!writer_.status().ok()) return;
     // Each row begins one word later, so that a column's elements are in all
     // banks.
-    writer_.Do("pad_rows %" + copy + " " + std::to_string(WordLanes()));
-    const std::string rounds = BindTogether(copy, Threads(), lanes_, writer_);
-    if (!rounds.empty() && IsWrittenOut())
-      writer_.Do("unroll %" + copy + " " + rounds);
-  }
-
-  void Split(const std::string& stage, const std::string& loop, int64_t size,
-             const std::string& outer, const std::string& inner) {
-    writer_.Do("split %" + stage + " " + loop + " " + std::to_string(size) +
-               " -> " + loop + outer + " " + loop + inner);
+    writer_.Do(PadRows{.stage = copy, .elements = WordLanes()});
+    const auto rounds = BindTogether(copy, Threads(), lanes_, writer_);
+    if (rounds && IsWrittenOut()) writer_.Do(Unroll{*rounds});
   }
 
   const jit::GpuModel& gpu_;
-  const std::string root_;
-  std::set<std::string>& done_;
+  const StageRef root_;
+  std::set<StageRef>& done_;
   ScheduleWriter writer_;
   Square square_;
   int64_t lanes_ = 1;
@@ -198,10 +190,10 @@ class Transposer {
 
 }  // namespace
 
-bool ScheduleTransposeOnGpu(const jit::GpuModel& gpu, const std::string& root,
-                            std::set<std::string>& done, Schedule& schedule) {
+bool ScheduleTransposeOnGpu(const jit::GpuModel& gpu, const StageRef& root,
+                            std::set<StageRef>& done, Schedule& schedule) {
   Schedule trial = schedule;
-  std::set<std::string> trial_done = done;
+  std::set<StageRef> trial_done = done;
   if (!Transposer(gpu, root, trial_done, trial).Run()) return false;
   schedule = std::move(trial);
   done = std::move(trial_done);

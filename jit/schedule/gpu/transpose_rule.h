@@ -19,19 +19,19 @@
 #define EMBER_JIT_SCHEDULE_GPU_TRANSPOSE_RULE_H_
 
 #include <set>
-#include <string>
 
 #include "jit/schedule/core/schedule.h"
+#include "jit/schedule/core/steps.h"
 #include "jit/target/gpu_model.h"
 
 namespace ember::schedule {
 
 // Schedules the stage `root`, and the stages that are computed for its points,
-// whose names are added to `done`. Returns false, without a change, if no load
-// reads across memory, if an extent is open or too short, or if the copies do
-// not fit a workgroup's memory.
-bool ScheduleTransposeOnGpu(const jit::GpuModel& gpu, const std::string& root,
-                            std::set<std::string>& done, Schedule& schedule);
+// which are added to `done`. Returns false, without a change, if no load reads
+// across memory, if an extent is open or too short, or if the copies do not fit
+// a workgroup's memory.
+bool ScheduleTransposeOnGpu(const jit::GpuModel& gpu, const StageRef& root,
+                            std::set<StageRef>& done, Schedule& schedule);
 
 }  // namespace ember::schedule
 

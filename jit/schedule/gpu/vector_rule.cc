@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <span>
 #include <vector>
 
@@ -83,9 +84,9 @@ std::optional<std::vector<int>> StagesAlong(const Computation& c, int root,
 }
 
 std::set<int> NumbersOf(const Computation& c,
-                        const std::set<std::string>& names) {
+                        const std::set<StageRef>& stages) {
   std::set<int> numbers;
-  for (const std::string& name : names) numbers.insert(c.FindStage(name));
+  for (const StageRef& stage : stages) numbers.insert(c.FindStage(stage.name));
   return numbers;
 }
 
@@ -143,9 +144,8 @@ int64_t WidestBytes(const Computation& c, const StageShape& shape,
 }  // namespace
 
 int64_t LanesOfPoints(const jit::GpuModel& gpu, const Computation& c,
-                      const std::string& root,
-                      const std::set<std::string>& joined) {
-  const int number = c.FindStage(root);
+                      const StageRef& root, const std::set<StageRef>& joined) {
+  const int number = c.FindStage(root.name);
   const std::set<int> inside = NumbersOf(c, joined);
   const auto along = StagesAlong(c, number, inside);
   if (!along) return 1;
@@ -178,19 +178,21 @@ int64_t LanesOfPoints(const jit::GpuModel& gpu, const Computation& c,
   return 1;
 }
 
-bool HaveLanes(const Computation& c, const std::string& root,
-               const std::set<std::string>& joined) {
-  return StagesAlong(c, c.FindStage(root), NumbersOf(c, joined)).has_value();
+bool HaveLanes(const Computation& c, const StageRef& root,
+               const std::set<StageRef>& joined) {
+  const auto along =
+      StagesAlong(c, c.FindStage(root.name), NumbersOf(c, joined));
+  return along.has_value();
 }
 
-bool VectorizeJoined(const std::string& root,
-                     const std::set<std::string>& joined,
+bool VectorizeJoined(const StageRef& root, const std::set<StageRef>& joined,
                      ScheduleWriter& writer) {
   const Computation& c = writer.computation();
-  const auto along = StagesAlong(c, c.FindStage(root), NumbersOf(c, joined));
+  const auto along =
+      StagesAlong(c, c.FindStage(root.name), NumbersOf(c, joined));
   if (!along) return false;
   for (const int stage : std::span(*along).subspan(1)) {
-    if (!VectorizeLast(c.stages[static_cast<size_t>(stage)].name, writer))
+    if (!VectorizeLast({c.stages[static_cast<size_t>(stage)].name}, writer))
       return false;
   }
   return true;

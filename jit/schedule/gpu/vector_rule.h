@@ -11,9 +11,9 @@
 
 #include <cstdint>
 #include <set>
-#include <string>
 
 #include "jit/schedule/core/computation.h"
+#include "jit/schedule/core/steps.h"
 #include "jit/schedule/rules/schedule_writer.h"
 #include "jit/target/gpu_model.h"
 
@@ -24,19 +24,17 @@ namespace ember::schedule {
 // and of the stages that are computed for its points (`joined`) are then
 // aligned vectors, and enough invocations are left to keep the device busy.
 int64_t LanesOfPoints(const jit::GpuModel& gpu, const Computation& computation,
-                      const std::string& root,
-                      const std::set<std::string>& joined);
+                      const StageRef& root, const std::set<StageRef>& joined);
 
 // True if each joined stage has neighbouring values, or one value, for
 // neighbours along the root's last axis, and none of these is a reduction.
-bool HaveLanes(const Computation& computation, const std::string& root,
-               const std::set<std::string>& joined);
+bool HaveLanes(const Computation& computation, const StageRef& root,
+               const std::set<StageRef>& joined);
 
 // Computes the joined stages for all neighbours of an invocation at once,
 // except stages that have one value for all. Returns false if a primitive is
 // refused.
-bool VectorizeJoined(const std::string& root,
-                     const std::set<std::string>& joined,
+bool VectorizeJoined(const StageRef& root, const std::set<StageRef>& joined,
                      ScheduleWriter& writer);
 
 }  // namespace ember::schedule

@@ -381,16 +381,17 @@ std::vector<AheadTile> TilesAhead(const Schedule& schedule, int stage,
   std::vector<AheadTile> tiles;
   for (int i = 0; i < stage; ++i) {
     const StagePlan& plan = schedule.plan(i);
-    if (plan.buffering == Buffering::kSingle || plan.attach_stage != stage ||
-        plan.attach_loop != loop) {
+    if (plan.ahead.buffering == Buffering::kSingle ||
+        plan.attach_stage != stage || plan.attach_loop != loop) {
       continue;
     }
     tiles.push_back(
         {.buffer = schedule.computation().stages[i].stores[0].buffer,
-         .by_registers = plan.buffering == Buffering::kDoubleByRegisters,
-         .slots = plan.buffering == Buffering::kAsync ? plan.slots : 0,
-         .is_late = plan.is_late,
-         .has_spare = plan.has_spare});
+         .by_registers = plan.ahead.buffering == Buffering::kDoubleByRegisters,
+         .slots =
+             plan.ahead.buffering == Buffering::kAsync ? plan.ahead.slots : 0,
+         .is_late = plan.ahead.is_late,
+         .has_spare = plan.ahead.has_spare});
   }
   return tiles;
 }

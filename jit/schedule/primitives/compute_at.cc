@@ -4,11 +4,10 @@
 
 namespace ember::schedule {
 
-Status ComputeAt(Schedule& schedule, const PrimitiveCall& call) {
-  EMBER_ASSIGN_OR_RETURN(const int producer, StageOperand(schedule, call, 0));
-  EMBER_ASSIGN_OR_RETURN(const int consumer, StageOperand(schedule, call, 1));
-  EMBER_ASSIGN_OR_RETURN(const int loop,
-                         LoopOperand(schedule, consumer, call, 2));
+Status Change(const ComputeAt& step, Schedule& schedule) {
+  EMBER_ASSIGN_OR_RETURN(const int producer, Find(schedule, step.producer));
+  EMBER_ASSIGN_OR_RETURN(const int consumer, Find(schedule, step.loop.stage));
+  EMBER_ASSIGN_OR_RETURN(const int loop, Find(schedule, consumer, step.loop));
   if (schedule.plan(producer).attach_stage >= 0)
     return FailedPreconditionError(
         "the producer is computed in a loop already");

@@ -2,7 +2,6 @@
 // cache_write: a stage stores to a buffer of its own, which another stage
 // copies to the result.
 #include <algorithm>
-#include <charconv>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -35,17 +34,18 @@ NodeId Make(Computation& c, Opcode opcode, NodeId a, NodeId b) {
   return Simplifier(c.pool).Make(opcode, DType::kI64, operands);
 }
 
-StatusOr<CopyOperands> ReadOperands(const Schedule& schedule,
-                                    const PrimitiveCall& call) {
+// Finds the loads from a buffer which are to read a copy instead.
+StatusOr<CopyOperands> FindOperands(const Schedule& schedule,
+                                    const StageRef& reader,
+                                    const BufferRef& buffer,
+                                    const std::string& copy) {
   CopyOperands operands;
-  EMBER_ASSIGN_OR_RETURN(operands.stage, StageOperand(schedule, call, 0));
-  EMBER_ASSIGN_OR_RETURN(const int buffer, BufferOperand(schedule, call, 1));
-  operands.buffer = static_cast<uint32_t>(buffer);
+  EMBER_ASSIGN_OR_RETURN(operands.stage, Find(schedule, reader));
+  EMBER_ASSIGN_OR_RETURN(operands.buffer, Find(schedule, buffer));
   const Computation& computation = schedule.computation();
-  if (!tensor::IsPlainName(call.results[0]) ||
-      computation.FindBuffer(call.results[0]) >= 0) {
+  if (!tensor::IsPlainName(copy) || computation.FindBuffer(copy) >= 0) {
     return InvalidArgumentError("expected a new name for the copy, found '" +
-                                call.results[0] + "'");
+                                copy + "'");
   }
   const ComputationStage& stage = computation.stages[operands.stage];
   for (const ComputationStore& store : stage.stores) {
@@ -139,11 +139,10 @@ bool Holds(DType type, DType values) {
          (IsSigned(type) || !IsSigned(values));
 }
 
-// Returns the type of the copy: operand 2 of the call if it is a type,
-// otherwise the buffer's type.
-StatusOr<DType> TypeOfCopy(const PrimitiveCall& call, DType buffer) {
-  if (call.operands.size() < 3) return buffer;
-  const DType type = DTypeFromName(call.operands[2]).value_or(buffer);
+// Returns the type of the copy: `wanted` if it is given, otherwise the buffer's
+// type.
+StatusOr<DType> TypeOfCopy(std::optional<DType> wanted, DType buffer) {
+  const DType type = wanted.value_or(buffer);
   if (Holds(type, buffer)) return type;
   return FailedPreconditionError(std::string(DTypeName(type)) +
                                  " does not hold all values of " +
@@ -231,100 +230,53 @@ StatusOr<std::optional<NodeId>> DefaultOf(const Computation& c,
 
 // --- pack ---
 
-struct LayoutDim {
-  enum class Part : uint8_t { kWhole, kQuotient, kRemainder };
-  size_t dim = 0;
-  Part part = Part::kWhole;
-  int64_t factor = 1;
-};
-
-std::optional<LayoutDim> ParseLayoutDim(std::string_view word) {
-  LayoutDim result;
-  const char* const end = word.data() + word.size();
-  auto [at, error] = std::from_chars(word.data(), end, result.dim);
-  if (error != std::errc()) return std::nullopt;
-  if (at == end) return result;
-  if (*at != '/' && *at != '%') return std::nullopt;
-  result.part =
-      *at == '/' ? LayoutDim::Part::kQuotient : LayoutDim::Part::kRemainder;
-  const auto parsed = std::from_chars(at + 1, end, result.factor);
-  if (parsed.ec != std::errc() || parsed.ptr != end || result.factor < 1 ||
-      result.factor > tensor::kMaxExtent) {
-    return std::nullopt;
-  }
-  return result;
-}
-
-// Parses a range of integers: "-64..64".
-std::optional<tensor::Interval> ParseRange(std::string_view word) {
-  const size_t dots = word.find("..");
-  if (dots == std::string_view::npos) return std::nullopt;
-  tensor::Interval range;
-  const auto parse = [](std::string_view text, int64_t& value) {
-    const char* const end = text.data() + text.size();
-    const auto parsed = std::from_chars(text.data(), end, value);
-    return parsed.ec == std::errc() && parsed.ptr == end;
-  };
-  const bool is_range = parse(word.substr(0, dots), range.low) &&
-                        parse(word.substr(dots + 2), range.high) &&
-                        range.low <= 0 && range.high >= 0;
-  return is_range ? std::optional(range) : std::nullopt;
-}
-
-// Parses the layout of a copy from the operands from number `first` on.
-StatusOr<std::vector<LayoutDim>> ParseLayout(const PrimitiveCall& call,
-                                             size_t first, size_t rank) {
-  std::vector<LayoutDim> layout;
+// Checks that the layout holds each of `rank` dims, whole or as two digits.
+Status CheckLayout(const std::vector<LayoutDim>& layout, size_t rank) {
+  if (layout.empty())
+    return InvalidArgumentError("expected a layout of one dim or more");
   std::vector<int64_t> quotients(rank, 0), remainders(rank, 0);
-  for (size_t i = first; i < call.operands.size(); ++i) {
-    const std::optional<LayoutDim> dim = ParseLayoutDim(call.operands[i]);
-    if (!dim || dim->dim >= rank) {
+  for (const LayoutDim& dim : layout) {
+    if (dim.dim >= rank || dim.factor < 1 || dim.factor > tensor::kMaxExtent) {
       return InvalidArgumentError(
           "expected d, d/n or d%n with d in 0.." +
           std::to_string(static_cast<int64_t>(rank) - 1) + ", found '" +
-          call.operands[i] + "'");
+          ToText(dim) + "'");
     }
     using enum LayoutDim::Part;
-    const int64_t factor = dim->part == kWhole ? 1 : dim->factor;
-    const bool again = (dim->part != kRemainder && quotients[dim->dim] != 0) ||
-                       (dim->part != kQuotient && remainders[dim->dim] != 0);
+    const int64_t factor = dim.part == kWhole ? 1 : dim.factor;
+    const bool again = (dim.part != kRemainder && quotients[dim.dim] != 0) ||
+                       (dim.part != kQuotient && remainders[dim.dim] != 0);
     if (again) {
       return InvalidArgumentError("expected each part of a dim once, found '" +
-                                  call.operands[i] + "' again");
+                                  ToText(dim) + "' again");
     }
-    if (dim->part != kRemainder) quotients[dim->dim] = factor;
-    if (dim->part != kQuotient) remainders[dim->dim] = factor;
-    layout.push_back(*dim);
+    if (dim.part != kRemainder) quotients[dim.dim] = factor;
+    if (dim.part != kQuotient) remainders[dim.dim] = factor;
   }
   for (size_t d = 0; d < rank; ++d) {
     if (quotients[d] == remainders[d] && quotients[d] != 0) continue;
     return InvalidArgumentError("expected dim " + std::to_string(d) +
                                 " whole, or as d/n and d%n with one n");
   }
-  return layout;
+  return OkStatus();
 }
 
-// Returns the order of the buffer's dims in the copy, from the call's last
-// words; without such words the order stays.
-StatusOr<std::vector<size_t>> OrderOfCopy(const PrimitiveCall& call,
+// Returns the order of the buffer's dims in the copy: `dims`, or all dims in
+// order if that is empty.
+StatusOr<std::vector<size_t>> OrderOfCopy(const std::vector<size_t>& dims,
                                           size_t rank) {
   std::vector<size_t> order;
-  size_t first = 2;
-  if (first < call.operands.size() && DTypeFromName(call.operands[first]))
-    ++first;
-  if (first == call.operands.size()) {
+  if (dims.empty()) {
     for (size_t d = 0; d < rank; ++d) order.push_back(d);
     return order;
   }
-  for (size_t i = first; i < call.operands.size(); ++i) {
-    const std::optional<LayoutDim> dim = ParseLayoutDim(call.operands[i]);
-    if (!dim || dim->part != LayoutDim::Part::kWhole || dim->dim >= rank ||
-        std::ranges::find(order, dim->dim) != order.end()) {
+  for (const size_t dim : dims) {
+    if (dim >= rank || std::ranges::find(order, dim) != order.end()) {
       return InvalidArgumentError(
           "expected a type or dims of the buffer, each once, found '" +
-          call.operands[i] + "'");
+          std::to_string(dim) + "'");
     }
-    order.push_back(dim->dim);
+    order.push_back(dim);
   }
   if (order.size() == rank) return order;
   return InvalidArgumentError("expected all " + std::to_string(rank) +
@@ -391,17 +343,18 @@ bool CopyHasZeros(Computation& c, const std::vector<LayoutDim>& layout,
 
 }  // namespace
 
-Status CacheRead(Schedule& schedule, const PrimitiveCall& call) {
-  EMBER_ASSIGN_OR_RETURN(const CopyOperands operands,
-                         ReadOperands(schedule, call));
+Status Change(const CacheRead& step, Schedule& schedule) {
+  EMBER_ASSIGN_OR_RETURN(
+      const CopyOperands operands,
+      FindOperands(schedule, step.reader, step.buffer, step.copy));
   Computation& c = schedule.mutable_computation();
   EMBER_ASSIGN_OR_RETURN(const std::optional<NodeId> padding,
                          DefaultOf(c, operands));
   const ComputationBuffer source = c.buffers[operands.buffer];
   EMBER_ASSIGN_OR_RETURN(const std::vector<size_t> order,
-                         OrderOfCopy(call, source.extents.size()));
-  EMBER_ASSIGN_OR_RETURN(const DType type, TypeOfCopy(call, source.type));
-  ComputationBuffer copy{.name = call.results[0],
+                         OrderOfCopy(step.dims, source.extents.size()));
+  EMBER_ASSIGN_OR_RETURN(const DType type, TypeOfCopy(step.type, source.type));
+  ComputationBuffer copy{.name = step.copy,
                          .type = type,
                          .role = RoleOfCopy(c, operands.stage, false),
                          .extents = {}};
@@ -445,35 +398,37 @@ Status CacheRead(Schedule& schedule, const PrimitiveCall& call) {
   return OkStatus();
 }
 
-Status Pack(Schedule& schedule, const PrimitiveCall& call) {
-  EMBER_ASSIGN_OR_RETURN(const CopyOperands operands,
-                         ReadOperands(schedule, call));
+Status Change(const Pack& step, Schedule& schedule) {
+  EMBER_ASSIGN_OR_RETURN(
+      const CopyOperands operands,
+      FindOperands(schedule, step.reader, step.buffer, step.copy));
   Computation& c = schedule.mutable_computation();
   const ComputationBuffer source = c.buffers[operands.buffer];
-  size_t first = DTypeFromName(call.operands[2]).has_value() ? 3 : 2;
-  std::optional<tensor::Interval> range;
-  if (first < call.operands.size()) range = ParseRange(call.operands[first]);
-  if (range) {
-    ++first;
+  if (step.range) {
+    const bool is_range = step.range->low <= 0 && step.range->high >= 0;
+    if (!is_range) {
+      return InvalidArgumentError("expected a range that contains 0, found '" +
+                                  ToText(*step.range) + "'");
+    }
     const bool is_known =
         tensor::Intersect(source.values, tensor::RangeOfType(source.type))
-            .Within(*range);
+            .Within(*step.range);
     if (!IsInteger(source.type) || !is_known) {
       return FailedPreconditionError("the elements of %" + source.name +
                                      " are not known to be in " +
-                                     call.operands[first - 1]);
+                                     ToText(*step.range));
     }
   }
-  EMBER_ASSIGN_OR_RETURN(const std::vector<LayoutDim> layout,
-                         ParseLayout(call, first, source.extents.size()));
-  EMBER_ASSIGN_OR_RETURN(const DType type, TypeOfCopy(call, source.type));
+  const std::vector<LayoutDim>& layout = step.layout;
+  EMBER_RETURN_IF_ERROR(CheckLayout(layout, source.extents.size()));
+  EMBER_ASSIGN_OR_RETURN(const DType type, TypeOfCopy(step.type, source.type));
   for (NodeId load : operands.loads) {
     if (c.pool[load].opcode == Opcode::kPad && !CopyHasZeros(c, layout, load))
       return FailedPreconditionError(
           "the stage pads the buffer: cache_read it");
   }
   ComputationBuffer copy{
-      .name = call.results[0],
+      .name = step.copy,
       .type = type,
       .role = RoleOfCopy(c, operands.stage,
                          source.is_constant && AreConstant(c, source.extents)),
@@ -495,7 +450,7 @@ Status Pack(Schedule& schedule, const PrimitiveCall& call) {
       c.pool.Constant(tensor::ZeroBits(source.type), source.type));
   NodeId element =
       c.pool.Intern(Opcode::kPad, source.type, indices, 0, 1, operands.buffer);
-  if (range) element = Clamped(c, element, *range);
+  if (step.range) element = Clamped(c, element, *step.range);
   stage.values.push_back(
       Simplifier(c.pool).Make(Opcode::kCast, type, {&element, 1}));
   InsertCopy(
@@ -509,15 +464,15 @@ Status Pack(Schedule& schedule, const PrimitiveCall& call) {
   return OkStatus();
 }
 
-Status CacheWrite(Schedule& schedule, const PrimitiveCall& call) {
-  EMBER_ASSIGN_OR_RETURN(const int number, StageOperand(schedule, call, 0));
+Status Change(const CacheWrite& step, Schedule& schedule) {
+  EMBER_ASSIGN_OR_RETURN(const int number, Find(schedule, step.stage));
   Computation& c = schedule.mutable_computation();
   const ComputationStage whole = c.stages[number];
-  if (!tensor::IsPlainName(call.results[0]) ||
-      c.FindBuffer(call.results[0]) >= 0) {
+  if (!tensor::IsPlainName(step.computing) ||
+      c.FindBuffer(step.computing) >= 0) {
     return InvalidArgumentError(
         "expected a new name for the results in progress, found '" +
-        call.results[0] + "'");
+        step.computing + "'");
   }
   if (whole.stores.size() != 1)
     return FailedPreconditionError("the stage stores several values");
@@ -527,10 +482,10 @@ Status CacheWrite(Schedule& schedule, const PrimitiveCall& call) {
   // The stage that computes the values gets the new name, the primitive's
   // result.
   ComputationStage computing = whole;
-  computing.name = call.results[0];
+  computing.name = step.computing;
   ComputationStore kept;
   kept.buffer = static_cast<uint32_t>(c.buffers.size());
-  ComputationBuffer cache{.name = call.results[0],
+  ComputationBuffer cache{.name = step.computing,
                           .type = type,
                           .role = RoleOfCopy(c, number, false),
                           .extents = {}};

@@ -210,27 +210,27 @@ Status CheckCut(const Schedule& schedule, const std::vector<CutStage>& stages) {
 
 }  // namespace
 
-Status Cut(Schedule& schedule, const PrimitiveCall& call) {
-  EMBER_ASSIGN_OR_RETURN(const int root, StageOperand(schedule, call, 0));
-  EMBER_ASSIGN_OR_RETURN(const int64_t first, NumberOperand(call, 2));
+Status Change(const Cut& step, Schedule& schedule) {
+  EMBER_ASSIGN_OR_RETURN(const int root, Find(schedule, step.axis.stage));
+  const int64_t first = step.first;
   Computation& c = schedule.mutable_computation();
   const ComputationStage& stage = c.stages[static_cast<size_t>(root)];
   const auto points =
       std::span(stage.axes).first(static_cast<size_t>(stage.spatial_count));
   const auto found =
-      std::ranges::find(points, call.operands[1], &ComputationAxis::name);
+      std::ranges::find(points, step.axis.name, &ComputationAxis::name);
   if (found == points.end()) {
     return InvalidArgumentError("expected an axis of the points of %" +
-                                stage.name + ", found '" + call.operands[1] +
+                                stage.name + ", found '" + step.axis.name +
                                 "'");
   }
   const std::optional<int64_t> extent = c.pool.IntegerConstant(found->extent);
   if (!extent || first < 1 || first >= *extent) {
     return InvalidArgumentError(
         "expected a number from 1 to less than the constant extent of '" +
-        call.operands[1] + "', found " + std::to_string(first));
+        step.axis.name + "', found " + std::to_string(first));
   }
-  const std::string& name = call.results[0];
+  const std::string& name = step.rest;
   const auto cut =
       CutStages(c, root, static_cast<size_t>(found - points.begin())).stages();
   EMBER_RETURN_IF_ERROR(CheckCut(schedule, cut));

@@ -34,9 +34,9 @@ class DoubleBufferChecker {
     EMBER_RETURN_IF_ERROR(CheckStage());
     EMBER_RETURN_IF_ERROR(CheckLoop());
     EMBER_RETURN_IF_ERROR(CheckReads());
-    if (plan_.buffering == Buffering::kDoubleByRegisters)
+    if (plan_.ahead.buffering == Buffering::kDoubleByRegisters)
       return CheckRegisters();
-    if (plan_.buffering == Buffering::kAsync) return CheckSlots();
+    if (plan_.ahead.buffering == Buffering::kAsync) return CheckSlots();
     return OkStatus();
   }
 
@@ -71,7 +71,7 @@ class DoubleBufferChecker {
   // iteration or more earlier. Loading through registers would perform the
   // check twice, so that is refused.
   Status CheckIndices() const {
-    if (plan_.buffering != Buffering::kDoubleByRegisters ||
+    if (plan_.ahead.buffering != Buffering::kDoubleByRegisters ||
         AccessesAreSafe(c_, number_)) {
       return OkStatus();
     }
@@ -140,23 +140,23 @@ class DoubleBufferChecker {
   Status CheckSlots() const {
     for (int i = 0; i < static_cast<int>(c_.stages.size()); ++i) {
       const StagePlan& other = schedule_.plan(i);
-      if (other.buffering != Buffering::kAsync ||
+      if (other.ahead.buffering != Buffering::kAsync ||
           other.attach_stage != plan_.attach_stage ||
           other.attach_loop != plan_.attach_loop) {
         continue;
       }
-      if (other.is_late != plan_.is_late ||
-          other.has_spare != plan_.has_spare) {
+      if (other.ahead.is_late != plan_.ahead.is_late ||
+          other.ahead.has_spare != plan_.ahead.has_spare) {
         return FailedPreconditionError(
             Name() + " and %" + c_.stages[i].name +
             " in the same loop: expected 'late' and 'spare' of both or of "
             "neither");
       }
-      if (other.slots == plan_.slots) continue;
+      if (other.ahead.slots == plan_.ahead.slots) continue;
       return FailedPreconditionError(
-          Name() + " has " + std::to_string(plan_.slots) + " slots, and %" +
-          c_.stages[i].name + " in the same loop " +
-          std::to_string(other.slots));
+          Name() + " has " + std::to_string(plan_.ahead.slots) +
+          " slots, and %" + c_.stages[i].name + " in the same loop " +
+          std::to_string(other.ahead.slots));
     }
     return OkStatus();
   }
@@ -185,57 +185,30 @@ class DoubleBufferChecker {
   const StagePlan& plan_;
 };
 
-}  // namespace
-
-namespace {
-
-// Reads the operands after `async`: slots [late [spare]].
-Status ReadAsync(const PrimitiveCall& call, StagePlan& plan) {
-  if (call.operands.size() < 3)
-    return InvalidArgumentError("expected a number of slots behind 'async'");
-  constexpr size_t kLate = 3, kSpare = 4;
-  const auto read_word = [&](size_t at, const std::string& word,
-                             bool& is_there) {
-    is_there = call.operands.size() > at;
-    if (!is_there || call.operands[at] == word) return OkStatus();
-    return InvalidArgumentError(
-        "expected '" + word + "' or nothing behind " +
-        (at == kLate ? "the slots" : "'" + call.operands[at - 1] + "'") +
-        ", found '" + call.operands[at] + "'");
-  };
-  EMBER_RETURN_IF_ERROR(read_word(kLate, "late", plan.is_late));
-  EMBER_RETURN_IF_ERROR(read_word(kSpare, "spare", plan.has_spare));
-  EMBER_ASSIGN_OR_RETURN(plan.slots, NumberOperand(call, 2));
-  const int64_t fewest = plan.has_spare ? kFewestWithSpare : kFewestSlots;
-  if (plan.slots >= fewest && plan.slots <= loops::kMaxSlots) return OkStatus();
+Status CheckSlotCount(const LoadAhead& how) {
+  if (how.buffering == Buffering::kSingle)
+    return InvalidArgumentError("expected two halves or more, found one");
+  if (how.buffering != Buffering::kAsync) {
+    if (how == LoadAhead{.buffering = how.buffering}) return OkStatus();
+    return InvalidArgumentError("expected slots only behind 'async'");
+  }
+  if (how.has_spare && !how.is_late)
+    return InvalidArgumentError("expected 'late' before 'spare'");
+  const int64_t fewest = how.has_spare ? kFewestWithSpare : kFewestSlots;
+  if (how.slots >= fewest && how.slots <= loops::kMaxSlots) return OkStatus();
   return FailedPreconditionError("expected " + std::to_string(fewest) + " to " +
                                  std::to_string(loops::kMaxSlots) +
-                                 " slots, found " + std::to_string(plan.slots));
+                                 " slots, found " + std::to_string(how.slots));
 }
 
 }  // namespace
 
-Status DoubleBuffer(Schedule& schedule, const PrimitiveCall& call) {
-  EMBER_ASSIGN_OR_RETURN(const int stage, StageOperand(schedule, call, 0));
-  if (schedule.plan(stage).buffering != Buffering::kSingle)
+Status Change(const DoubleBuffer& step, Schedule& schedule) {
+  EMBER_ASSIGN_OR_RETURN(const int stage, Find(schedule, step.stage));
+  if (schedule.plan(stage).ahead.buffering != Buffering::kSingle)
     return FailedPreconditionError("the stage is double buffered already");
-  StagePlan plan = schedule.plan(stage);
-  plan.buffering = Buffering::kDouble;
-  if (call.operands.size() > 1) {
-    const std::string& how = call.operands[1];
-    if (how == "async") {
-      plan.buffering = Buffering::kAsync;
-      EMBER_RETURN_IF_ERROR(ReadAsync(call, plan));
-    } else if (how == "registers") {
-      plan.buffering = Buffering::kDoubleByRegisters;
-      if (call.operands.size() != 2)
-        return InvalidArgumentError("expected nothing behind 'registers'");
-    } else {
-      return InvalidArgumentError(
-          "expected 'registers', 'async' or nothing, found '" + how + "'");
-    }
-  }
-  schedule.mutable_plan(stage) = std::move(plan);
+  EMBER_RETURN_IF_ERROR(CheckSlotCount(step.how));
+  schedule.mutable_plan(stage).ahead = step.how;
   // CheckDoubleBuffers, which runs after this and after each later primitive,
   // checks if the result is allowed.
   return OkStatus();
@@ -244,7 +217,7 @@ Status DoubleBuffer(Schedule& schedule, const PrimitiveCall& call) {
 Status CheckDoubleBuffers(const Schedule& schedule) {
   const int count = static_cast<int>(schedule.computation().stages.size());
   for (int i = 0; i < count; ++i) {
-    if (schedule.plan(i).buffering == Buffering::kSingle) continue;
+    if (schedule.plan(i).ahead.buffering == Buffering::kSingle) continue;
     EMBER_RETURN_IF_ERROR(DoubleBufferChecker(schedule, i).Check());
   }
   return OkStatus();

@@ -197,8 +197,8 @@ Status CheckInlined(const Schedule& schedule, int number) {
 
 }  // namespace
 
-Status Inline(Schedule& schedule, const PrimitiveCall& call) {
-  EMBER_ASSIGN_OR_RETURN(const int number, StageOperand(schedule, call, 0));
+Status Change(const Inline& step, Schedule& schedule) {
+  EMBER_ASSIGN_OR_RETURN(const int number, Find(schedule, step.stage));
   EMBER_RETURN_IF_ERROR(CheckInlined(schedule, number));
   Computation& c = schedule.mutable_computation();
   const ComputationStage stage = c.stages[number];

@@ -66,9 +66,9 @@ Status ReorderLoops(Schedule& schedule, int stage,
   return OkStatus();
 }
 
-Status Mark(Schedule& schedule, const PrimitiveCall& call, LoopMark mark) {
-  EMBER_ASSIGN_OR_RETURN(const int stage, StageOperand(schedule, call, 0));
-  EMBER_ASSIGN_OR_RETURN(const int loop, LoopOperand(schedule, stage, call, 1));
+Status Mark(Schedule& schedule, const LoopRef& ref, LoopMark mark) {
+  EMBER_ASSIGN_OR_RETURN(const int stage, Find(schedule, ref.stage));
+  EMBER_ASSIGN_OR_RETURN(const int loop, Find(schedule, stage, ref));
   StagePlan& plan = schedule.mutable_plan(stage);
   EMBER_RETURN_IF_ERROR(CheckSerial(plan.loops[loop]));
   plan.loops[loop].mark = mark;
@@ -77,43 +77,42 @@ Status Mark(Schedule& schedule, const PrimitiveCall& call, LoopMark mark) {
 
 }  // namespace
 
-Status Split(Schedule& schedule, const PrimitiveCall& call) {
-  EMBER_ASSIGN_OR_RETURN(const int stage, StageOperand(schedule, call, 0));
-  EMBER_ASSIGN_OR_RETURN(const int loop, LoopOperand(schedule, stage, call, 1));
-  EMBER_ASSIGN_OR_RETURN(const int64_t factor, NumberOperand(call, 2));
-  EMBER_RETURN_IF_ERROR(CheckNewLoopNames(schedule.plan(stage), call));
-  return SplitLoop(schedule, stage, loop, factor, call.results[0],
-                   call.results[1]);
+Status Change(const Split& step, Schedule& schedule) {
+  EMBER_ASSIGN_OR_RETURN(const int stage, Find(schedule, step.loop.stage));
+  EMBER_ASSIGN_OR_RETURN(const int loop, Find(schedule, stage, step.loop));
+  EMBER_RETURN_IF_ERROR(CheckFactor(step.factor));
+  EMBER_RETURN_IF_ERROR(
+      CheckNewLoopNames(schedule.plan(stage), {step.outer, step.inner}));
+  return SplitLoop(schedule, stage, loop, step.factor, step.outer, step.inner);
 }
 
-Status Tile(Schedule& schedule, const PrimitiveCall& call) {
-  EMBER_ASSIGN_OR_RETURN(const int stage, StageOperand(schedule, call, 0));
-  EMBER_ASSIGN_OR_RETURN(const int i, LoopOperand(schedule, stage, call, 1));
-  EMBER_ASSIGN_OR_RETURN(const int j, LoopOperand(schedule, stage, call, 2));
-  EMBER_ASSIGN_OR_RETURN(const int64_t rows, NumberOperand(call, 3));
-  EMBER_ASSIGN_OR_RETURN(const int64_t columns, NumberOperand(call, 4));
-  EMBER_RETURN_IF_ERROR(CheckNewLoopNames(schedule.plan(stage), call));
+Status Change(const Tile& step, Schedule& schedule) {
+  EMBER_ASSIGN_OR_RETURN(const int stage, Find(schedule, step.i.stage));
+  EMBER_ASSIGN_OR_RETURN(const int i, Find(schedule, stage, step.i));
+  EMBER_ASSIGN_OR_RETURN(const int j, Find(schedule, stage, step.j));
+  EMBER_RETURN_IF_ERROR(CheckFactor(step.rows));
+  EMBER_RETURN_IF_ERROR(CheckFactor(step.columns));
+  const auto names = {step.outer_i, step.outer_j, step.inner_i, step.inner_j};
+  EMBER_RETURN_IF_ERROR(CheckNewLoopNames(schedule.plan(stage), names));
   const int position = schedule.plan(stage).PositionOf(i);
   if (i == j || schedule.plan(stage).PositionOf(j) != position + 1)
     return FailedPreconditionError(
         "the loops are not neighbours in this order");
   EMBER_RETURN_IF_ERROR(
-      SplitLoop(schedule, stage, i, rows, call.results[0], call.results[2]));
+      SplitLoop(schedule, stage, i, step.rows, step.outer_i, step.inner_i));
   EMBER_RETURN_IF_ERROR(
-      SplitLoop(schedule, stage, j, columns, call.results[1], call.results[3]));
+      SplitLoop(schedule, stage, j, step.columns, step.outer_j, step.inner_j));
   std::vector<int> wanted;
-  for (const std::string& name : call.results)
+  for (const std::string& name : names)
     wanted.push_back(schedule.plan(stage).FindLoop(name));
   return ReorderLoops(schedule, stage, wanted);
 }
 
-Status Fuse(Schedule& schedule, const PrimitiveCall& call) {
-  EMBER_ASSIGN_OR_RETURN(const int stage, StageOperand(schedule, call, 0));
-  EMBER_ASSIGN_OR_RETURN(const int outer,
-                         LoopOperand(schedule, stage, call, 1));
-  EMBER_ASSIGN_OR_RETURN(const int inner,
-                         LoopOperand(schedule, stage, call, 2));
-  EMBER_RETURN_IF_ERROR(CheckNewLoopNames(schedule.plan(stage), call));
+Status Change(const Fuse& step, Schedule& schedule) {
+  EMBER_ASSIGN_OR_RETURN(const int stage, Find(schedule, step.outer.stage));
+  EMBER_ASSIGN_OR_RETURN(const int outer, Find(schedule, stage, step.outer));
+  EMBER_ASSIGN_OR_RETURN(const int inner, Find(schedule, stage, step.inner));
+  EMBER_RETURN_IF_ERROR(CheckNewLoopNames(schedule.plan(stage), {step.fused}));
   EMBER_RETURN_IF_ERROR(CheckNotAttachedTo(schedule, stage, outer));
   EMBER_RETURN_IF_ERROR(CheckNotAttachedTo(schedule, stage, inner));
   StagePlan& plan = schedule.mutable_plan(stage);
@@ -129,7 +128,7 @@ Status Fuse(Schedule& schedule, const PrimitiveCall& call) {
         "is combined");
   }
   Loop fused;
-  fused.name = call.results[0];
+  fused.name = step.fused;
   fused.origin = Loop::Origin::kFused;
   fused.parent = outer;
   fused.second = inner;
@@ -140,36 +139,38 @@ Status Fuse(Schedule& schedule, const PrimitiveCall& call) {
   return OkStatus();
 }
 
-Status Reorder(Schedule& schedule, const PrimitiveCall& call) {
-  EMBER_ASSIGN_OR_RETURN(const int stage, StageOperand(schedule, call, 0));
+Status Change(const Reorder& step, Schedule& schedule) {
+  if (step.loops.size() < 2)
+    return InvalidArgumentError("expected two loops or more");
+  EMBER_ASSIGN_OR_RETURN(const int stage,
+                         Find(schedule, step.loops.front().stage));
   std::vector<int> wanted;
-  for (size_t i = 1; i < call.operands.size(); ++i) {
-    EMBER_ASSIGN_OR_RETURN(const int loop,
-                           LoopOperand(schedule, stage, call, i));
+  for (const LoopRef& ref : step.loops) {
+    EMBER_ASSIGN_OR_RETURN(const int loop, Find(schedule, stage, ref));
     wanted.push_back(loop);
   }
   return ReorderLoops(schedule, stage, wanted);
 }
 
-Status Unroll(Schedule& schedule, const PrimitiveCall& call) {
-  return Mark(schedule, call, LoopMark::kUnrolled);
+Status Change(const Unroll& step, Schedule& schedule) {
+  return Mark(schedule, step.loop, LoopMark::kUnrolled);
 }
 
-Status Vectorize(Schedule& schedule, const PrimitiveCall& call) {
-  return Mark(schedule, call, LoopMark::kVector);
+Status Change(const Vectorize& step, Schedule& schedule) {
+  return Mark(schedule, step.loop, LoopMark::kVector);
 }
 
-Status Parallel(Schedule& schedule, const PrimitiveCall& call) {
-  return Mark(schedule, call, LoopMark::kParallel);
+Status Change(const Parallel& step, Schedule& schedule) {
+  return Mark(schedule, step.loop, LoopMark::kParallel);
 }
 
-Status Bind(Schedule& schedule, const PrimitiveCall& call) {
-  return Mark(schedule, call, LoopMark::kInvocation);
+Status Change(const Bind& step, Schedule& schedule) {
+  return Mark(schedule, step.loop, LoopMark::kInvocation);
 }
 
-Status Peel(Schedule& schedule, const PrimitiveCall& call) {
-  EMBER_ASSIGN_OR_RETURN(const int stage, StageOperand(schedule, call, 0));
-  EMBER_ASSIGN_OR_RETURN(const int loop, LoopOperand(schedule, stage, call, 1));
+Status Change(const Peel& step, Schedule& schedule) {
+  EMBER_ASSIGN_OR_RETURN(const int stage, Find(schedule, step.outer.stage));
+  EMBER_ASSIGN_OR_RETURN(const int loop, Find(schedule, stage, step.outer));
   Loop& outer = schedule.mutable_plan(stage).loops[loop];
   if (outer.origin != Loop::Origin::kOuter) {
     return FailedPreconditionError("loop '" + outer.name +

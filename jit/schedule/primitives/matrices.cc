@@ -174,27 +174,26 @@ Status CheckMatrixLoops(const Schedule& schedule, int stage) {
   return MatrixChecker(schedule, stage).Check();
 }
 
-Status MultiplyMatrices(Schedule& schedule, const PrimitiveCall& call) {
-  EMBER_ASSIGN_OR_RETURN(const int stage, StageOperand(schedule, call, 0));
-  for (size_t i = 1; i < 5; ++i) {
-    EMBER_ASSIGN_OR_RETURN(const int number,
-                           LoopOperand(schedule, stage, call, i));
+Status Change(const MultiplyMatrices& step, Schedule& schedule) {
+  EMBER_ASSIGN_OR_RETURN(const int stage, Find(schedule, step.subgroups.stage));
+  std::vector<int> loops;
+  for (const LoopRef* ref :
+       {&step.subgroups, &step.rows, &step.columns, &step.steps}) {
+    EMBER_ASSIGN_OR_RETURN(const int number, Find(schedule, stage, *ref));
     Loop& loop = schedule.mutable_plan(stage).loops[number];
     if (loop.mark != LoopMark::kSerial) {
       return FailedPreconditionError("loop '" + loop.name +
                                      "' is marked already: mark loops last");
     }
-    loop.mark = i == 1 ? LoopMark::kSubgroup : LoopMark::kMatrix;
+    loop.mark = loops.empty() ? LoopMark::kSubgroup : LoopMark::kMatrix;
     if (!loop.is_reduction)
       EMBER_RETURN_IF_ERROR(CheckMark(schedule, stage, number));
+    loops.push_back(number);
   }
   // Rows come before columns before steps, as in the operands.
   const StagePlan& plan = schedule.plan(stage);
-  for (size_t i = 2; i < 4; ++i) {
-    EMBER_ASSIGN_OR_RETURN(const int outer,
-                           LoopOperand(schedule, stage, call, i));
-    EMBER_ASSIGN_OR_RETURN(const int inner,
-                           LoopOperand(schedule, stage, call, i + 1));
+  for (size_t i = 2; i < loops.size(); ++i) {
+    const int outer = loops[i - 1], inner = loops[i];
     if (plan.PositionOf(inner) == plan.PositionOf(outer) + 1) continue;
     return FailedPreconditionError("loop '" + plan.loops[inner].name +
                                    "' is not right inside loop '" +

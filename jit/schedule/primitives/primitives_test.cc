@@ -5,12 +5,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <utility>
 
 #include "jit/loops/text/text.h"
 #include "jit/schedule/core/schedule.h"
+#include "jit/schedule/core/steps.h"
 #include "jit/schedule/lowering/lowering.h"
 #include "jit/schedule/primitives/replay.h"
 #include "tensor/text/text.h"
@@ -35,6 +37,13 @@ Schedule ScheduleOf(std::string_view text) {
   EXPECT_TRUE(dispatch.ok()) << dispatch.status().ToString();
   return Schedule(Disassemble(*dispatch, {}));
 }
+
+constexpr std::string_view kProduct = R"(
+  dispatch @product(%a: f32[4, 5], %b: f32[5, 6]) -> (%y: f32[4, 6]) {
+    temp %acc: f32[4, 6]
+    %acc[i, j] = sum(k < 5) %a[i, k] * %b[k, j]
+    %y[i, j] = max(%acc[i, j], 0.0)
+  })";
 
 // The range of a constant's elements is known if its contents are.
 TEST(Primitives, PackKeepsRanges) {
@@ -81,6 +90,130 @@ TEST(Primitives, MatricesRoundOnTheirWay) {
   EXPECT_TRUE(KeepsRounding(schedule));
   EXPECT_TRUE(Apply("multiply_matrices %y s m n k1", schedule).ok());
   EXPECT_FALSE(KeepsRounding(schedule));
+}
+
+// Schedules with winograd have its error growth, whatever else they contain.
+TEST(Primitives, WinogradGrowsErrors) {
+  Computation computation = ScheduleOf(R"(
+    dispatch @conv(%x: f32[1, 8, 8, 4], %w: f32[3, 3, 4, 4]) -> (%y: f32[1, 6, 6, 4]) {
+      %y[n, h, w, o] = sum(p < 3, q < 3, c < 4) %x[n, h + p, w + q, c] * %w[p, q, c, o]
+    })")
+                                .computation();
+  computation.buffers[1].is_constant = true;
+  Schedule schedule(std::move(computation));
+  const StageRef y = {"y"}, products = {"products"};
+  EXPECT_EQ(schedule.ErrorGrowth(), 1);
+  const Winograd winograd{.convolution = y,
+                          .outputs = 4,
+                          .filter = "filter",
+                          .input = "input",
+                          .products = products.name};
+  const Status applied = Apply(winograd, schedule);
+  ASSERT_TRUE(applied.ok()) << applied.ToString();
+  ASSERT_TRUE(Apply(Unroll{{products, "x"}}, schedule).ok());
+  EXPECT_EQ(schedule.ErrorGrowth(),
+            kLargestWinogradGrowth * kLargestWinogradGrowth);
+  EXPECT_FALSE(KeepsRounding(schedule));
+}
+
+// --- steps with typed operands ---
+
+// True if a step of the type S is made of operands of these types.
+template <typename S, typename... Operands>
+concept MadeOf = requires(Operands... operands) { S{operands...}; };
+
+// Three wrong uses are errors of compilation.
+//
+// 1. A stage is no loop: Split{y, 16, "j0", "j1"}.
+static_assert(MadeOf<Split, LoopRef, int64_t, std::string, std::string>);
+static_assert(!MadeOf<Split, StageRef, int64_t, std::string, std::string>);
+static_assert(!MadeOf<Unroll, StageRef>);
+// 2. A loop is no stage: ComputeAt{{acc, "i"}, {y, "i"}}.
+static_assert(MadeOf<ComputeAt, StageRef, LoopRef>);
+static_assert(!MadeOf<ComputeAt, LoopRef, LoopRef>);
+static_assert(!MadeOf<Inline, LoopRef>);
+// 3. A buffer is no stage: Inline{BufferRef{"b"}}.
+static_assert(MadeOf<Inline, StageRef>);
+static_assert(!MadeOf<Inline, BufferRef>);
+static_assert(!MadeOf<ComputeAt, BufferRef, LoopRef>);
+
+// Parsing refuses factors below 1. A step can hold one, and is refused with the
+// same message.
+TEST(Steps, FactorsAreChecked) {
+  Schedule schedule = ScheduleOf(kAdd);
+  const LoopRef j = {{"y"}, "j"};
+  const Status typed = Apply(
+      Split{.loop = j, .factor = 0, .outer = "j0", .inner = "j1"}, schedule);
+  EXPECT_EQ(typed.code(), StatusCode::kInvalidArgument);
+  EXPECT_EQ(typed.message(),
+            "split %y j 0 -> j0 j1: expected a factor of 1 or more, found '0'");
+  const Status text = Apply("split %y j 0 -> j0 j1", schedule);
+  EXPECT_EQ(typed.ToString(), text.ToString());
+  EXPECT_TRUE(schedule.steps().empty());
+}
+
+// The loops of a step belong to one stage. Text names this stage once; a step
+// has it in each loop.
+TEST(Steps, LoopsAreOfOneStage) {
+  Schedule schedule = ScheduleOf(kProduct);
+  const LoopRef i = {{"y"}, "i"}, j = {{"y"}, "j"}, other = {{"acc"}, "j"};
+  const auto reason_of = [&](const Step& step) {
+    const Status status = Apply(step, schedule);
+    EXPECT_EQ(status.code(), StatusCode::kInvalidArgument);
+    std::string message(status.message());
+    return message.substr(message.find(": ") + 2);
+  };
+  constexpr std::string_view kReason =
+      "expected a loop of %y, found 'j' of %acc";
+  EXPECT_EQ(reason_of(Fuse{i, other, "ij"}), kReason);
+  EXPECT_EQ(reason_of(Reorder{{j, i, other}}), kReason);
+  EXPECT_EQ(reason_of(Tile{.i = i,
+                           .j = other,
+                           .rows = 2,
+                           .columns = 2,
+                           .outer_i = "i0",
+                           .outer_j = "j0",
+                           .inner_i = "i1",
+                           .inner_j = "j1"}),
+            kReason);
+  EXPECT_EQ(reason_of(Reorder{{i}}), "expected two loops or more");
+  EXPECT_TRUE(schedule.steps().empty());
+}
+
+// Steps are values: those of one schedule can be applied to another one.
+TEST(Steps, ApplyToAnotherSchedule) {
+  Schedule schedule = ScheduleOf(kProduct);
+  const StageRef y = {"y"}, acc = {"acc"}, copy = {"copy"};
+  const Step steps[] = {
+      Split{{y, "j"}, 4, "j0", "j1"},
+      Reorder{{{y, "j0"}, {y, "i"}}},
+      ComputeAt{acc, {y, "i"}},
+      CacheRead{
+          .reader = acc, .buffer = {"b"}, .dims = {1, 0}, .copy = copy.name},
+      ComputeAt{copy, {acc, "i"}},
+      Vectorize{{y, "j1"}},
+      Parallel{{y, "j0"}},
+  };
+  for (const Step& step : steps) {
+    const Status applied = Apply(step, schedule);
+    ASSERT_TRUE(applied.ok()) << applied.ToString();
+  }
+  EXPECT_EQ(schedule.ToText(), R"(schedule @product {
+  split %y j 4 -> j0 j1
+  reorder %y j0 i
+  compute_at %acc %y i
+  cache_read %acc %b 1 0 -> copy
+  compute_at %copy %acc i
+  vectorize %y j1
+  parallel %y j0
+}
+)");
+  Schedule again = ScheduleOf(kProduct);
+  for (const auto& step : schedule.steps()) {
+    const Status applied = Apply(*step, again);
+    ASSERT_TRUE(applied.ok()) << applied.ToString();
+  }
+  EXPECT_EQ(again.ToText(), schedule.ToText());
 }
 
 TEST(ScheduleText, WordsOfDoubleBuffer) {

@@ -1,6 +1,5 @@
 // rfactor: divides a reduction into two stages.
 #include <algorithm>
-#include <charconv>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -21,7 +20,7 @@ using tensor::Simplifier;
 
 // The digit of an axis that becomes the axis of the parts.
 struct Part {
-  enum class Kind : uint8_t { kWhole, kQuotient, kRemainder };
+  using Kind = LoopDigit::Kind;
   Kind kind = Kind::kWhole;
   int axis = 0;
   int64_t factor = 1;
@@ -29,60 +28,34 @@ struct Part {
   int64_t run = 1;
 };
 
-// Parses the number after '/' or '%' at word[at]. The number ends at the next
-// '/' or '%', or at the word's end. Sets `at` to where the number ends.
-StatusOr<int64_t> ParseFactor(std::string_view word, size_t& at) {
-  const size_t begin = at + 1;
-  at = std::min(word.find_first_of("/%", begin), word.size());
-  int64_t factor = 0;
-  const auto [end, error] =
-      std::from_chars(word.data() + begin, word.data() + at, factor);
-  if (error != std::errc() || end != word.data() + at || factor < 1 ||
-      factor > tensor::kMaxExtent) {
-    return InvalidArgumentError("expected a factor of 1 or more, found '" +
-                                std::string(word.substr(begin, at - begin)) +
-                                "'");
-  }
-  return factor;
-}
-
 NodeId Make(Computation& c, Opcode opcode, DType type,
             std::initializer_list<NodeId> operands) {
   return Simplifier(c.pool).Make(opcode, type,
                                  std::span(operands.begin(), operands.size()));
 }
 
-StatusOr<Part> ParsePart(const ComputationStage& stage,
-                         const std::string& word) {
-  Part part;
-  size_t at = std::min(word.find_first_of("/%"), word.size());
-  const std::string_view name = std::string_view(word).substr(0, at);
-  bool known = false;
-  for (size_t a = static_cast<size_t>(stage.spatial_count);
-       a < stage.axes.size(); ++a) {
-    if (stage.axes[a].name != name) continue;
-    part.axis = static_cast<int>(a);
-    known = true;
-  }
-  if (!known) {
+StatusOr<Part> PartOf(const ComputationStage& stage, const LoopDigit& digit) {
+  const auto found = std::find_if(
+      stage.axes.begin() + stage.spatial_count, stage.axes.end(),
+      [&](const auto& axis) { return axis.name == digit.loop.name; });
+  if (found == stage.axes.end()) {
     return InvalidArgumentError(
         "expected k, k/n, k%n or k/n%m with a reduction k of %" + stage.name +
-        ", found '" + word + "'");
+        ", found '" + ToText(digit) + "'");
   }
-  if (at == word.size()) return part;
-  part.kind = word[at] == '/' ? Part::Kind::kQuotient : Part::Kind::kRemainder;
-  EMBER_ASSIGN_OR_RETURN(part.factor, ParseFactor(word, at));
-  if (at == word.size()) return part;
-  part.run = part.factor;
-  const bool is_run = part.kind == Part::Kind::kQuotient && word[at] == '%';
-  part.kind = Part::Kind::kRemainder;
-  EMBER_ASSIGN_OR_RETURN(part.factor, ParseFactor(word, at));
-  if (!is_run || at != word.size() ||
-      part.factor > tensor::kMaxExtent / part.run) {
+  EMBER_RETURN_IF_ERROR(CheckFactor(digit.factor));
+  EMBER_RETURN_IF_ERROR(CheckFactor(digit.run));
+  using enum LoopDigit::Kind;
+  const bool is_form = (digit.kind == kRemainder || digit.run == 1) &&
+                       (digit.kind != kWhole || digit.factor == 1);
+  if (!is_form || digit.factor > tensor::kMaxExtent / digit.run) {
     return InvalidArgumentError("expected k, k/n, k%n or k/n%m, found '" +
-                                word + "'");
+                                ToText(digit) + "'");
   }
-  return part;
+  return Part{.kind = digit.kind,
+              .axis = static_cast<int>(found - stage.axes.begin()),
+              .factor = digit.factor,
+              .run = digit.run};
 }
 
 // Makes the stage of the parts from the stage that is to combine them.
@@ -295,15 +268,16 @@ Status CheckCombinesParts(const Schedule& schedule, int number,
   return CheckUnchanged(schedule, number, primitive);
 }
 
-Status Rfactor(Schedule& schedule, const PrimitiveCall& call) {
-  EMBER_ASSIGN_OR_RETURN(const int number, StageOperand(schedule, call, 0));
+Status Change(const Rfactor& step, Schedule& schedule) {
+  EMBER_ASSIGN_OR_RETURN(const int number,
+                         Find(schedule, step.part.loop.stage));
   Computation& c = schedule.mutable_computation();
   const ComputationStage whole = c.stages[number];
-  EMBER_ASSIGN_OR_RETURN(const Part part, ParsePart(whole, call.operands[1]));
+  EMBER_ASSIGN_OR_RETURN(const Part part, PartOf(whole, step.part));
   // Each value of a fold has a buffer of its own.
-  std::vector<std::string> names = {call.results[0]};
+  std::vector<std::string> names = {step.parts};
   for (size_t i = 1; i < whole.values.size(); ++i)
-    names.push_back(call.results[0] + "." + std::to_string(i));
+    names.push_back(step.parts + "." + std::to_string(i));
   for (const std::string& name : names) {
     if (tensor::IsPlainName(name) && c.FindBuffer(name) < 0) continue;
     return InvalidArgumentError("expected a new name for the parts, found '" +
@@ -318,7 +292,7 @@ Status Rfactor(Schedule& schedule, const PrimitiveCall& call) {
         "expected parts of a fold that have as many elements each, more than "
         "one");
   }
-  parts->name = call.results[0];
+  parts->name = step.parts;
   const bool is_packed =
       c.buffers[whole.stores[0].buffer].role == BufferRole::kPacked;
   for (size_t i = 0; i < names.size(); ++i) {

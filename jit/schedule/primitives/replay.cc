@@ -8,29 +8,33 @@
 #include "jit/schedule/primitives/primitives.h"
 
 namespace ember::schedule {
-Status Apply(std::string_view line, Schedule& schedule) {
-  const StatusOr<PrimitiveCall> call = ParsePrimitive(line);
-  if (!call.ok()) return call.status().WithContext(line);
+
+Status Apply(const Step& step, Schedule& schedule) {
   // If the primitive is refused, the schedule must stay unchanged. A primitive
   // that changes only loops is applied to the schedule itself, and the plan of
   // its stage is restored; any other is applied to a copy.
-  const int stage = schedule.computation().FindStage(
-      std::string_view(call->operands[0]).substr(1));
-  if (InfoOf(*call).changes_loops_only && stage >= 0) {
+  const int stage = schedule.computation().FindStage(StageOf(step).name);
+  if (InfoOf(step).changes_loops_only && stage >= 0) {
     const StagePlan before = schedule.plan(stage);
-    if (Status status = Run(*call, schedule); !status.ok()) {
+    if (Status status = Run(step, schedule); !status.ok()) {
       schedule.mutable_plan(stage) = before;
-      return status.WithContext(line);
+      return status.WithContext(ToText(step));
     }
-    schedule.RecordPrimitive(ToText(*call), InfoOf(*call).keeps_rounding);
+    schedule.Record(step);
     return OkStatus();
   }
   Schedule changed = schedule;
-  if (Status status = Run(*call, changed); !status.ok())
-    return status.WithContext(line);
-  changed.RecordPrimitive(ToText(*call), InfoOf(*call).keeps_rounding);
+  if (Status status = Run(step, changed); !status.ok())
+    return status.WithContext(ToText(step));
+  changed.Record(step);
   schedule = std::move(changed);
   return OkStatus();
+}
+
+Status Apply(std::string_view line, Schedule& schedule) {
+  const StatusOr<Step> step = ParseStep(line);
+  if (!step.ok()) return step.status().WithContext(line);
+  return Apply(*step, schedule);
 }
 
 Status Replay(std::string_view text, Schedule& schedule) {

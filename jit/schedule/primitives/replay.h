@@ -1,7 +1,8 @@
-// Makes schedules from their text form.
+// Applies steps, and schedules in their text form.
 //
 //   Schedule schedule(Disassemble(dispatch, {}));
-//   EMBER_RETURN_IF_ERROR(Apply("vectorize %y j", schedule));
+//   EMBER_RETURN_IF_ERROR(Apply(Vectorize{{{"y"}, "j"}}, schedule));
+//   EMBER_RETURN_IF_ERROR(Apply("parallel %y i", schedule));
 //   EMBER_RETURN_IF_ERROR(Replay("schedule @y { ... }", schedule));
 //
 // Thread-compatible: calls for different schedules may run at once.
@@ -12,12 +13,17 @@
 
 #include "base/status.h"
 #include "jit/schedule/core/schedule.h"
+#include "jit/schedule/core/steps.h"
 
 namespace ember::schedule {
 
-// Applies one line of the text form. Errors: kInvalidArgument if the line is
-// wrong, kFailedPrecondition with the reason if the primitive is refused. After
-// an error the schedule is as it was.
+// Applies a step, and records it in the schedule. Errors: kInvalidArgument if
+// an operand is wrong, kFailedPrecondition with the reason if the primitive is
+// refused. After an error the schedule is as it was.
+Status Apply(const Step& step, Schedule& schedule);
+
+// Applies one line of the text form. Errors: also kInvalidArgument if the line
+// is no step.
 Status Apply(std::string_view line, Schedule& schedule);
 
 // Applies a whole schedule: lines, or `schedule @name { lines }`. Stops at the

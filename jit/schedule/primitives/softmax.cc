@@ -549,6 +549,10 @@ class Maker {
   std::vector<NodeId> row_;
 };
 
+Status NotNew(const std::string& name) {
+  return InvalidArgumentError("expected a new name, found '" + name + "'");
+}
+
 }  // namespace
 
 StatusOr<SoftmaxOfProduct> MatchSoftmaxOfProduct(const Schedule& schedule,
@@ -556,16 +560,15 @@ StatusOr<SoftmaxOfProduct> MatchSoftmaxOfProduct(const Schedule& schedule,
   return Matcher(schedule, product).Run();
 }
 
-Status OnlineSoftmax(Schedule& schedule, const PrimitiveCall& call) {
-  EMBER_ASSIGN_OR_RETURN(const int product, StageOperand(schedule, call, 0));
-  EMBER_ASSIGN_OR_RETURN(const int64_t block, NumberOperand(call, 1));
+Status Change(const OnlineSoftmax& step, Schedule& schedule) {
+  EMBER_ASSIGN_OR_RETURN(const int product, Find(schedule, step.product));
+  const int64_t block = step.block;
   const Computation& c = schedule.computation();
-  for (const std::string& name : call.results) {
-    if (!tensor::IsPlainName(name) || c.FindBuffer(name) >= 0 ||
-        (&name != call.results.data() && name == call.results[0])) {
-      return InvalidArgumentError("expected a new name, found '" + name + "'");
-    }
-  }
+  const auto is_new = [&](const std::string& name) {
+    return tensor::IsPlainName(name) && c.FindBuffer(name) < 0;
+  };
+  if (!is_new(step.sum)) return NotNew(step.sum);
+  if (!is_new(step.total) || step.total == step.sum) return NotNew(step.total);
   EMBER_ASSIGN_OR_RETURN(SoftmaxOfProduct softmax,
                          MatchSoftmaxOfProduct(schedule, product));
   const int64_t keys = softmax.length;
@@ -578,14 +581,9 @@ Status OnlineSoftmax(Schedule& schedule, const PrimitiveCall& call) {
   if (keys % block != 0)
     EMBER_RETURN_IF_ERROR(PadKeys(changed, softmax, RoundUp(keys, block)));
   Maker maker(changed, softmax, block, keys);
-  if (call.operands.size() > 2) {
-    if (call.operands[2] != "skip") {
-      return InvalidArgumentError("expected 'skip', found '" +
-                                  call.operands[2] + "'");
-    }
+  if (step.hidden == HiddenBlocks::kSkip)
     EMBER_RETURN_IF_ERROR(maker.SkipHiddenBlocks());
-  }
-  maker.Run(call.results[0], call.results[1]);
+  maker.Run(step.sum, step.total);
   schedule = std::move(changed);
   return OkStatus();
 }

@@ -13,13 +13,13 @@ constexpr int64_t kMaxPadding = 64;
 
 }  // namespace
 
-Status PadRows(Schedule& schedule, const PrimitiveCall& call) {
-  EMBER_ASSIGN_OR_RETURN(const int stage, StageOperand(schedule, call, 0));
-  EMBER_ASSIGN_OR_RETURN(const int64_t elements, NumberOperand(call, 1));
-  if (elements > kMaxPadding) {
+Status Change(const PadRows& step, Schedule& schedule) {
+  EMBER_ASSIGN_OR_RETURN(const int stage, Find(schedule, step.stage));
+  EMBER_RETURN_IF_ERROR(CheckFactor(step.elements));
+  if (step.elements > kMaxPadding) {
     return FailedPreconditionError(
         "expected rows at most " + std::to_string(kMaxPadding) +
-        " elements further apart, found " + std::to_string(elements));
+        " elements further apart, found " + std::to_string(step.elements));
   }
   const Computation& c = schedule.computation();
   const ComputationStage& computed = c.stages[static_cast<size_t>(stage)];
@@ -49,7 +49,7 @@ Status PadRows(Schedule& schedule, const PrimitiveCall& call) {
   }
   if (plan.row_padding != 0)
     return FailedPreconditionError("the stage's rows are padded already");
-  plan.row_padding = elements;
+  plan.row_padding = step.elements;
   return OkStatus();
 }
 

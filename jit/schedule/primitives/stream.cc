@@ -21,7 +21,6 @@
 // (ComputationStage::end). Where tiles do not fill the results, the last one
 // begins earlier: it has some points in common with the previous one.
 #include <algorithm>
-#include <charconv>
 #include <numeric>
 #include <optional>
 #include <string>
@@ -47,34 +46,28 @@ constexpr int64_t kMaxTiles = int64_t{1} << 20;
 constexpr int64_t kMaxSlices = int64_t{1} << 40;
 constexpr int64_t kMaxRanges = int64_t{1} << 16;
 
-// An operand like "k/8": an axis, and a size.
+// An axis of the stage, and the size of its pieces.
 struct AxisAndSize {
   size_t axis = 0;
   int64_t size = 1;
 };
 
-// Parses a word that names one of the stage's axes begin..end-1.
-StatusOr<AxisAndSize> ParseAxisAndSize(const ComputationStage& stage,
-                                       size_t begin, size_t end,
-                                       const std::string& word) {
-  const size_t slash = std::min(word.find('/'), word.size());
-  AxisAndSize parsed;
-  for (parsed.axis = begin; parsed.axis < end; ++parsed.axis) {
-    if (stage.axes[parsed.axis].name == std::string_view(word).substr(0, slash))
-      break;
-  }
-  const char* const last = word.data() + word.size();
-  const auto [at, error] = std::from_chars(
-      word.data() + std::min(slash + 1, word.size()), last, parsed.size);
-  if (parsed.axis == end || error != std::errc() || at != last ||
-      parsed.size < 1 || parsed.size > tensor::kMaxExtent) {
+// Finds the axis among the stage's axes begin..end-1.
+StatusOr<AxisAndSize> FindAxis(const ComputationStage& stage, size_t begin,
+                               size_t end, const LoopPieces& pieces) {
+  AxisAndSize found{.axis = begin, .size = pieces.size};
+  if (pieces.loop.stage.name != stage.name) found.axis = end;
+  while (found.axis < end && stage.axes[found.axis].name != pieces.loop.name)
+    ++found.axis;
+  if (found.axis == end) {
     return InvalidArgumentError(std::string("expected ") +
                                 (begin == 0 ? "i/n with an axis i of the points"
                                             : "k/n with a reduction k") +
-                                " of %" + stage.name + ", found '" + word +
-                                "'");
+                                " of %" + stage.name + ", found '" +
+                                ToText(pieces) + "'");
   }
-  return parsed;
+  EMBER_RETURN_IF_ERROR(CheckFactor(pieces.size));
+  return found;
 }
 
 // The division of a stage's results into tiles, and of the elements that they
@@ -108,20 +101,19 @@ struct Shares {
   }
 };
 
-StatusOr<Shares> ParseShares(const Computation& c,
-                             const ComputationStage& stage,
-                             const PrimitiveCall& call) {
+StatusOr<Shares> SharesOf(const Computation& c, const ComputationStage& stage,
+                          const Stream& step) {
   const size_t spatial = static_cast<size_t>(stage.spatial_count);
   Shares shares;
   EMBER_ASSIGN_OR_RETURN(
       shares.steps,
-      ParseAxisAndSize(stage, spatial, stage.axes.size(), call.operands[1]));
-  EMBER_ASSIGN_OR_RETURN(shares.ranges, NumberOperand(call, 2));
+      FindAxis(stage, spatial, stage.axes.size(), step.reduction));
+  EMBER_RETURN_IF_ERROR(CheckFactor(step.ranges));
+  shares.ranges = step.ranges;
   shares.sizes.assign(spatial, 1);
-  for (size_t i = 3; i < call.operands.size(); ++i) {
-    EMBER_ASSIGN_OR_RETURN(
-        const AxisAndSize tile,
-        ParseAxisAndSize(stage, 0, spatial, call.operands[i]));
+  for (const LoopPieces& pieces : step.tiles) {
+    EMBER_ASSIGN_OR_RETURN(const AxisAndSize tile,
+                           FindAxis(stage, 0, spatial, pieces));
     shares.sizes[tile.axis] = tile.size;
   }
   const auto extent_of = [&](size_t axis) {
@@ -383,16 +375,17 @@ class Streamer {
 
 }  // namespace
 
-Status Stream(Schedule& schedule, const PrimitiveCall& call) {
-  EMBER_ASSIGN_OR_RETURN(const int number, StageOperand(schedule, call, 0));
+Status Change(const Stream& step, Schedule& schedule) {
+  EMBER_ASSIGN_OR_RETURN(const int number,
+                         Find(schedule, step.reduction.loop.stage));
   Computation& c = schedule.mutable_computation();
   const ComputationStage whole = c.stages[number];
-  const std::string& name = call.results[0];
+  const std::string& name = step.parts;
   if (!tensor::IsPlainName(name) || c.FindBuffer(name) >= 0) {
     return InvalidArgumentError("expected a new name for the parts, found '" +
                                 name + "'");
   }
-  EMBER_ASSIGN_OR_RETURN(const Shares shares, ParseShares(c, whole, call));
+  EMBER_ASSIGN_OR_RETURN(const Shares shares, SharesOf(c, whole, step));
   EMBER_RETURN_IF_ERROR(CheckCombinesParts(schedule, number, "stream"));
   if (whole.combiner == tensor::Combiner::kFold)
     return FailedPreconditionError("a piece of a fold may have no elements");

@@ -180,10 +180,9 @@ Status CheckDots(const Schedule& schedule, int stage) {
   return OkStatus();
 }
 
-Status Tensorize(Schedule& schedule, const PrimitiveCall& call) {
-  EMBER_ASSIGN_OR_RETURN(const int stage, StageOperand(schedule, call, 0));
-  EMBER_ASSIGN_OR_RETURN(const int number,
-                         LoopOperand(schedule, stage, call, 1));
+Status Change(const Tensorize& step, Schedule& schedule) {
+  EMBER_ASSIGN_OR_RETURN(const int stage, Find(schedule, step.loop.stage));
+  EMBER_ASSIGN_OR_RETURN(const int number, Find(schedule, stage, step.loop));
   Loop& loop = schedule.mutable_plan(stage).loops[number];
   if (loop.mark != LoopMark::kSerial) {
     return FailedPreconditionError("loop '" + loop.name +
@@ -195,16 +194,16 @@ Status Tensorize(Schedule& schedule, const PrimitiveCall& call) {
   return OkStatus();
 }
 
-Status PadReduction(Schedule& schedule, const PrimitiveCall& call) {
-  EMBER_ASSIGN_OR_RETURN(const int number, StageOperand(schedule, call, 0));
-  EMBER_ASSIGN_OR_RETURN(const int at, LoopOperand(schedule, number, call, 1));
-  EMBER_ASSIGN_OR_RETURN(const int64_t factor, NumberOperand(call, 2));
+Status Change(const PadReduction& step, Schedule& schedule) {
+  EMBER_ASSIGN_OR_RETURN(const int number, Find(schedule, step.loop.stage));
+  EMBER_ASSIGN_OR_RETURN(const int at, Find(schedule, number, step.loop));
+  EMBER_RETURN_IF_ERROR(CheckFactor(step.factor));
   Computation& c = schedule.mutable_computation();
   ComputationStage& stage = c.stages[number];
   EMBER_RETURN_IF_ERROR(CheckUnchanged(schedule, number, "pad"));
   const int axis_number = schedule.plan(number).loops[at].axis;
   if (axis_number < stage.spatial_count) {
-    return FailedPreconditionError("loop '" + call.operands[1] +
+    return FailedPreconditionError("loop '" + step.loop.name +
                                    "' combines nothing");
   }
   const bool is_product = stage.combiner == tensor::Combiner::kSum &&
@@ -213,7 +212,7 @@ Status PadReduction(Schedule& schedule, const PrimitiveCall& call) {
   if (!is_product)
     return FailedPreconditionError("the stage is no sum of products");
   if (stage.end && axis_number == stage.spatial_count) {
-    return FailedPreconditionError("loop '" + call.operands[1] +
+    return FailedPreconditionError("loop '" + step.loop.name +
                                    "' ends elsewhere at each point");
   }
   const ComputationAxis axis = stage.axes[axis_number];
@@ -235,7 +234,7 @@ Status PadReduction(Schedule& schedule, const PrimitiveCall& call) {
         "index of");
   }
   const ComputationAxis padded =
-      c.MakeAxis(axis.name, RoundedUp(c, axis.extent, factor));
+      c.MakeAxis(axis.name, RoundedUp(c, axis.extent, step.factor));
   Rewriter rewriter(c.pool, c.pool, [&](NodeId id) -> std::optional<NodeId> {
     if (id == axis.variable) return padded.variable;
     const bool moves =

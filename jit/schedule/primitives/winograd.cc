@@ -396,20 +396,17 @@ ComputationStage NewStage(Computation& c, const std::string& name,
 
 }  // namespace
 
-Status Winograd(Schedule& schedule, const PrimitiveCall& call) {
-  EMBER_ASSIGN_OR_RETURN(const int number, StageOperand(schedule, call, 0));
-  EMBER_ASSIGN_OR_RETURN(const int64_t outputs, NumberOperand(call, 1));
+Status Change(const Winograd& step, Schedule& schedule) {
+  EMBER_ASSIGN_OR_RETURN(const int number, Find(schedule, step.convolution));
+  const int64_t outputs = step.outputs;
   Computation& c = schedule.mutable_computation();
-  for (size_t i = 0; i < call.results.size(); ++i) {
-    for (size_t j = 0; j < i; ++j) {
-      if (call.results[i] == call.results[j])
-        return InvalidArgumentError("expected different names");
-    }
-    if (!tensor::IsPlainName(call.results[i]) ||
-        c.FindBuffer(call.results[i]) >= 0) {
-      return InvalidArgumentError("expected a new name, found '" +
-                                  call.results[i] + "'");
-    }
+  for (const std::string& name : {step.filter, step.input, step.products}) {
+    if (!tensor::IsPlainName(name) || c.FindBuffer(name) >= 0)
+      return InvalidArgumentError("expected a new name, found '" + name + "'");
+  }
+  if (step.filter == step.input || step.filter == step.products ||
+      step.input == step.products) {
+    return InvalidArgumentError("expected different names");
   }
   EMBER_ASSIGN_OR_RETURN(const Convolution conv,
                          Matcher(schedule, number).Run());
@@ -434,7 +431,7 @@ Status Winograd(Schedule& schedule, const PrimitiveCall& call) {
   const Node x = c.pool[conv.x];
 
   ComputationStage u =
-      NewStage(c, call.results[0], BufferRole::kPacked, {"x", "y", "c", "o"},
+      NewStage(c, step.filter, BufferRole::kPacked, {"x", "y", "c", "o"},
                {size, size, channels, results});
   c.buffers.back().is_constant = true;
   u.values.push_back(make.Transformed(
@@ -451,10 +448,9 @@ Status Winograd(Schedule& schedule, const PrimitiveCall& call) {
       }));
   const uint32_t u_buffer = u.stores[0].buffer;
 
-  ComputationStage v =
-      NewStage(c, call.results[1], BufferRole::kTemporary,
-               {"x", "y", "n", "i", "j", "c"},
-               {size, size, images, tile_rows, tile_columns, channels});
+  ComputationStage v = NewStage(
+      c, step.input, BufferRole::kTemporary, {"x", "y", "n", "i", "j", "c"},
+      {size, size, images, tile_rows, tile_columns, channels});
   const auto place = [&](size_t axis, size_t tap, int64_t low) {
     const NodeId start =
         make.Index(Opcode::kMultiply, v.axes[axis].variable, m);
@@ -479,10 +475,9 @@ Status Winograd(Schedule& schedule, const PrimitiveCall& call) {
       }));
   const uint32_t v_buffer = v.stores[0].buffer;
 
-  ComputationStage products =
-      NewStage(c, call.results[2], BufferRole::kTemporary,
-               {"x", "y", "n", "i", "j", "o"},
-               {size, size, images, tile_rows, tile_columns, results});
+  ComputationStage products = NewStage(
+      c, step.products, BufferRole::kTemporary, {"x", "y", "n", "i", "j", "o"},
+      {size, size, images, tile_rows, tile_columns, results});
   const uint32_t products_buffer = products.stores[0].buffer;
   products.axes.push_back(c.MakeAxis("k", channels));
   products.combiner = tensor::Combiner::kSum;

@@ -47,9 +47,6 @@ struct WinogradMatrices {
 // same sum of products computed directly from operands of one magnitude. In two
 // dims this is squared. F(2, 3): 2.7, F(4, 3): 16.
 double ErrorGrowth(const WinogradMatrices& matrices);
-// Largest growth of errors in one dim (ErrorGrowth) of the convolutions that
-// default schedules choose.
-inline constexpr double kLargestErrorGrowth = 16.5;
 
 // Returns the matrices of F(outputs, taps). Requires outputs >= 1, taps >= 2,
 // outputs + taps - 1 <= kLargestWinogradTile.

@@ -69,11 +69,9 @@ std::optional<DotPlan> PlanDots(const Computation& c, const StageShape& shape,
                         shape.ReadsSmallBytes(loads[1]);
   plan.count = is_small ? 4 : CountOf(counts, a.type, b.type, product.type);
   if (plan.count == 0) return std::nullopt;
-  if (is_small) {
-    plan.range = " " + std::to_string(-loops::kSmallByte) + ".." +
-                 std::to_string(loops::kSmallByte);
-  }
-  if (plan.count == 2 && product.type == DType::kI32) plan.type = " i16";
+  if (is_small)
+    plan.range = tensor::Interval{-loops::kSmallByte, loops::kSmallByte};
+  if (plan.count == 2 && product.type == DType::kI32) plan.type = DType::kI16;
   const auto vector_dim =
       DimOf(c, b, shape.stage().axes[static_cast<size_t>(v)].variable);
   if (!vector_dim) return std::nullopt;
@@ -81,7 +79,7 @@ std::optional<DotPlan> PlanDots(const Computation& c, const StageShape& shape,
     const Node& load = c.pool[id];
     const ComputationBuffer& buffer = c.buffers[load.buffer];
     return DotPlan::Factor{.load = id,
-                           .buffer = buffer.name,
+                           .buffer = {buffer.name},
                            .type = load.type,
                            .is_constant = buffer.is_constant,
                            .is_padded = load.opcode == Opcode::kPad,
@@ -97,7 +95,7 @@ std::optional<DotPlan> PlanDots(const Computation& c, const StageShape& shape,
     const std::optional<int64_t> extent = shape.Extent(axis);
     if (!dim_a || !dim_b || !extent || *extent < plan.count - 1) continue;
     plan.axis = axis;
-    plan.axis_name = reduction.name;
+    plan.reduction = {{shape.stage().name}, reduction.name};
     plan.is_exact = *extent % plan.count == 0;
     plan.a = factor(loads[0], *dim_a);
     plan.b = factor(loads[1], *dim_b);
@@ -106,14 +104,15 @@ std::optional<DotPlan> PlanDots(const Computation& c, const StageShape& shape,
   return std::nullopt;
 }
 
-std::string OtherDims(const DotPlan::Factor& factor, bool without_vector) {
-  std::string text;
+std::vector<LayoutDim> OtherDims(const DotPlan::Factor& factor,
+                                 bool without_vector) {
+  std::vector<LayoutDim> dims;
   for (size_t d = 0; d < factor.rank; ++d) {
     if (d == factor.step_dim || (without_vector && d == factor.vector_dim))
       continue;
-    text += " " + std::to_string(d);
+    dims.push_back({.dim = d});
   }
-  return text;
+  return dims;
 }
 
 }  // namespace ember::schedule

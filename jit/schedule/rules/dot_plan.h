@@ -11,16 +11,18 @@
 
 #include <cstdint>
 #include <optional>
-#include <string>
+#include <vector>
 
+#include "jit/schedule/core/steps.h"
 #include "jit/schedule/rules/stage_shape.h"
+#include "tensor/interval.h"
 
 namespace ember::schedule {
 
 struct DotPlan {
   struct Factor {
     NodeId load = 0;
-    std::string buffer;
+    BufferRef buffer;
     DType type = DType::kI8;
     bool is_constant = false;
     // true if the load is a pad; only factor a may be one
@@ -32,10 +34,10 @@ struct DotPlan {
     bool LiesAlong() const { return step_dim + 1 == rank; }
   };
   int64_t count = 4;
-  std::string type;   // type of copies of 16-bit integers, for `pack`: " i16"
-  std::string range;  // range that b's elements must also have: " -64..64"
-  int axis = 0;       // number of the axis of the reduction
-  std::string axis_name;
+  std::optional<DType> type;              // type of copies of 16-bit integers
+  std::optional<tensor::Interval> range;  // b's elements must be in it, too
+  int axis = 0;                           // number of the reduction's axis
+  LoopRef reduction;
   bool is_exact = true;  // true if `count` divides the reduction's extent
   Factor a, b;           // factor b depends on the axis v, a does not
 };
@@ -59,10 +61,10 @@ struct DotCounts {
 std::optional<DotPlan> PlanDots(const Computation& c, const StageShape& shape,
                                 int v, DotCounts counts);
 
-// Returns the factor's dims as the primitive `pack` names them, for example " 0
-// 2", without the dim of the reduction and, if `without_vector`, without the
-// dim of v.
-std::string OtherDims(const DotPlan::Factor& factor, bool without_vector);
+// Returns the factor's dims, for the layout of a Pack, without the dim of the
+// reduction and, if `without_vector`, without the dim of v.
+std::vector<LayoutDim> OtherDims(const DotPlan::Factor& factor,
+                                 bool without_vector);
 
 }  // namespace ember::schedule
 

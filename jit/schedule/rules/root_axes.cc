@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <numeric>
 #include <optional>
-#include <string>
 #include <utility>
 #include <vector>
 
@@ -15,12 +14,10 @@ namespace {
 
 // Returns the root's axis for each spatial axis of the member; -1: none.
 std::vector<int> AxesIn(const ScheduleWriter& writer, const StageGroup& group,
-                        const std::string& member) {
-  const int stage = writer.StageOf(member);
-  std::vector<int> axes =
-      AxesOfReader(writer.schedule(), stage, writer.StageOf(group.root));
-  axes.resize(
-      static_cast<size_t>(writer.computation().stages[stage].spatial_count));
+                        const StageRef& member) {
+  std::vector<int> axes = AxesOfReader(
+      writer.schedule(), writer.NumberOf(member), writer.NumberOf(group.root));
+  axes.resize(static_cast<size_t>(writer.StageAt(member).spatial_count));
   return axes;
 }
 
@@ -28,10 +25,10 @@ std::vector<int> AxesIn(const ScheduleWriter& writer, const StageGroup& group,
 
 std::optional<RootAxes> RootAxesOf(const ScheduleWriter& writer,
                                    const StageGroup& group,
-                                   const std::string& member) {
+                                   const StageRef& member) {
   const Computation& c = writer.computation();
-  const ComputationStage& root = c.stages[writer.StageOf(group.root)];
-  const ComputationStage& stage = c.stages[writer.StageOf(member)];
+  const ComputationStage& root = writer.StageAt(group.root);
+  const ComputationStage& stage = writer.StageAt(member);
   const auto is_point = [&](const ComputationAxis& axis) {
     return c.pool[axis.extent].range.high <= 1;
   };
@@ -40,44 +37,42 @@ std::optional<RootAxes> RootAxesOf(const ScheduleWriter& writer,
   for (int a = 0; a < root.spatial_count; ++a) {
     if (std::ranges::find(axes, a) != axes.end()) continue;
     if (!is_point(root.axes[a])) return std::nullopt;
-    found.others.push_back(root.axes[a].name);
+    found.others.push_back({group.root, root.axes[a].name});
   }
   for (size_t a = 0; a < axes.size(); ++a) {
     if (axes[a] >= 0 && std::ranges::count(axes, axes[a]) > 1)
       return std::nullopt;
-    std::string name = axes[a] < 0 ? "" : root.axes[axes[a]].name;
+    std::optional<LoopRef> axis;
+    if (axes[a] >= 0) axis = {group.root, root.axes[axes[a]].name};
     // Axes with one point are indexed by 0, so nothing says which ones are
     // equal: they are matched in their order.
     if (axes[a] < 0 && is_point(stage.axes[a]) && !found.others.empty()) {
-      name = found.others.front();
+      axis = found.others.front();
       found.others.erase(found.others.begin());
     }
-    found.names.push_back(std::move(name));
+    found.axes.push_back(std::move(axis));
   }
   return found;
 }
 
-std::string AxisOfMember(const ScheduleWriter& writer, const StageGroup& group,
-                         const std::string& member,
-                         const std::string& root_axis) {
-  const std::optional<RootAxes> axes = RootAxesOf(writer, group, member);
-  if (!axes) return "";
-  const auto found = std::ranges::find(axes->names, root_axis);
-  if (found == axes->names.end()) return "";
-  return writer.computation()
-      .stages[writer.StageOf(member)]
-      .axes[static_cast<size_t>(found - axes->names.begin())]
-      .name;
+std::optional<LoopRef> AxisOfMember(const ScheduleWriter& writer,
+                                    const StageGroup& group,
+                                    const StageRef& member,
+                                    const std::optional<LoopRef>& root_axis) {
+  const std::optional<RootAxes> root = RootAxesOf(writer, group, member);
+  if (!root) return std::nullopt;
+  const auto found = std::ranges::find(root->axes, root_axis);
+  if (found == root->axes.end()) return std::nullopt;
+  const size_t number = static_cast<size_t>(found - root->axes.begin());
+  return LoopRef{member, writer.StageAt(member).axes[number].name};
 }
 
 CommonAxes CommonAxesOf(const ScheduleWriter& writer, const StageGroup& group,
-                        int depth, const std::string& stage) {
-  const Computation& c = writer.computation();
+                        int depth, const StageRef& stage) {
   CommonAxes common;
   std::vector<int> axes;
   if (stage == group.root) {
-    axes.resize(
-        static_cast<size_t>(c.stages[writer.StageOf(stage)].spatial_count));
+    axes.resize(static_cast<size_t>(writer.StageAt(stage).spatial_count));
     std::iota(axes.begin(), axes.end(), 0);
   } else {
     axes = AxesIn(writer, group, stage);

@@ -3,9 +3,9 @@
 #define EMBER_JIT_SCHEDULE_RULES_ROOT_AXES_H_
 
 #include <optional>
-#include <string>
 #include <vector>
 
+#include "jit/schedule/core/steps.h"
 #include "jit/schedule/rules/schedule_writer.h"
 #include "jit/schedule/rules/stage_groups.h"
 
@@ -20,12 +20,12 @@ namespace ember::schedule {
 // gives {"j0", "j2", "j1"} and {"j3"}. Axes with one point in both are matched
 // in their order.
 struct RootAxes {
-  // For each spatial axis of the member, the name of the root's axis that is
-  // equal to it. "" if there is none, because the root reads one index only.
-  std::vector<std::string> names;
-  // Names of the root's axes that are equal to none of the member's. Each of
-  // them has one point.
-  std::vector<std::string> others;
+  // For each spatial axis of the member, the root's axis that is equal to it.
+  // nullopt if there is none, because the root reads one index only.
+  std::vector<std::optional<LoopRef>> axes;
+  // The root's axes that are equal to none of the member's. Each of them has
+  // one point.
+  std::vector<LoopRef> others;
 };
 
 // Returns the axes of the root for those of the member. Returns nullopt if two
@@ -33,13 +33,15 @@ struct RootAxes {
 // root that has several points is equal to none of the member's.
 std::optional<RootAxes> RootAxesOf(const ScheduleWriter& writer,
                                    const StageGroup& group,
-                                   const std::string& member);
+                                   const StageRef& member);
 
-// Returns the name of the member's axis that is equal to the root's axis of
-// this name; empty if there is none.
-std::string AxisOfMember(const ScheduleWriter& writer, const StageGroup& group,
-                         const std::string& member,
-                         const std::string& root_axis);
+// Returns the member's axis that is equal to the root's axis; nullopt if there
+// is none. If `root_axis` is nullopt, returns the member's first axis that is
+// equal to none of the root's.
+std::optional<LoopRef> AxisOfMember(const ScheduleWriter& writer,
+                                    const StageGroup& group,
+                                    const StageRef& member,
+                                    const std::optional<LoopRef>& root_axis);
 
 // Describes a stage of a group whose stages have the root's first `depth` axes
 // in common. `is_common` has an element per axis over points: true if the axis
@@ -59,7 +61,7 @@ struct CommonAxes {
 
 // Finds the common axes of `stage`, which is the root or a member.
 CommonAxes CommonAxesOf(const ScheduleWriter& writer, const StageGroup& group,
-                        int depth, const std::string& stage);
+                        int depth, const StageRef& stage);
 
 }  // namespace ember::schedule
 

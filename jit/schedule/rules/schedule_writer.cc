@@ -1,44 +1,48 @@
-
 #include "jit/schedule/rules/schedule_writer.h"
 
 #include <cstddef>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace ember::schedule {
 
-void ScheduleWriter::Do(const std::string& line) {
+void ScheduleWriter::Do(const Step& step) {
   if (!status_.ok()) return;
-  status_ = Apply(line, schedule_);
+  status_ = Apply(step, schedule_);
 }
 
-std::vector<std::string> ScheduleWriter::LoopsOf(
-    const std::string& stage) const {
-  const StagePlan& plan = schedule_.plan(StageOf(stage));
-  std::vector<std::string> names;
-  for (int loop : plan.order) names.push_back(plan.loops[loop].name);
-  return names;
+std::vector<LoopRef> ScheduleWriter::LoopsOf(const StageRef& stage) const {
+  const StagePlan& plan = schedule_.plan(NumberOf(stage));
+  std::vector<LoopRef> loops;
+  for (int loop : plan.order) loops.push_back({stage, plan.loops[loop].name});
+  return loops;
 }
 
-std::string ScheduleWriter::FuseLoops(const std::string& stage, size_t first,
-                                      size_t count, const std::string& name) {
-  const std::vector<std::string> loops = LoopsOf(stage);
-  if (count == 0) return "";
-  std::string fused = loops[first];
+ScheduleWriter::SplitLoops ScheduleWriter::Split(
+    const LoopRef& loop, int64_t factor, std::string_view outer_suffix,
+    std::string_view inner_suffix) {
+  SplitLoops made{.outer = loop, .inner = loop};
+  made.outer.name += outer_suffix;
+  made.inner.name += inner_suffix;
+  Do(schedule::Split{.loop = loop,
+                     .factor = factor,
+                     .outer = made.outer.name,
+                     .inner = made.inner.name});
+  return made;
+}
+
+LoopRef ScheduleWriter::FuseLoops(const StageRef& stage, size_t first,
+                                  size_t count, const std::string& name) {
+  if (count == 0) return {stage, ""};
+  const std::vector<LoopRef> loops = LoopsOf(stage);
+  LoopRef fused = loops[first];
   for (size_t i = 1; i < count; ++i) {
-    const std::string next =
-        i + 1 == count ? name : name + "_" + std::to_string(i);
-    Do("fuse %" + stage + " " + fused + " " + loops[first + i] + " -> " + next);
-    fused = next;
+    LoopRef next{stage, i + 1 == count ? name : name + "_" + std::to_string(i)};
+    Do(Fuse{.outer = fused, .inner = loops[first + i], .fused = next.name});
+    fused = std::move(next);
   }
   return fused;
-}
-
-void ScheduleWriter::Reorder(const std::string& stage,
-                             const std::vector<std::string>& loops) {
-  std::string line = "reorder %" + stage;
-  for (const std::string& loop : loops) line += " " + loop;
-  Do(line);
 }
 
 }  // namespace ember::schedule

@@ -1,9 +1,12 @@
-// Writes a schedule primitive by primitive. The default schedules of CPUs and
-// GPUs use it.
+// Writes a schedule step by step. The default schedules of CPUs and GPUs use
+// it. Steps have typed operands: stages, loops and buffers are references, and
+// primitives that make loops or stages return references to them.
 //
 //   ScheduleWriter writer(schedule);
-//   writer.Do("vectorize %y j");          // has to be legal
-//   if (!writer.Try("parallel %y i")) {}  // may be refused
+//   const LoopRef j = writer.LoopsOf(y).back();
+//   const auto [tile, lane] = writer.Split(j, 16, "_tile", "_lane");
+//   writer.Do(Vectorize{lane});          // has to be legal
+//   if (!writer.Try(Parallel{tile})) {}  // may be refused
 //   return writer.status();
 //
 // Thread-compatible. The schedule must outlive the writer.
@@ -11,39 +14,59 @@
 #define EMBER_JIT_SCHEDULE_RULES_SCHEDULE_WRITER_H_
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "base/status.h"
 #include "jit/schedule/core/computation.h"
 #include "jit/schedule/core/schedule.h"
+#include "jit/schedule/core/steps.h"
 #include "jit/schedule/primitives/replay.h"
 
 namespace ember::schedule {
 
-// Applies primitives, and remembers the first error.
+// Applies steps, and remembers the first error.
 class ScheduleWriter {
  public:
   explicit ScheduleWriter(Schedule& schedule) : schedule_(schedule) {}
 
   const Schedule& schedule() const { return schedule_; }
   const Computation& computation() const { return schedule_.computation(); }
-  int StageOf(const std::string& name) const {
-    return computation().FindStage(name);
+  // Returns the number of the stage, or -1 if there is none.
+  int NumberOf(const StageRef& stage) const {
+    return computation().FindStage(stage.name);
   }
+  // Requires that the stage exists.
+  const ComputationStage& StageAt(const StageRef& stage) const {
+    return computation().stages[static_cast<size_t>(NumberOf(stage))];
+  }
+  // Returns the stage's loops in order.
+  std::vector<LoopRef> LoopsOf(const StageRef& stage) const;
 
-  // Applies a primitive that must be legal.
-  void Do(const std::string& line);
-  // Applies a primitive. Returns false, without a change, if it is refused.
-  bool Try(const std::string& line) { return Apply(line, schedule_).ok(); }
-  // Returns the names of the stage's loops in order.
-  std::vector<std::string> LoopsOf(const std::string& stage) const;
+  // Applies a step that must be legal.
+  void Do(const Step& step);
+  // Applies a step. Returns false, without a change, if it is refused.
+  bool Try(const Step& step) { return Apply(step, schedule_).ok(); }
+
+  // The functions below apply steps that must be legal, and return what these
+  // make. Names of new loops are the split loop's name and a suffix.
+  struct SplitLoops {
+    LoopRef outer, inner;
+  };
+  SplitLoops Split(const LoopRef& loop, int64_t factor,
+                   std::string_view outer_suffix,
+                   std::string_view inner_suffix);
   // Fuses `count` loops of the stage, from loop number `first` on. Returns the
-  // name of the fused loop; empty if count is 0.
-  std::string FuseLoops(const std::string& stage, size_t first, size_t count,
-                        const std::string& name);
-  void Reorder(const std::string& stage, const std::vector<std::string>& loops);
+  // fused loop; if count is 0, a loop without a name.
+  LoopRef FuseLoops(const StageRef& stage, size_t first, size_t count,
+                    const std::string& name);
+  // Moves the loops, which are two or more of one stage, into this order.
+  void Reorder(std::vector<LoopRef> loops) {
+    Do(schedule::Reorder{std::move(loops)});
+  }
 
   // Replaces the schedule by `schedule`, which another writer has made from a
   // copy of it.

@@ -40,18 +40,17 @@ int DepthOf(const Schedule& schedule, int producer, int root) {
 
 }  // namespace
 
-StageGroup GroupOf(const Schedule& schedule, const std::string& root,
-                   const std::set<std::string>& done,
-                   const JoinRule& is_worth) {
+StageGroup GroupOf(const Schedule& schedule, const StageRef& root,
+                   const std::set<StageRef>& done, const JoinRule& is_worth) {
   const Computation& c = schedule.computation();
-  const int number = c.FindStage(root);
+  const int number = c.FindStage(root.name);
   StageGroup group;
   group.root = root;
   group.depth = c.stages[number].spatial_count;
   if (!StoresAreDistinct(c, number)) return group;
   std::set<int> inside = {number};
   for (int p = number - 1; p >= 0; --p) {
-    if (done.contains(c.stages[p].name) || !StoresAreIdentity(c, p) ||
+    if (done.contains({c.stages[p].name}) || !StoresAreIdentity(c, p) ||
         IsMadeOnce(c, p) != IsMadeOnce(c, number)) {
       continue;
     }
@@ -64,7 +63,7 @@ StageGroup GroupOf(const Schedule& schedule, const std::string& root,
     const int depth = std::min(group.depth, DepthOf(schedule, p, number));
     if (depth == 0 || !is_worth(p, depth, group)) continue;
     group.depth = depth;
-    group.members.insert(group.members.begin(), c.stages[p].name);
+    group.members.insert(group.members.begin(), {c.stages[p].name});
     inside.insert(p);
   }
   return group;

@@ -14,18 +14,18 @@
 
 #include <functional>
 #include <set>
-#include <string>
 #include <vector>
 
 #include "jit/schedule/core/schedule.h"
+#include "jit/schedule/core/steps.h"
 
 namespace ember::schedule {
 
 // Stages that run together: `root` and the stages that are computed in its
-// loops. Stages are named, because primitives change their numbers.
+// loops.
 struct StageGroup {
-  std::string root;
-  std::vector<std::string> members;  // names of the other stages, in order
+  StageRef root;
+  std::vector<StageRef> members;  // the other stages, in order
   // Number of the root's leading axes that all stages have in common: two
   // points that differ in these axes never need the same element of a member.
   int depth = 0;
@@ -39,8 +39,8 @@ using JoinRule =
 // Returns the root with the stages before it that only the group reads, that
 // are not in `done`, and for which `is_worth` holds. No primitive may have
 // changed these stages yet.
-StageGroup GroupOf(const Schedule& schedule, const std::string& root,
-                   const std::set<std::string>& done, const JoinRule& is_worth);
+StageGroup GroupOf(const Schedule& schedule, const StageRef& root,
+                   const std::set<StageRef>& done, const JoinRule& is_worth);
 
 // True if the stage copies elements from places that data gives, and only
 // products read it. An example is the keys of attention, which a table looks up

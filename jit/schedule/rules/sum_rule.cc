@@ -21,7 +21,7 @@ constexpr int64_t kManyTerms = 64;
 
 // A loop that is to be split, and the factor; factor 0: no loop.
 struct Long {
-  std::string loop;
+  LoopRef loop;
   int64_t factor = 0;
 };
 
@@ -55,7 +55,8 @@ Long LongSumOf(const ScheduleWriter& writer, int number) {
     if (!turns || *turns < 1 || terms >= kManyTerms) return {};
     if (*turns > kSumBlock / terms) {
       const bool is_free = loop.mark == LoopMark::kSerial;
-      return {loop.name, is_free ? FactorOf(*turns, kSumBlock / terms) : 0};
+      return {{{stage.name}, loop.name},
+              is_free ? FactorOf(*turns, kSumBlock / terms) : 0};
     }
     terms *= *turns;
   }
@@ -65,16 +66,17 @@ Long LongSumOf(const ScheduleWriter& writer, int number) {
 }  // namespace
 
 void SplitLongSums(ScheduleWriter& writer) {
-  std::vector<std::string> names;
+  std::vector<StageRef> stages;
   for (const ComputationStage& stage : writer.computation().stages)
-    names.push_back(stage.name);
-  for (const std::string& name : names) {
-    const Long sum = LongSumOf(writer, writer.StageOf(name));
+    stages.push_back({stage.name});
+  for (const StageRef& stage : stages) {
+    const Long sum = LongSumOf(writer, writer.NumberOf(stage));
     if (sum.factor < 2) continue;
     // The split is refused if another stage is attached to the loop.
-    writer.Try("split %" + name + " " + sum.loop + " " +
-               std::to_string(sum.factor) + " -> " + sum.loop + "_sums " +
-               sum.loop + "_terms");
+    writer.Try(Split{.loop = sum.loop,
+                     .factor = sum.factor,
+                     .outer = sum.loop.name + "_sums",
+                     .inner = sum.loop.name + "_terms"});
   }
 }
 

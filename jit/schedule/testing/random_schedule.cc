@@ -1,38 +1,48 @@
 #include "jit/schedule/testing/random_schedule.h"
 
+#include <algorithm>
 #include <cctype>
 #include <iterator>
+#include <optional>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "base/check.h"
 #include "jit/schedule/core/dependences.h"
+#include "jit/schedule/core/steps.h"
 #include "jit/schedule/primitives/online_softmax.h"
-#include "jit/schedule/primitives/primitives.h"
 #include "jit/schedule/primitives/replay.h"
-#include "jit/schedule/testing/random_matrix_lines.h"
+#include "jit/schedule/testing/random_matrix_steps.h"
 #include "tensor/testing/random_values.h"
 
 namespace ember::schedule {
 namespace {
 
-// Writes lines. Most operands are chosen so that the line may be legal; some
+// True for steps that mark loops, which cannot be split or fused afterwards.
+template <typename S>
+constexpr bool kIsMark =
+    std::is_same_v<S, Unroll> || std::is_same_v<S, Vectorize> ||
+    std::is_same_v<S, Parallel> || std::is_same_v<S, Bind> ||
+    std::is_same_v<S, Tensorize> || std::is_same_v<S, MultiplyMatrices>;
+
+// Writes steps. Most operands are chosen so that the step may be legal; some
 // are arbitrary.
-class LineWriter : private tensor::RandomChoices {
+class StepWriter : private tensor::RandomChoices {
  public:
-  LineWriter(uint64_t seed, const Schedule& schedule)
+  StepWriter(uint64_t seed, const Schedule& schedule)
       : RandomChoices(seed), schedule_(schedule) {}
 
-  // Writes a random line. Marked loops cannot be split or fused, so marks come
-  // in the second half of the lines.
-  std::string Line(bool with_marks) {
+  // Writes a random step. Marks come in the second half of the steps.
+  Step Next(bool with_marks) {
     struct Generator {
-      std::string_view primitive;
-      std::string (LineWriter::*write)();
+      Step (StepWriter::*write)();
+      bool is_mark;
     };
     // clang-format off
     static constexpr Generator kGenerators[] = {
-#define EMBER_ROW(name, function, ...) {name, &LineWriter::function},
+#define EMBER_ROW(name, step, ...) \
+  {&StepWriter::step, kIsMark<schedule::step>},
       EMBER_FOR_EACH_PRIMITIVE(EMBER_ROW)
 #undef EMBER_ROW
     };
@@ -43,11 +53,10 @@ class LineWriter : private tensor::RandomChoices {
     // does.
     if (!looked_for_convolution_) {
       looked_for_convolution_ = true;
-      if (Convolution() >= 0 && !Chance(4)) return "winograd " + Winograd();
-      if (ProductOfSoftmax() >= 0 && !Chance(4))
-        return "online_softmax " + OnlineSoftmax();
+      if (Convolution() >= 0 && !Chance(4)) return Winograd();
+      if (ProductOfSoftmax() >= 0 && !Chance(4)) return OnlineSoftmax();
     }
-    // Products of narrow integers need several lines before they can be
+    // Products of narrow integers need several steps before they can be
     // tensorized.
     if (!looked_for_dots_) {
       looked_for_dots_ = true;
@@ -57,31 +66,23 @@ class LineWriter : private tensor::RandomChoices {
       if (planned_.empty() && Chance(3)) PlanDoubleBuffer();
     }
     if (!planned_.empty()) {
-      std::string line = planned_.front();
+      Step step = std::move(planned_.front());
       planned_.erase(planned_.begin());
-      return line;
+      return step;
     }
     do {
       generator = &kGenerators[Below(std::size(kGenerators))];
-    } while (!with_marks && IsMark(generator->primitive) && !Chance(10));
-    return std::string(generator->primitive) + " " +
-           (this->*generator->write)();
+    } while (!with_marks && generator->is_mark && !Chance(10));
+    return (this->*generator->write)();
   }
 
  private:
-  static bool IsMark(std::string_view primitive) {
-    return primitive == "unroll" || primitive == "vectorize" ||
-           primitive == "parallel" || primitive == "bind" ||
-           primitive == "tensorize" || primitive == "multiply_matrices";
-  }
-
   // --- operands ---
 
   const Computation& computation() const { return schedule_.computation(); }
-  std::string AnyFactor() {
-    static constexpr const char* kFactors[] = {"1", "2", "3", "4",
-                                               "5", "8", "16"};
-    if (Chance(60)) return Chance(2) ? "0" : "64";
+  int64_t AnyFactor() {
+    static constexpr int64_t kFactors[] = {1, 2, 3, 4, 5, 8, 16};
+    if (Chance(60)) return Chance(2) ? 0 : 64;
     return kFactors[Below(std::size(kFactors))];
   }
   int AnyStage() {
@@ -94,25 +95,25 @@ class LineWriter : private tensor::RandomChoices {
       stage = AnyStage();
     return stage;
   }
-  std::string Stage(int stage) const {
-    return "%" + computation().stages[stage].name;
-  }
-  std::string LoopAt(int stage, size_t position) const {
+  StageRef Stage(int stage) const { return {computation().stages[stage].name}; }
+  // Returns a loop that does not exist.
+  LoopRef NoLoop(int stage) const { return {Stage(stage), "none"}; }
+  LoopRef LoopAt(int stage, size_t position) const {
     const StagePlan& plan = schedule_.plan(stage);
-    if (position >= plan.order.size()) return "none";
-    return plan.loops[plan.order[position]].name;
+    if (position >= plan.order.size()) return NoLoop(stage);
+    return {Stage(stage), plan.loops[plan.order[position]].name};
   }
-  std::string AnyLoop(int stage) {
+  LoopRef AnyLoop(int stage) {
     const size_t count = schedule_.plan(stage).order.size();
     return count == 0
-               ? "none"
+               ? NoLoop(stage)
                : LoopAt(stage,
                         static_cast<size_t>(Below(static_cast<int>(count))));
   }
-  std::string InnermostLoop(int stage) const {
+  LoopRef InnermostLoop(int stage) const {
     return LoopAt(stage, schedule_.plan(stage).order.size() - 1);
   }
-  std::string AnyBuffer() { return "%" + Pick(computation().buffers).name; }
+  BufferRef AnyBuffer() { return {Pick(computation().buffers).name}; }
   // Returns a buffer that the stage reads, if there is one.
   const ComputationBuffer* ReadBuffer(int stage) {
     std::vector<const ComputationBuffer*> read;
@@ -124,20 +125,15 @@ class LineWriter : private tensor::RandomChoices {
   }
   // Returns a name that is new in all stages, in most cases.
   std::string NewName() {
-    if (Chance(80)) return AnyLoop(AnyStage());
+    if (Chance(80)) return AnyLoop(AnyStage()).name;
     return "r" + std::to_string(next_name_++);
   }
-  std::string Results(int count) {
-    std::string text = " ->";
-    for (int i = 0; i < count; ++i) text += " " + NewName();
-    return text;
-  }
-  // Returns the names of two loops, which are neighbours in most cases.
-  std::string TwoLoops(int stage) {
+  // Returns two loops, which are neighbours in most cases.
+  std::pair<LoopRef, LoopRef> TwoLoops(int stage) {
     const int count = static_cast<int>(schedule_.plan(stage).order.size());
-    if (count < 2 || Chance(10)) return AnyLoop(stage) + " " + AnyLoop(stage);
+    if (count < 2 || Chance(10)) return {AnyLoop(stage), AnyLoop(stage)};
     const size_t first = static_cast<size_t>(Below(count - 1));
-    return LoopAt(stage, first) + " " + LoopAt(stage, first + 1);
+    return {LoopAt(stage, first), LoopAt(stage, first + 1)};
   }
   template <typename T>
   void Shuffle(std::vector<T>& items) {
@@ -146,119 +142,132 @@ class LineWriter : private tensor::RandomChoices {
                 items[static_cast<size_t>(Below(static_cast<int>(i)))]);
   }
 
-  // --- One function per row of the table: writes the operands after the
-  // primitive's name. ---
+  // --- One function per row of the table, of the name of the row's struct. In
+  // this class these names are the functions, and schedule::Split is the
+  // struct. ---
 
-  std::string Split() {
+  Step Split() {
     const int stage = AnyStage(1);
-    return Stage(stage) + " " + AnyLoop(stage) + " " + AnyFactor() + Results(2);
+    return schedule::Split{.loop = AnyLoop(stage),
+                           .factor = AnyFactor(),
+                           .outer = NewName(),
+                           .inner = NewName()};
   }
 
-  std::string Tile() {
-    const int stage = AnyStage(2);
-    return Stage(stage) + " " + TwoLoops(stage) + " " + AnyFactor() + " " +
-           AnyFactor() + Results(4);
+  Step Tile() {
+    const auto [i, j] = TwoLoops(AnyStage(2));
+    return schedule::Tile{.i = i,
+                          .j = j,
+                          .rows = AnyFactor(),
+                          .columns = AnyFactor(),
+                          .outer_i = NewName(),
+                          .outer_j = NewName(),
+                          .inner_i = NewName(),
+                          .inner_j = NewName()};
   }
 
-  std::string Fuse() {
-    const int stage = AnyStage(2);
-    return Stage(stage) + " " + TwoLoops(stage) + Results(1);
+  Step Fuse() {
+    const auto [outer, inner] = TwoLoops(AnyStage(2));
+    return schedule::Fuse{outer, inner, NewName()};
   }
 
-  std::string Reorder() {
+  Step Reorder() {
     const int stage = AnyStage(2);
-    std::vector<std::string> loops;
+    std::vector<LoopRef> loops;
     for (size_t i = 0; i < schedule_.plan(stage).order.size(); ++i)
       loops.push_back(LoopAt(stage, i));
     Shuffle(loops);
     if (loops.size() > 2 && Chance(2)) loops.resize(loops.size() - 1);
-    if (!loops.empty() && Chance(40)) loops.push_back(loops[0]);
-    std::string text = Stage(stage);
-    for (const std::string& loop : loops) text += " " + loop;
-    return text;
+    if (!loops.empty() && Chance(40)) loops.push_back(LoopRef(loops[0]));
+    return schedule::Reorder{std::move(loops)};
   }
 
-  std::string Unroll() {
+  Step Unroll() { return schedule::Unroll{AnyLoop(AnyStage(1))}; }
+
+  Step Vectorize() {
     const int stage = AnyStage(1);
-    return Stage(stage) + " " + AnyLoop(stage);
+    return schedule::Vectorize{Chance(4) ? AnyLoop(stage)
+                                         : InnermostLoop(stage)};
   }
 
-  std::string Vectorize() {
+  Step Parallel() {
     const int stage = AnyStage(1);
-    return Stage(stage) + " " +
-           (Chance(4) ? AnyLoop(stage) : InnermostLoop(stage));
+    return schedule::Parallel{Chance(4) ? AnyLoop(stage) : LoopAt(stage, 0)};
   }
 
-  std::string Parallel() {
-    const int stage = AnyStage(1);
-    return Stage(stage) + " " + (Chance(4) ? AnyLoop(stage) : LoopAt(stage, 0));
-  }
+  Step Bind() { return schedule::Bind{AnyLoop(AnyStage(1))}; }
 
-  std::string Bind() {
-    const int stage = AnyStage(1);
-    return Stage(stage) + " " + AnyLoop(stage);
-  }
-
-  std::string Peel() {
+  Step Peel() {
     const int stage = AnyStage(1);
     const StagePlan& plan = schedule_.plan(stage);
-    std::vector<std::string> outer;
+    std::vector<LoopRef> outer;
     for (int loop : plan.order) {
       if (plan.loops[loop].origin == Loop::Origin::kOuter)
-        outer.push_back(plan.loops[loop].name);
+        outer.push_back({Stage(stage), plan.loops[loop].name});
     }
-    return Stage(stage) + " " +
-           (outer.empty() || Chance(20) ? AnyLoop(stage) : Pick(outer));
+    return schedule::Peel{outer.empty() || Chance(20) ? AnyLoop(stage)
+                                                      : Pick(outer)};
   }
 
-  std::string ComputeAt() {
+  Step ComputeAt() {
     const int producer = AnyStage();
     const std::vector<int> consumers = ConsumersOf(computation(), producer);
     const int consumer =
         consumers.empty() || Chance(3) ? AnyStage() : Pick(consumers);
-    return Stage(producer) + " " + Stage(consumer) + " " + AnyLoop(consumer);
+    return schedule::ComputeAt{Stage(producer), AnyLoop(consumer)};
   }
 
-  std::string CacheRead() {
+  Step CacheRead() {
     const int stage = AnyStage();
     const ComputationBuffer* const buffer = ReadBuffer(stage);
-    return Stage(stage) + " " +
-           (buffer == nullptr || Chance(10) ? AnyBuffer()
-                                            : "%" + buffer->name) +
-           TypeOfCopy() +
-           (buffer == nullptr || Chance(2) ? "" : DimsOf(*buffer)) + Results(1);
+    return schedule::CacheRead{
+        .reader = Stage(stage),
+        .buffer = buffer == nullptr || Chance(10) ? AnyBuffer()
+                                                  : BufferRef{buffer->name},
+        .type = TypeOfCopy(),
+        .dims = buffer == nullptr || Chance(2) ? std::vector<size_t>()
+                                               : DimsOf(*buffer),
+        .copy = NewName()};
   }
 
-  // Returns the buffer's dims in a random order, as operands.
-  std::string DimsOf(const ComputationBuffer& buffer) {
+  // Returns the buffer's dims in a random order.
+  std::vector<size_t> DimsOf(const ComputationBuffer& buffer) {
     std::vector<size_t> dims;
     while (dims.size() < buffer.extents.size()) dims.push_back(dims.size());
     Shuffle(dims);
-    std::string text;
-    for (const size_t dim : dims) text += " " + std::to_string(dim);
-    return text;
+    return dims;
   }
 
-  std::string TypeOfCopy() {
-    constexpr const char* kTypes[] = {"i16", "i32", "i64", "f32", "f64"};
-    return Chance(4) ? std::string(" ") + kTypes[Below(5)] : "";
+  std::optional<DType> TypeOfCopy() {
+    constexpr DType kTypes[] = {DType::kI16, DType::kI32, DType::kI64,
+                                DType::kF32, DType::kF64};
+    if (!Chance(4)) return std::nullopt;
+    return kTypes[Below(std::size(kTypes))];
   }
 
-  // Writes a double_buffer line for a stage that is computed in the loop of
-  // another one, if there is one.
-  std::string DoubleBuffer() {
+  // Returns a stage that is computed in the loop of another one, if there is
+  // one.
+  int AttachedStage() {
     int stage = AnyStage();
     for (int i = 0; i < 5 && schedule_.plan(stage).attach_stage < 0; ++i)
       stage = AnyStage();
-    return Stage(stage) + (Chance(4) ? " registers" : "");
+    return stage;
   }
 
-  std::string PadRows() {
-    int stage = AnyStage();
-    for (int i = 0; i < 5 && schedule_.plan(stage).attach_stage < 0; ++i)
-      stage = AnyStage();
-    return Stage(stage) + " " + std::to_string(1 + Below(9));
+  Step DoubleBuffer() {
+    const StageRef stage = Stage(AttachedStage());
+    return schedule::DoubleBuffer{
+        stage,
+        {.buffering =
+             Chance(4) ? Buffering::kDoubleByRegisters : Buffering::kDouble}};
   }
+
+  Step PadRows() {
+    const StageRef stage = Stage(AttachedStage());
+    return schedule::PadRows{stage, 1 + Below(9)};
+  }
+
+  void Plan(Step step) { planned_.push_back(std::move(step)); }
 
   // Plans a copy of a buffer that a stage reads, in one of the stage's loops.
   // The invocations load it together, an iteration ahead.
@@ -267,66 +276,71 @@ class LineWriter : private tensor::RandomChoices {
     const StagePlan& plan = schedule_.plan(stage);
     const ComputationBuffer* const buffer = ReadBuffer(stage);
     if (buffer == nullptr || plan.order.empty()) return;
-    const std::string at = " " + Stage(stage) + " ";
-    const std::string copy = NewName();
-    std::string loop = AnyLoop(stage);
+    const StageRef copy = {NewName()};
+    LoopRef loop = AnyLoop(stage);
     if (Chance(2)) {
-      const std::string outer = NewName(), inner = NewName();
-      planned_.push_back("split" + at + loop + " " + (Chance(2) ? "2" : "3") +
-                         " -> " + outer + " " + inner);
-      loop = outer;
+      const schedule::Split split{.loop = loop,
+                                  .factor = Chance(2) ? 2 : 3,
+                                  .outer = NewName(),
+                                  .inner = NewName()};
+      loop.name = split.outer;
+      Plan(split);
     }
-    planned_.push_back("cache_read" + at + "%" + buffer->name + " -> " + copy);
-    planned_.push_back("compute_at %" + copy + at + loop);
+    Plan(schedule::CacheRead{
+        .reader = Stage(stage), .buffer = {buffer->name}, .copy = copy.name});
+    Plan(schedule::ComputeAt{copy, loop});
     const bool by_registers = Chance(2);
-    std::string dim = "c0";
-    const std::string on_copy = " %" + copy + " ";
+    LoopRef dim = {copy, "c0"};
     for (size_t d = 1; d < buffer->extents.size(); ++d) {
       const std::string fused = NewName();
-      planned_.push_back("fuse" + on_copy + dim + " c" + std::to_string(d) +
-                         " -> " + fused);
-      dim = fused;
+      Plan(schedule::Fuse{dim, {copy, "c" + std::to_string(d)}, fused});
+      dim.name = fused;
     }
     if (!buffer->extents.empty()) {
-      const std::string round = NewName(), item = NewName();
-      planned_.push_back("split" + on_copy + dim + " " +
-                         (Chance(2) ? "4" : "3") + " -> " + round + " " + item);
-      planned_.push_back("bind" + on_copy + item);
-      if (by_registers) planned_.push_back("unroll" + on_copy + round);
+      const LoopRef round = {copy, NewName()}, item = {copy, NewName()};
+      Plan(schedule::Split{dim, Chance(2) ? 4 : 3, round.name, item.name});
+      Plan(schedule::Bind{item});
+      if (by_registers) Plan(schedule::Unroll{round});
     }
-    const std::string in_slots = Chance(2)   ? "async 3"
-                                 : Chance(2) ? "async 2"
-                                             : "async 4";
-    planned_.push_back("double_buffer" + on_copy +
-                       (by_registers ? "registers"
-                        : Chance(2)  ? in_slots + (Chance(3) ? " late" : "")
-                                     : ""));
+    LoadAhead in_slots{.buffering = Buffering::kAsync,
+                       .slots = Chance(2)   ? 3
+                                : Chance(2) ? 2
+                                            : 4};
+    LoadAhead how{.buffering = Buffering::kDouble};
+    if (by_registers) {
+      how.buffering = Buffering::kDoubleByRegisters;
+    } else if (Chance(2)) {
+      in_slots.is_late = Chance(3);
+      how = in_slots;
+    }
+    Plan(schedule::DoubleBuffer{copy, how});
     // Sometimes invocations also share the innermost loop of the stage that
     // reads the copy.
-    if (Chance(2)) planned_.push_back("bind" + at + InnermostLoop(stage));
+    if (Chance(2)) Plan(schedule::Bind{InnermostLoop(stage)});
   }
 
-  std::string Pack() {
+  Step Pack() {
+    using enum LayoutDim::Part;
     const int stage = AnyStage();
     const ComputationBuffer* buffer = ReadBuffer(stage);
     if (buffer == nullptr || Chance(10)) buffer = &Pick(computation().buffers);
-    std::vector<std::string> parts;
+    std::vector<LayoutDim> layout;
     for (size_t d = 0; d < buffer->extents.size(); ++d) {
-      const std::string dim = std::to_string(d);
       if (Chance(2)) {
-        parts.push_back(dim);
+        layout.push_back({.dim = d});
         continue;
       }
-      const std::string factor = AnyFactor();
-      parts.push_back(dim + "/" + factor);
-      parts.push_back(dim + "%" + (Chance(20) ? AnyFactor() : factor));
+      const int64_t factor = AnyFactor();
+      layout.push_back({d, kQuotient, factor});
+      layout.push_back({d, kRemainder, Chance(20) ? AnyFactor() : factor});
     }
-    Shuffle(parts);
-    if (!parts.empty() && Chance(30)) parts.pop_back();
-    std::string text = Stage(stage) + " %" + buffer->name;
-    text += TypeOfCopy();
-    for (const std::string& part : parts) text += " " + part;
-    return text + Results(1);
+    Shuffle(layout);
+    if (!layout.empty() && Chance(30)) layout.pop_back();
+    return schedule::Pack{.reader = Stage(stage),
+                          .buffer = {buffer->name},
+                          .type = TypeOfCopy(),
+                          .layout = std::move(layout),
+                          .copy = NewName()};
   }
 
   // Returns a stage that is a sum of products, if there is one.
@@ -343,26 +357,28 @@ class LineWriter : private tensor::RandomChoices {
     return stage;
   }
 
-  std::string PadReduction() {
+  Step PadReduction() {
     const int stage = Product();
-    return Stage(stage) + " " +
-           (Chance(8) ? AnyLoop(stage) : InnermostLoop(stage)) + " " +
-           AnyFactor();
+    return schedule::PadReduction{
+        Chance(8) ? AnyLoop(stage) : InnermostLoop(stage), AnyFactor()};
   }
 
-  std::string Tensorize() {
+  Step Tensorize() {
     const int stage = Product();
-    return Stage(stage) + " " +
-           (Chance(8) ? AnyLoop(stage) : InnermostLoop(stage));
+    return schedule::Tensorize{Chance(8) ? AnyLoop(stage)
+                                         : InnermostLoop(stage)};
   }
 
-  std::string CacheWrite() { return Stage(AnyStage()) + Results(1); }
+  Step CacheWrite() {
+    return schedule::CacheWrite{Stage(AnyStage()), NewName()};
+  }
 
   // Plans dot products for a stage %acc[i, j] = sum(k) i32(%a[i, k]) *
   // i32(%b[j, k]), if there is one: sums of 2 or 4 products, sometimes in
   // lanes.
   void PlanDots() {
     using tensor::Opcode;
+    using enum LayoutDim::Part;
     const Computation& c = computation();
     for (const ComputationStage& stage : c.stages) {
       if (stage.combiner != tensor::Combiner::kSum || stage.axes.size() != 3)
@@ -370,61 +386,66 @@ class LineWriter : private tensor::RandomChoices {
       const tensor::Node& product = c.pool[stage.values[0]];
       if (product.opcode != Opcode::kMultiply || product.type != DType::kI32)
         continue;
-      std::vector<std::string> buffers;
+      std::vector<const ComputationBuffer*> buffers;
       for (NodeId factor : product.operands) {
         const tensor::Node& cast = c.pool[factor];
         if (cast.opcode != Opcode::kCast) continue;
         const tensor::Node& load = c.pool[cast.operands[0]];
         if (load.opcode == Opcode::kLoad && load.operands.size() == 2 &&
             load.operands[1] == stage.axes[2].variable) {
-          buffers.push_back(c.buffers[load.buffer].name);
+          buffers.push_back(&c.buffers[load.buffer]);
         }
       }
       if (buffers.size() != 2) continue;
-      const std::string at = " %" + stage.name + " ";
-      const std::string count = Chance(2) ? "2" : "4";
-      const std::string i = stage.axes[0].name, j = stage.axes[1].name,
-                        k = stage.axes[2].name;
-      planned_.push_back("pad" + at + k + " " + count);
+      const StageRef acc = {stage.name};
+      const LoopRef i = {acc, stage.axes[0].name},
+                    j = {acc, stage.axes[1].name},
+                    k = {acc, stage.axes[2].name};
+      const int64_t count = Chance(2) ? 2 : 4;
+      Plan(schedule::PadReduction{k, count});
       for (size_t n = 0; n < 2; ++n) {
-        std::string layout = count == "2" && Chance(2) ? " i16" : "";
-        const tensor::Interval values =
-            c.buffers[static_cast<size_t>(c.FindBuffer(buffers[n]))].values;
-        if (values.Within({-64, 64}) && !Chance(3)) layout += " -64..64";
-        layout += n == 1 ? " 0/8 1/" + count + " 0%8 1%" + count
-                         : " 0 1/" + count + " 1%" + count;
-        planned_.push_back("pack" + at + "%" + buffers[n] + layout + " -> " +
-                           NewName());
+        schedule::Pack pack{.reader = acc, .buffer = {buffers[n]->name}};
+        if (count == 2 && Chance(2)) pack.type = DType::kI16;
+        constexpr tensor::Interval kSmall = {-64, 64};
+        if (buffers[n]->values.Within(kSmall) && !Chance(3))
+          pack.range = kSmall;
+        const LayoutDim step = {1, kQuotient, count},
+                        dot = {1, kRemainder, count};
+        if (n == 1) {
+          pack.layout = {{0, kQuotient, 8}, step, {0, kRemainder, 8}, dot};
+        } else {
+          pack.layout = {{.dim = 0}, step, dot};
+        }
+        pack.copy = NewName();
+        Plan(std::move(pack));
       }
-      const std::string step = NewName(), dot = NewName();
-      planned_.push_back("split" + at + k + " " + count + " -> " + step + " " +
-                         dot);
+      const LoopRef step = {acc, NewName()}, dot = {acc, NewName()};
+      Plan(schedule::Split{k, count, step.name, dot.name});
       if (Chance(3)) {
-        planned_.push_back("tensorize" + at + dot);
+        Plan(schedule::Tensorize{dot});
         return;
       }
-      const std::string block = NewName(), lane = NewName();
-      planned_.push_back("split" + at + j + " " + (Chance(2) ? "8" : "4") +
-                         " -> " + block + " " + lane);
-      std::string order = "reorder" + at + i;
-      for (const std::string& loop : {block, step, lane, dot})
-        order += " " + loop;
-      planned_.push_back(order);
-      planned_.push_back("tensorize" + at + dot);
-      planned_.push_back("vectorize" + at + lane);
+      const LoopRef block = {acc, NewName()}, lane = {acc, NewName()};
+      Plan(schedule::Split{j, Chance(2) ? 8 : 4, block.name, lane.name});
+      Plan(schedule::Reorder{{i, block, step, lane, dot}});
+      Plan(schedule::Tensorize{dot});
+      Plan(schedule::Vectorize{lane});
       return;
     }
   }
 
-  // Writes a multiply_matrices line: it names a loop for the subgroups and the
-  // innermost three loops, the last of which combines.
-  std::string MultiplyMatrices() {
+  // Names a loop for the subgroups and the innermost three loops, the last of
+  // which combines.
+  Step MultiplyMatrices() {
     const int stage = Product();
     const size_t count = schedule_.plan(stage).order.size();
-    std::string text = Stage(stage) + " " + AnyLoop(stage);
-    for (size_t i = 3; i > 0; --i)
-      text += " " + (Chance(8) ? AnyLoop(stage) : LoopAt(stage, count - i));
-    return text;
+    const auto inner = [&](size_t from_end) {
+      return Chance(8) ? AnyLoop(stage) : LoopAt(stage, count - from_end);
+    };
+    return schedule::MultiplyMatrices{.subgroups = AnyLoop(stage),
+                                      .rows = inner(3),
+                                      .columns = inner(2),
+                                      .steps = inner(1)};
   }
 
   // Returns a stage that may be a convolution; -1 if there is none.
@@ -437,14 +458,16 @@ class LineWriter : private tensor::RandomChoices {
     return -1;
   }
 
-  std::string Winograd() {
+  Step Winograd() {
     const int convolution = Convolution();
     const int stage = convolution < 0 || Chance(8) ? AnyStage() : convolution;
-    return Stage(stage) + " " +
-           (Chance(8)   ? AnyFactor()
-            : Chance(2) ? "2"
-                        : "4") +
-           Results(3);
+    return schedule::Winograd{.convolution = Stage(stage),
+                              .outputs = Chance(8)   ? AnyFactor()
+                                         : Chance(2) ? 2
+                                                     : 4,
+                              .filter = NewName(),
+                              .input = NewName(),
+                              .products = NewName()};
   }
 
   // Returns the last stage that is the product of a softmax; -1 if there is
@@ -456,10 +479,15 @@ class LineWriter : private tensor::RandomChoices {
     return -1;
   }
 
-  std::string OnlineSoftmax() {
+  Step OnlineSoftmax() {
+    using enum HiddenBlocks;
     const int product = ProductOfSoftmax();
-    if (product < 0 || Chance(8))
-      return Stage(AnyStage()) + " " + AnyFactor() + Results(2);
+    if (product < 0 || Chance(8)) {
+      return schedule::OnlineSoftmax{.product = Stage(AnyStage()),
+                                     .block = AnyFactor(),
+                                     .sum = NewName(),
+                                     .total = NewName()};
+    }
     const int64_t length = MatchSoftmaxOfProduct(schedule_, product)->length;
     // In most cases the block's size divides the rows.
     const bool are_whole = !Chance(3);
@@ -467,34 +495,35 @@ class LineWriter : private tensor::RandomChoices {
     for (int64_t block = 1; block <= length; ++block) {
       if (!are_whole || length % block == 0) blocks.push_back(block);
     }
-    const std::string block =
-        blocks.empty() || Chance(8)
-            ? AnyFactor()
-            : std::to_string(blocks[static_cast<size_t>(
-                  Below(static_cast<int>(blocks.size())))]);
-    return Stage(product) + " " + block + (Chance(2) ? " skip" : "") +
-           Results(2);
+    return schedule::OnlineSoftmax{
+        .product = Stage(product),
+        .block = blocks.empty() || Chance(8) ? AnyFactor() : Pick(blocks),
+        .hidden = Chance(2) ? kSkip : kCompute,
+        .sum = NewName(),
+        .total = NewName()};
   }
 
-  std::string Inline() { return Stage(AnyStage()); }
+  Step Inline() { return schedule::Inline{Stage(AnyStage())}; }
 
-  // Writes a line that cuts a spatial axis at a random place.
-  std::string Cut() {
+  // Cuts a spatial axis at a random place.
+  Step Cut() {
     const int stage = AnyStage(1);
     const ComputationStage& cut = computation().stages[stage];
-    if (cut.spatial_count == 0) return Stage(stage) + " none 1" + Results(1);
+    if (cut.spatial_count == 0)
+      return schedule::Cut{NoLoop(stage), 1, NewName()};
     const ComputationAxis& axis = cut.axes[Below(cut.spatial_count)];
     const int64_t extent =
         computation().pool.IntegerConstant(axis.extent).value_or(2);
-    const int64_t first =
-        extent < 1 || Chance(20) ? 1 : 1 + Below(static_cast<int>(extent));
-    return Stage(stage) + " " + axis.name + " " + std::to_string(first) +
-           Results(1);
+    return schedule::Cut{.axis = {Stage(stage), axis.name},
+                         .first = extent < 1 || Chance(20)
+                                      ? 1
+                                      : 1 + Below(static_cast<int>(extent)),
+                         .rest = NewName()};
   }
 
   // Returns a stage with a reduction, if there is one, and one of its
   // reductions.
-  std::pair<int, std::string> AnyReduction() {
+  std::pair<int, LoopRef> AnyReduction() {
     int stage = AnyStage();
     for (int i = 0; i < 5 && !computation().stages[stage].has_reduction(); ++i)
       stage = AnyStage();
@@ -502,43 +531,47 @@ class LineWriter : private tensor::RandomChoices {
     const size_t spatial =
         static_cast<size_t>(computation().stages[stage].spatial_count);
     const size_t first = Chance(20) ? 0 : std::min(spatial, axes.size());
-    if (first >= axes.size()) return {stage, "none"};
+    if (first >= axes.size()) return {stage, NoLoop(stage)};
     const int count = static_cast<int>(axes.size() - first);
-    return {stage, axes[first + static_cast<size_t>(Below(count))].name};
+    const size_t axis = first + static_cast<size_t>(Below(count));
+    return {stage, {Stage(stage), axes[axis].name}};
   }
 
-  // Writes a stream line, with tiles along some of the axes.
-  std::string Stream() {
-    const auto [stage, axis] = AnyReduction();
+  // Streams a reduction, with tiles along some of the axes.
+  Step Stream() {
+    const auto [stage, reduction] = AnyReduction();
     const ComputationStage& streamed = computation().stages[stage];
-    std::string text = Stage(stage) + " " + axis + "/" + AnyFactor() + " " +
-                       std::to_string(1 + Below(12));
+    schedule::Stream stream{.reduction = {reduction, AnyFactor()},
+                            .ranges = 1 + Below(12)};
     for (int a = 0; a < streamed.spatial_count; ++a) {
       if (Chance(3)) continue;
-      text +=
-          " " + streamed.axes[static_cast<size_t>(a)].name + "/" + AnyFactor();
+      const std::string& axis = streamed.axes[static_cast<size_t>(a)].name;
+      stream.tiles.push_back({{Stage(stage), axis}, AnyFactor()});
     }
-    return text + Results(1);
+    stream.parts = NewName();
+    return stream;
   }
 
-  // Writes an rfactor line for a stage with a reduction, if there is one.
-  std::string Rfactor() {
-    const auto [stage, axis] = AnyReduction();
-    const std::string parts[] = {"", "/" + AnyFactor(), "%" + AnyFactor(),
-                                 "/" + AnyFactor() + "%" + AnyFactor()};
-    return Stage(stage) + " " + axis + parts[Below(4)] + Results(1);
+  // Divides a reduction into parts, if there is one.
+  Step Rfactor() {
+    using enum LoopDigit::Kind;
+    const LoopRef reduction = AnyReduction().second;
+    const LoopDigit parts[] = {{reduction, kWhole},
+                               {reduction, kQuotient, AnyFactor()},
+                               {reduction, kRemainder, AnyFactor()},
+                               {.loop = reduction,
+                                .kind = kRemainder,
+                                .factor = AnyFactor(),
+                                .run = AnyFactor()}};
+    return schedule::Rfactor{parts[Below(std::size(parts))], NewName()};
   }
 
   const Schedule& schedule_;
   int next_name_ = 0;
   bool looked_for_convolution_ = false;
   bool looked_for_dots_ = false;
-  std::vector<std::string> planned_;
+  std::vector<Step> planned_;
 };
-
-std::string_view FirstWord(std::string_view line) {
-  return line.substr(0, line.find(' '));
-}
 
 }  // namespace
 
@@ -578,12 +611,13 @@ std::string ReasonClass(std::string_view message) {
 
 int ApplyRandomPrimitives(uint64_t seed, int count, Schedule& schedule,
                           RandomScheduleCounts* counts) {
-  LineWriter writer(seed, schedule);
+  StepWriter writer(seed, schedule);
   RandomScheduleCounts own;
   for (int i = 0; i < count; ++i) {
-    const std::string line = writer.Line(/*with_marks=*/i >= count / 2);
-    const std::string primitive(FirstWord(line));
-    const Status status = Apply(line, schedule);
+    const Step step = writer.Next(/*with_marks=*/i >= count / 2);
+    const std::string line = ToText(step);
+    const std::string primitive(InfoOf(step).name);
+    const Status status = Apply(step, schedule);
     if (status.ok()) {
       ++own.applied;
       ++own.applied_by_primitive[primitive];

@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <string_view>
 
 #include "jit/schedule/core/schedule.h"
 
@@ -22,7 +23,7 @@ namespace ember::schedule {
 struct RandomScheduleCounts {
   int64_t applied = 0;
   int64_t refused = 0;
-  // Number of applied lines. Key: a primitive's name.
+  // Number of applied steps. Key: a primitive's name.
   std::map<std::string, int64_t> applied_by_primitive;
   // Number of refusals. Key: "primitive: reason", without names and numbers.
   std::map<std::string, int64_t> reasons;
@@ -34,7 +35,7 @@ struct RandomScheduleCounts {
 // and 0.
 std::string ReasonClass(std::string_view message);
 
-// Tries `count` random lines and returns how many were applied. counts may be
+// Tries `count` random steps and returns how many were applied. counts may be
 // null.
 int ApplyRandomPrimitives(uint64_t seed, int count, Schedule& schedule,
                           RandomScheduleCounts* counts = nullptr);

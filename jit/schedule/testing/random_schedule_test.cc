@@ -15,8 +15,9 @@
 #include "jit/loops/evaluator/evaluator.h"
 #include "jit/loops/text/text.h"
 #include "jit/loops/verifier/verifier.h"
+#include "jit/schedule/core/schedule.h"
+#include "jit/schedule/core/steps.h"
 #include "jit/schedule/lowering/lowering.h"
-#include "jit/schedule/primitives/primitives.h"
 #include "jit/schedule/primitives/replay.h"
 #include "jit/schedule/testing/random_pair.h"
 
@@ -85,6 +86,18 @@ bool IsLong(const loops::LoopNest& nest) {
   return stores > 3e6;
 }
 
+// Checks that the text of each step is parsed as the same step.
+std::string CheckTexts(const Schedule& schedule) {
+  for (const auto& step : schedule.steps()) {
+    const std::string text = ToText(*step);
+    const StatusOr<Step> parsed = ParseStep(text);
+    if (!parsed.ok()) return text + ": " + parsed.status().ToString();
+    if (std::string again = ToText(*parsed); again != text)
+      return text + ": parsed as " + again;
+  }
+  return "";
+}
+
 // Checks that replaying the schedule's text gives the same nest.
 std::string CheckReplay(const RandomPair& pair, const std::string& nest) {
   Schedule again(pair.computation);
@@ -101,6 +114,8 @@ std::string CheckReplay(const RandomPair& pair, const std::string& nest) {
 std::string Check(uint64_t seed, const RandomPair& pair, Totals& totals,
                   std::string& text) {
   totals.schedules.Add(pair.counts);
+  if (std::string wrong = CheckTexts(pair.schedule); !wrong.empty())
+    return wrong;
   auto nest = Lower(pair.schedule);
   if (!nest.ok()) {
     const Status& refused = nest.status();

@@ -130,7 +130,7 @@ class Prejitter {
       return std::nullopt;
     }
     // Builds the kernel once more, to run it in this process.
-    const auto kernel = jit::BuildKernel(request, *compiler_, nullptr);
+    const auto kernel = jit::BuildKernel(request, *compiler_);
     if (!kernel.ok() || (*kernel)->host() == nullptr) return std::nullopt;
     return LapLost(request, **kernel, options_.clock);
   }
