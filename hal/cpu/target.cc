@@ -114,9 +114,36 @@ std::string KindOfMachine() {
   return std::string(kArchitecture) + "-" + kSystem;
 }
 
-void AddCache(int name, const char* text, std::string& target) {
-  const long bytes = ::sysconf(name);
-  if (bytes > 0) target += Concat({"+", text, "=", bytes >> 10, "K"});
+// Reads the number at the begin of a file; 0 if there is none.
+long NumberInFile(const char* path) {
+  std::FILE* const file = std::fopen(path, "r");
+  if (file == nullptr) return 0;
+  long number = 0;
+  if (std::fscanf(file, "%ld", &number) != 1) number = 0;
+  std::fclose(file);
+  return number;
+}
+
+// Returns the KiB of the last cache of the level that the first processor uses,
+// as Linux describes it; 0 if that is not known.
+long KilobytesOfCache(int level) {
+  constexpr int kMaxCaches = 8;
+  long found = 0;
+  for (int i = 0; i < kMaxCaches; ++i) {
+    const std::string folder =
+        Concat({"/sys/devices/system/cpu/cpu0/cache/index", i, "/"});
+    if (NumberInFile((folder + "level").c_str()) == level)
+      found = NumberInFile((folder + "size").c_str());
+  }
+  return found;
+}
+
+void AddCache(int level, int name, std::string& target) {
+  // For level 3, sysconf may return the sum of all caches of a socket, of which
+  // a core uses one (AMD).
+  long kilobytes = level == 3 ? KilobytesOfCache(level) : 0;
+  if (kilobytes <= 0) kilobytes = ::sysconf(name) >> 10;
+  if (kilobytes > 0) target += Concat({"+l", level, "=", kilobytes, "K"});
 }
 
 }  // namespace
@@ -164,9 +191,9 @@ std::string HostTarget() {
   if (const int64_t bits = SveBits(); bits > 0)
     target += Concat({"+sve=", bits});
 #if defined(_SC_LEVEL1_DCACHE_SIZE)
-  AddCache(_SC_LEVEL1_DCACHE_SIZE, "l1", target);
-  AddCache(_SC_LEVEL2_CACHE_SIZE, "l2", target);
-  AddCache(_SC_LEVEL3_CACHE_SIZE, "l3", target);
+  AddCache(1, _SC_LEVEL1_DCACHE_SIZE, target);
+  AddCache(2, _SC_LEVEL2_CACHE_SIZE, target);
+  AddCache(3, _SC_LEVEL3_CACHE_SIZE, target);
 #endif
   const unsigned cores = std::max(1u, std::thread::hardware_concurrency());
   return Concat({target, "+cores=", cores});

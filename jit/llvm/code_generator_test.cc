@@ -39,6 +39,24 @@ TEST(CodeGeneratorTest, AllLanesOfGathersHaveAddresses) {
   EXPECT_EQ(ir("16", "l < 16").find("@inactive"), std::string::npos);
 }
 
+// Lanes a few elements apart are loaded and stored as neighbours. On machines
+// without registers for masks, such stores remain scatters.
+TEST(CodeGeneratorTest, NarrowStridesAreNoGathers) {
+  const auto ir = [](const char* stride) {
+    return CompileOrDie(ParseOrDie(Replaced(R"(loops @apart(
+        %x: input f32[16, S], %y: output f32[16, S]) {
+      phase t < 1 {
+        vector l < 16 { %y[l, 1] = pad(%x[l - 1, 1], 0.0) }
+      }
+    })",
+                                            "S", stride)),
+                        {.keep_llvm = true})
+        ->llvm;
+  };
+  EXPECT_EQ(ir("2").find("masked.gather"), std::string::npos) << ir("2");
+  EXPECT_NE(ir("9").find("masked.gather"), std::string::npos) << ir("9");
+}
+
 // Digits of one value that are contiguous in memory add up to the value again,
 // so there are no divisions.
 TEST(CodeGeneratorTest, DigitsOfLanesAreNotDivided) {

@@ -7,6 +7,7 @@
 
 #include "jit/llvm/emit/load_column.h"
 #include "jit/llvm/emit/prefetch.h"
+#include "jit/llvm/emit/strided_access.h"
 #include "jit/loops/analysis/may_share_memory.h"
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/Constants.h"
@@ -362,7 +363,7 @@ Value* MemoryAccess::LoadMemory(const Address& address, llvm::Type* type,
     case Address::Kind::kContiguous:
       return LoadVector(address, type, mask, off);
     case Address::Kind::kReversed:
-      return Reverse(LoadVector(FirstOf(address), type,
+      return Reverse(LoadVector(Behind(address, 1 - scopes_.lanes()), type,
                                 mask ? Reverse(mask) : nullptr,
                                 off ? Reverse(off) : nullptr));
     default:
@@ -372,6 +373,7 @@ Value* MemoryAccess::LoadMemory(const Address& address, llvm::Type* type,
       if (mask == nullptr || (off == nullptr && address.is_whole)) {
         if (Value* loaded = LoadColumnOf(address, type)) return loaded;
       }
+      if (Value* loaded = LoadNarrow(address, type, mask, off)) return loaded;
       return Mark(b_.CreateMaskedGather(type, LanePointers(address),
                                         AlignmentOf(buffer), mask, off),
                   buffer, true);
@@ -454,6 +456,37 @@ Value* MemoryAccess::LoadColumnOf(const Address& address, llvm::Type* type) {
   });
 }
 
+std::optional<int64_t> MemoryAccess::NarrowStride(
+    const Address& address) const {
+  const auto* const stride =
+      llvm::dyn_cast_or_null<llvm::ConstantInt>(address.stride);
+  if (address.kind != Address::Kind::kStrided || stride == nullptr ||
+      target_.is_gpu || IsRegister(address.buffer) ||
+      !IsNarrowStride(stride->getSExtValue(), scopes_.lanes())) {
+    return std::nullopt;
+  }
+  return stride->getSExtValue();
+}
+
+// Loads lanes that are a few elements apart. Null if they are not, or if the
+// machine has no instructions for masks of such elements.
+Value* MemoryAccess::LoadNarrow(const Address& address, llvm::Type* type,
+                                Value* mask, Value* off) {
+  constexpr int kBytesOfMasked = 4;
+  const std::optional<int64_t> stride = NarrowStride(address);
+  const int bytes = DTypeByteSize(nest_.buffers[address.buffer].type);
+  if (!stride ||
+      (mask != nullptr && !target_.has_masks && bytes < kBytesOfMasked)) {
+    return nullptr;
+  }
+  Value* const loaded = LoadStrided(
+      b_, *stride, scopes_.lanes(), mask, [&](int64_t first, Value* of_chunk) {
+        return LoadVector(Behind(address, first), type, of_chunk, nullptr);
+      });
+  if (mask == nullptr || off == nullptr) return loaded;
+  return b_.CreateSelect(mask, loaded, Splat(b_, off, scopes_.lanes()));
+}
+
 Value* MemoryAccess::LoadVector(const Address& address, llvm::Type* type,
                                 Value* mask, Value* off) {
   const uint32_t buffer = address.buffer;
@@ -500,14 +533,28 @@ void MemoryAccess::Store(const Address& address, Value* value, Value* mask) {
     case Address::Kind::kContiguous:
       return StoreVector(address, value, mask);
     case Address::Kind::kReversed:
-      return StoreVector(FirstOf(address), Reverse(value),
+      return StoreVector(Behind(address, 1 - scopes_.lanes()), Reverse(value),
                          mask ? Reverse(mask) : nullptr);
     default:
+      if (StoreNarrow(address, value, mask)) return;
       // A scatter stores lanes from the first to the last.
       Mark(b_.CreateMaskedScatter(value, LanePointers(address),
                                   AlignmentOf(buffer), mask),
            buffer, false);
   }
+}
+
+// Stores lanes that are a few elements apart, with masks for what is between
+// them. False if they are not, or if the machine has no masks.
+bool MemoryAccess::StoreNarrow(const Address& address, Value* value,
+                               Value* mask) {
+  const std::optional<int64_t> stride = NarrowStride(address);
+  if (!stride || !target_.has_masks) return false;
+  StoreStrided(b_, *stride, scopes_.lanes(), value, mask,
+               [&](int64_t first, Value* part, Value* of_chunk) {
+                 StoreVector(Behind(address, first), part, of_chunk);
+               });
+  return true;
 }
 
 void MemoryAccess::StoreVector(const Address& address, Value* value,
@@ -559,14 +606,13 @@ Value* MemoryAccess::Reverse(Value* value) {
   return b_.CreateShuffleVector(value, order);
 }
 
-// Returns the address of the lowest element of reversed lanes.
-Address MemoryAccess::FirstOf(const Address& reversed) {
-  Address first = reversed;
-  first.pointer =
-      b_.CreateConstGEP1_64(ElementOf(reversed.buffer), reversed.pointer,
-                            static_cast<uint64_t>(1 - scopes_.lanes()));
-  first.alignment = 1;
-  return first;
+Address MemoryAccess::Behind(const Address& address, int64_t elements) {
+  Address moved = address;
+  moved.pointer =
+      b_.CreateConstGEP1_64(ElementOf(address.buffer), address.pointer,
+                            static_cast<uint64_t>(elements));
+  moved.alignment = 1;
+  return moved;
 }
 
 Value* MemoryAccess::LastLane(Value* value, Value* mask) {

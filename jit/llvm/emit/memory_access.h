@@ -126,9 +126,15 @@ class MemoryAccess {
                           llvm::Value* mask, llvm::Value* off);
   void StoreVector(const Address& address, llvm::Value* value,
                    llvm::Value* mask);
+  // Returns the constant distance of the lanes, if IsNarrowStride holds for it.
+  std::optional<int64_t> NarrowStride(const Address& address) const;
+  llvm::Value* LoadNarrow(const Address& address, llvm::Type* type,
+                          llvm::Value* mask, llvm::Value* off);
+  bool StoreNarrow(const Address& address, llvm::Value* value,
+                   llvm::Value* mask);
   llvm::Value* Reverse(llvm::Value* value);
-  // Returns a contiguous address for the elements of reversed lanes.
-  Address FirstOf(const Address& reversed);
+  // Returns the address that is so many elements behind the first lane's.
+  Address Behind(const Address& address, int64_t elements);
   llvm::Value* LastLane(llvm::Value* value, llvm::Value* mask);
   // Returns memory that is filled with the value.
   llvm::GlobalVariable* FullOf(llvm::Constant* value);

@@ -183,7 +183,9 @@ bool StageShape::StoresAlongBoth(int axis) const {
         const size_t rank = store.indices.size();
         const NodeId before = stage_.axes[axis - 1].variable;
         const bool apart =
-            rank > 1 && store.indices[rank - 2] == before &&
+            rank > 1 &&
+            tensor::CoefficientOf(c_.pool, store.indices[rank - 2], before) ==
+                1 &&
             c_.pool.IntegerConstant(
                 c_.buffers[store.buffer].extents[rank - 1]) == extent;
         for (size_t d = 0; d < rank; ++d) {
