@@ -1,5 +1,5 @@
-// Declares the functions that the rows of nest_runners.cc name. The functions
-// of each back end are in a file of their own; see nest_runner.h.
+// Declares the functions that the rows of nest_back_ends.cc name. The functions
+// of each back end are in a file of their own; see nest_back_end.h.
 #ifndef EMBER_TESTS_NESTS_RUNS_H_
 #define EMBER_TESTS_NESTS_RUNS_H_
 
@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "tests/nests/nest_runner.h"
+#include "tests/nests/nest_back_end.h"
 
 namespace ember::nests {
 

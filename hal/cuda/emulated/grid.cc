@@ -4,7 +4,7 @@
 #include <cstring>
 #include <memory>
 
-#include "hal/cuda/emulated/grid_runner.h"
+#include "hal/cuda/emulated/grid_emulator.h"
 #include "hal/cuda/emulated/grid_statistics.h"
 
 namespace ember::hal::cuda {
@@ -26,8 +26,8 @@ std::deque<Fiber>& FibersOfThread() {
   return fibers;
 }
 
-GridRunner::GridRunner(const GridLaunch& launch, const FindMemory& memory,
-                       GridStatistics& statistics)
+GridEmulator::GridEmulator(const GridLaunch& launch, const FindMemory& memory,
+                           GridStatistics& statistics)
     : launch_(launch),
       memory_(memory),
       statistics_(statistics),
@@ -48,7 +48,7 @@ GridRunner::GridRunner(const GridLaunch& launch, const FindMemory& memory,
   while (fibers_.size() < stacks) fibers_.emplace_back(kStackBytes);
 }
 
-std::string GridRunner::Run() {
+std::string GridEmulator::Run() {
   const uint32_t blocks = Volume(launch_.blocks);
   for (uint32_t block = 0; block < blocks && problem_.empty(); ++block) {
     block_ = PlaceOf(block, launch_.blocks);
@@ -66,7 +66,7 @@ std::string GridRunner::Run() {
                  ": ", problem_});
 }
 
-void GridRunner::StartThread(uint32_t number) {
+void GridEmulator::StartThread(uint32_t number) {
   Thread& thread = threads_[number];
   thread = {};
   thread.seen.thread = PlaceOf(number, launch_.threads);
@@ -75,20 +75,20 @@ void GridRunner::StartThread(uint32_t number) {
   thread.seen.blocks = launch_.blocks;
   thread.seen.shared = shared_;
   thread.seen.functions = &kFunctions;
-  thread.seen.runner = this;
+  thread.seen.emulator = this;
   FiberOf(number).Start([this, number] {
     launch_.kernel.function(&threads_[number].seen, launch_.arguments);
   });
 }
 
-void GridRunner::RunOneByOne() {
+void GridEmulator::RunOneByOne() {
   for (uint32_t i = 0; i < thread_count_ && problem_.empty(); ++i) {
     StartThread(i);
     fibers_[0].Resume();
   }
 }
 
-void GridRunner::RunTogether() {
+void GridEmulator::RunTogether() {
   for (uint32_t i = 0; i < thread_count_; ++i) StartThread(i);
   while (problem_.empty()) {
     bool any_ran = false, all_are_done = true;
@@ -110,11 +110,11 @@ void GridRunner::RunTogether() {
   }
 }
 
-bool GridRunner::IsAtBarrierOfAll(const Thread& thread) const {
+bool GridEmulator::IsAtBarrierOfAll(const Thread& thread) const {
   return thread.state == State::kAtBarrier && thread.barrier_threads == 0;
 }
 
-std::string GridRunner::WhatItDoes(const Thread& thread) const {
+std::string GridEmulator::WhatItDoes(const Thread& thread) const {
   switch (thread.state) {
     case State::kRuns:
       return " runs";
@@ -131,7 +131,7 @@ std::string GridRunner::WhatItDoes(const Thread& thread) const {
   return "";
 }
 
-bool GridRunner::ReleaseBarrier() {
+bool GridEmulator::ReleaseBarrier() {
   for (uint32_t i = 0; i < thread_count_; ++i) {
     if (IsAtBarrierOfAll(threads_[i])) continue;
     const bool any_is_there = std::ranges::any_of(
@@ -153,7 +153,7 @@ bool GridRunner::ReleaseBarrier() {
   return true;
 }
 
-bool GridRunner::ReleaseMeetings() {
+bool GridEmulator::ReleaseMeetings() {
   std::map<uint32_t, std::vector<uint32_t>> waiting;
   for (uint32_t i = 0; i < thread_count_; ++i) {
     const Thread& thread = threads_[i];
@@ -173,7 +173,7 @@ bool GridRunner::ReleaseMeetings() {
   return any;
 }
 
-bool GridRunner::ReleasePhases() {
+bool GridEmulator::ReleasePhases() {
   bool any = false;
   do {
     for (uint32_t i = 0; i < thread_count_; ++i) {
@@ -189,7 +189,7 @@ bool GridRunner::ReleasePhases() {
   return any;
 }
 
-bool GridRunner::ReleaseWarps() {
+bool GridEmulator::ReleaseWarps() {
   bool any = false;
   for (uint32_t first = 0; first < thread_count_; first += kWarpThreads) {
     const uint32_t count = std::min(kWarpThreads, thread_count_ - first);
@@ -214,7 +214,7 @@ bool GridRunner::ReleaseWarps() {
 std::string RunGrid(const GridLaunch& launch, const FindMemory& memory,
                     GridStatistics* statistics) {
   GridStatistics own;
-  std::string problem = GridRunner(launch, memory, own).Run();
+  std::string problem = GridEmulator(launch, memory, own).Run();
   AddStatistics(own, statistics);
   return problem;
 }

@@ -143,8 +143,8 @@ struct GridThread {
   // shared memory of the block, aligned to 1024 bytes
   uint8_t* shared = nullptr;
   const GridFunctions* functions = nullptr;
-  void* runner = nullptr;  // pointer to the object of RunGrid that runs this
-                           // thread
+  void* emulator = nullptr;  // pointer to the object of RunGrid that runs this
+                             // thread
 };
 
 inline constexpr uint32_t kWarpThreads = 32;

@@ -41,35 +41,35 @@ using Lanes = std::vector<Lane>;
 // The value that represents a variable outside of its loop.
 constexpr int64_t kOutside = INT64_MIN;
 
-// Remembers which runner accessed which element of a buffer, to detect data
-// races. A runner is one of the things that may run concurrently: the tasks of
+// Remembers which agent accessed which element of a buffer, to detect data
+// races. An agent is one of the things that may run concurrently: the tasks of
 // a phase, or the invocations of a loop.
 class AccessLog {
  public:
   // Starts another phase or loop: earlier accesses no longer count.
   void Begin() { ++round_; }
 
-  // Notes an access. Returns another runner that accesses the same element if
+  // Notes an access. Returns another agent that accesses the same element if
   // one of the two accesses is a store; otherwise returns -1. Buffers that
   // share memory count as one.
   int64_t Note(const void* memory, size_t count, int64_t position,
-               int64_t runner, bool stores) {
+               int64_t agent, bool stores) {
     std::vector<Access>& log = logs_[memory];
     if (log.size() < count) log.resize(count);
     Access& access = log[static_cast<size_t>(position)];
     if (access.round != round_) access = {round_, -1, -1, false};
     int64_t other = access.writer;
-    if (stores && (other < 0 || other == runner)) {
+    if (stores && (other < 0 || other == agent)) {
       other = access.reader;
-      if (access.is_read_by_several && other == runner) other = runner + 1;
+      if (access.is_read_by_several && other == agent) other = agent + 1;
     }
     if (stores)
-      access.writer = runner;
+      access.writer = agent;
     else if (access.reader < 0)
-      access.reader = runner;
+      access.reader = agent;
     else
-      access.is_read_by_several |= access.reader != runner;
-    return other == runner ? -1 : other;
+      access.is_read_by_several |= access.reader != agent;
+    return other == agent ? -1 : other;
   }
 
  private:
@@ -321,13 +321,13 @@ class Evaluator {
     const MemoryScope scope = nest_.buffers[buffer].scope;
     if (scope == MemoryScope::kRegister) return OkStatus();
     const size_t count = static_cast<size_t>(ElementCount(buffer));
-    const auto note = [&](AccessLog& log, int64_t runner, const char* what) {
+    const auto note = [&](AccessLog& log, int64_t agent, const char* what) {
       const int64_t other =
-          log.Note(memory_[buffer], count, position, runner, stores);
+          log.Note(memory_[buffer], count, position, agent, stores);
       if (other < 0) return OkStatus();
       return InternalError(
           Concat({"buffer %", nest_.buffers[buffer].name, ": element ",
-                  position, " is accessed by ", what, " ", runner, " and ",
+                  position, " is accessed by ", what, " ", agent, " and ",
                   other, " at once, and stored to"}));
     };
     if (meets_) {

@@ -3,7 +3,7 @@
 #include <string>
 #include <utility>
 
-#include "vm/runtime/program/runner.h"
+#include "vm/runtime/program/program_session.h"
 
 namespace ember::vm {
 
@@ -21,10 +21,10 @@ StatusOr<std::unique_ptr<Session>> Session::Create(
         "others, found '" +
         std::string(options.device->driver()) + "'");
   }
-  auto runner =
-      std::make_unique<ProgramRunner>(std::move(module), std::move(options));
-  EMBER_RETURN_IF_ERROR(runner->Initialize());
-  return std::unique_ptr<Session>(std::move(runner));
+  auto session =
+      std::make_unique<ProgramSession>(std::move(module), std::move(options));
+  EMBER_RETURN_IF_ERROR(session->Initialize());
+  return std::unique_ptr<Session>(std::move(session));
 }
 
 Status Session::PlaceResults(std::vector<ResultPlace> places) {

@@ -2,13 +2,13 @@
 // thread waits, and their shared memory. RunGrid (grid.h) uses it.
 //
 //   GridStatistics statistics;
-//   std::string problem = GridRunner(launch, memory, statistics).Run();
+//   std::string problem = GridEmulator(launch, memory, statistics).Run();
 //
 // grid.cc decides which thread continues; grid_calls.cc and grid_products.cc
 // implement the functions that kernels call. Not thread-safe: it belongs to one
 // thread.
-#ifndef EMBER_HAL_CUDA_EMULATED_GRID_RUNNER_H_
-#define EMBER_HAL_CUDA_EMULATED_GRID_RUNNER_H_
+#ifndef EMBER_HAL_CUDA_EMULATED_GRID_EMULATOR_H_
+#define EMBER_HAL_CUDA_EMULATED_GRID_EMULATOR_H_
 
 #include <array>
 #include <cstdint>
@@ -47,10 +47,10 @@ inline std::array<uint32_t, 3> PlaceOf(uint32_t number,
 // it runs, because it runs one grid at a time.
 std::deque<Fiber>& FibersOfThread();
 
-class GridRunner {
+class GridEmulator {
  public:
-  GridRunner(const GridLaunch& launch, const FindMemory& memory,
-             GridStatistics& statistics);
+  GridEmulator(const GridLaunch& launch, const FindMemory& memory,
+               GridStatistics& statistics);
   std::string Run();
 
  private:
@@ -101,8 +101,8 @@ class GridRunner {
                                // thread has made so far
   };
 
-  static GridRunner& Of(GridThread* thread) {
-    return *static_cast<GridRunner*>(thread->runner);
+  static GridEmulator& Of(GridThread* thread) {
+    return *static_cast<GridEmulator*>(thread->emulator);
   }
   uint32_t NumberOf(const GridThread& thread) const {
     return thread.thread[0] +
@@ -247,4 +247,4 @@ class GridRunner {
 
 }  // namespace ember::hal::cuda
 
-#endif  // EMBER_HAL_CUDA_EMULATED_GRID_RUNNER_H_
+#endif  // EMBER_HAL_CUDA_EMULATED_GRID_EMULATOR_H_

@@ -6,12 +6,12 @@
 #include "base/concat.h"
 #include "tensor/scalar.h"
 #include "vm/isa/instruction_table.h"
-#include "vm/runtime/program/runner.h"
+#include "vm/runtime/program/program_session.h"
 
 namespace ember::vm {
 
-StatusOr<MemoryBlock*> ProgramRunner::Acquire(const ProgramInstruction& in,
-                                              int64_t bytes) {
+StatusOr<MemoryBlock*> ProgramSession::Acquire(const ProgramInstruction& in,
+                                               int64_t bytes) {
   StatusOr<MemoryBlock*> block = memory_.Acquire(bytes);
   if (block.ok()) return block;
   return block.status().WithContext(
@@ -19,7 +19,7 @@ StatusOr<MemoryBlock*> ProgramRunner::Acquire(const ProgramInstruction& in,
               &in - frame_->code.data(), " (", InfoOf(in.opcode).text, ")"}));
 }
 
-Status ProgramRunner::Allocate(const ProgramInstruction& in) {
+Status ProgramSession::Allocate(const ProgramInstruction& in) {
   // The register's old reference is dropped first, so that a loop can reuse its
   // memory.
   SetBuffer(in.a, {});
@@ -32,9 +32,9 @@ Status ProgramRunner::Allocate(const ProgramInstruction& in) {
   return OkStatus();
 }
 
-Status ProgramRunner::CheckRange(const ProgramInstruction& in, int64_t length,
-                                 int64_t offset,
-                                 const MemoryReference& whole) const {
+Status ProgramSession::CheckRange(const ProgramInstruction& in, int64_t length,
+                                  int64_t offset,
+                                  const MemoryReference& whole) const {
   if (length >= 0 && offset >= 0 && offset <= whole.length &&
       length <= whole.length - offset) {
     return OkStatus();
@@ -43,13 +43,13 @@ Status ProgramRunner::CheckRange(const ProgramInstruction& in, int64_t length,
                              " bytes, found ", length, " at offset ", offset}));
 }
 
-void ProgramRunner::SetPart(uint32_t reg, const MemoryReference& whole,
-                            int64_t offset, int64_t length) {
+void ProgramSession::SetPart(uint32_t reg, const MemoryReference& whole,
+                             int64_t offset, int64_t length) {
   if (whole.block != nullptr) whole.block->Hold();
   SetBuffer(reg, {whole.data + offset, length, whole.block});
 }
 
-Status ProgramRunner::MakeView(const ProgramInstruction& in) {
+Status ProgramSession::MakeView(const ProgramInstruction& in) {
   const MemoryReference whole = buffers_[in.b];
   const int64_t length = integers_[in.c];
   EMBER_RETURN_IF_ERROR(CheckRange(in, length, in.immediate, whole));
@@ -57,7 +57,7 @@ Status ProgramRunner::MakeView(const ProgramInstruction& in) {
   return OkStatus();
 }
 
-Status ProgramRunner::MakeSlice(const ProgramInstruction& in) {
+Status ProgramSession::MakeSlice(const ProgramInstruction& in) {
   const MemoryReference whole = buffers_[in.b];
   const int64_t offset = integers_[in.c];
   const int64_t length = integers_[in.immediate];
@@ -77,7 +77,7 @@ Status ProgramRunner::MakeSlice(const ProgramInstruction& in) {
   return status;
 }
 
-Status ProgramRunner::LoadInteger(const ProgramInstruction& in) {
+Status ProgramSession::LoadInteger(const ProgramInstruction& in) {
   const MemoryReference& memory = buffers_[in.b];
   const DType type = static_cast<DType>(in.c);
   const int size = DTypeByteSize(type);
@@ -97,7 +97,7 @@ Status ProgramRunner::LoadInteger(const ProgramInstruction& in) {
   return OkStatus();
 }
 
-Status ProgramRunner::StoreInteger(const ProgramInstruction& in) {
+Status ProgramSession::StoreInteger(const ProgramInstruction& in) {
   const MemoryReference& memory = buffers_[in.a];
   EMBER_RETURN_IF_ERROR(CheckRange(in, sizeof(int64_t), in.immediate, memory));
   // A store counts as work, because stores at scattered positions make the
@@ -111,7 +111,7 @@ Status ProgramRunner::StoreInteger(const ProgramInstruction& in) {
   return memory_.EndHost(place, PlaceOf(in));
 }
 
-Status ProgramRunner::Append(const ProgramInstruction& in) {
+Status ProgramSession::Append(const ProgramInstruction& in) {
   const MemoryReference whole = buffers_[in.a];
   const MemoryReference piece = buffers_[in.c];
   const int64_t used = integers_[in.b];

@@ -21,9 +21,9 @@ struct Clip {
   int64_t first_row = 0, first_column = 0;
 };
 
-class Runner {
+class StripRun {
  public:
-  Runner(const StripProgram& program, const StripContext& context)
+  StripRun(const StripProgram& program, const StripContext& context)
       : program_(program), context_(context), slots_(context.slots) {
     const StripSlot* infos = program.slots.data();
     for (size_t i = 0; i < program.slots.size(); ++i) {
@@ -122,31 +122,30 @@ class Runner {
   // blocks, so that the other blocks need no clipping.
   class RowBlocks {
    public:
-    explicit RowBlocks(Runner& runner)
-        : runner_(runner), axis_(runner.program_.row_axis) {
+    explicit RowBlocks(StripRun& run)
+        : run_(run), axis_(run.program_.row_axis) {
       if (axis_ < 0) return;
-      next_ = runner.box_->begin[axis_];
-      end_ = runner.box_->end[axis_];
+      next_ = run.box_->begin[axis_];
+      end_ = run.box_->end[axis_];
       inside_[0] = next_;
       inside_[1] = end_;
-      if (runner.program_.skip_view >= 0)
-        runner.FindInside({next_, end_}, inside_);
+      if (run.program_.skip_view >= 0) run.FindInside({next_, end_}, inside_);
     }
     bool Next() {
       const int64_t begin = next_;
       if (begin >= end_) return false;
-      next_ = std::min(begin + runner_.program_.max_rows, end_);
+      next_ = std::min(begin + run_.program_.max_rows, end_);
       if (begin < inside_[0]) next_ = std::min(next_, inside_[0]);
       if (begin >= inside_[0] && begin < inside_[1])
         next_ = std::min(next_, inside_[1]);
       size_ = next_ - begin;
-      if (axis_ >= 0) runner_.origin_[axis_] = begin;
+      if (axis_ >= 0) run_.origin_[axis_] = begin;
       return true;
     }
     int64_t size() const { return size_; }
 
    private:
-    Runner& runner_;
+    StripRun& run_;
     const int axis_;
     int64_t next_ = 0, end_ = 1, size_ = 0;
     int64_t inside_[2] = {0, 1};
@@ -600,7 +599,7 @@ class Runner {
 
 void RunStrips(const StripProgram& program, const StripContext& context,
                std::span<const FlatRange> ranges) {
-  Runner(program, context).Run(ranges);
+  StripRun(program, context).Run(ranges);
 }
 
 }  // namespace ember::vm

@@ -2,8 +2,8 @@
 // programs. It owns their registers and frames. Memory, limits, dispatches and
 // the caller's memory for results (ResultPlaces) are handled by other classes.
 // Internal; use vm/runtime/session.h.
-#ifndef EMBER_VM_RUNTIME_PROGRAM_RUNNER_H_
-#define EMBER_VM_RUNTIME_PROGRAM_RUNNER_H_
+#ifndef EMBER_VM_RUNTIME_PROGRAM_PROGRAM_SESSION_H_
+#define EMBER_VM_RUNTIME_PROGRAM_PROGRAM_SESSION_H_
 
 #include <atomic>
 #include <cstdint>
@@ -52,10 +52,10 @@ struct Frame {
   const ProgramInstruction* call = nullptr;
 };
 
-class ProgramRunner final : public Session {
+class ProgramSession final : public Session {
  public:
-  ProgramRunner(std::shared_ptr<const Module> module, SessionOptions options);
-  ~ProgramRunner() override;
+  ProgramSession(std::shared_ptr<const Module> module, SessionOptions options);
+  ~ProgramSession() override;
   // Allocates the arena and prepares the dispatches. It must be called once,
   // before any other function.
   Status Initialize();
@@ -126,7 +126,7 @@ class ProgramRunner final : public Session {
             static_cast<uint32_t>(&instruction - frame_->code.data())};
   }
 
-  // --- instructions on memory (runner_memory.cc)
+  // --- instructions on memory (program_session_memory.cc)
   void SetBuffer(uint32_t reg, MemoryReference reference) {
     if (buffers_[reg].block != nullptr) buffers_[reg].block->Drop();
     buffers_[reg] = reference;
@@ -147,7 +147,7 @@ class ProgramRunner final : public Session {
   Status Append(const ProgramInstruction& instruction);
 
   // --- instructions for results, and for calls of library functions
-  // (runner_calls.cc)
+  // (program_session_calls.cc)
   void ReadResultDims(const ProgramInstruction& instruction,
                       std::span<int64_t> dims) const;
   StatusOr<int64_t> ResultBytes(const ProgramInstruction& instruction,
@@ -191,4 +191,4 @@ class ProgramRunner final : public Session {
 
 }  // namespace ember::vm
 
-#endif  // EMBER_VM_RUNTIME_PROGRAM_RUNNER_H_
+#endif  // EMBER_VM_RUNTIME_PROGRAM_PROGRAM_SESSION_H_

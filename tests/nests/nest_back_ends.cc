@@ -9,7 +9,7 @@ std::optional<std::vector<loops::MatrixType>> AnyMatrices() {
   return std::nullopt;
 }
 
-constexpr NestRunner kRunners[] = {
+constexpr NestBackEnd kBackEnds[] = {
     {.name = "llvm",
      .doc = "machine code of this processor or of EMBER_TEST_PROCESSOR, "
             "compiled with each effort",
@@ -67,6 +67,6 @@ constexpr NestRunner kRunners[] = {
 
 }  // namespace
 
-std::span<const NestRunner> NestRunners() { return kRunners; }
+std::span<const NestBackEnd> NestBackEnds() { return kBackEnds; }
 
 }  // namespace ember::nests
