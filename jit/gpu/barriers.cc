@@ -29,7 +29,7 @@ namespace {
 // The slots of each buffer that something reads and writes. The last entry is
 // the memory in which invocations combine values.
 struct Touched {
-  std::vector<Slots> reads, writes;
+  std::vector<RingSlots> reads, writes;
 
   explicit Touched(size_t buffers) : reads(buffers + 1), writes(buffers + 1) {}
   void Add(const Touched& other) {
@@ -39,7 +39,7 @@ struct Touched {
     }
   }
   template <typename Change>
-  void ChangeSlots(size_t buffer, Change&& change) {
+  void ChangeRingSlots(size_t buffer, Change&& change) {
     reads[buffer] = change(reads[buffer]);
     writes[buffer] = change(writes[buffer]);
   }
@@ -63,8 +63,8 @@ struct Accesses {
 // The asynchronous stores to one ring in the loop that owns the ring.
 struct Flight {
   bool is_stored = false;
-  // The slot to which the stores of this flight go, as bit `ahead` of Slots in
-  // the iteration whose await ends the group of these stores. That is the
+  // The slot to which the stores of this flight go, as bit `ahead` of RingSlots
+  // in the iteration whose await ends the group of these stores. That is the
   // iteration of the stores if they precede its await, otherwise the next
   // iteration. Empty if the slot is not the same for all of the stores.
   std::optional<int64_t> ahead;
@@ -96,8 +96,9 @@ class Planner {
  private:
   // --- slots ---
 
-  Slots SlotsOf(uint32_t buffer, std::span<const NodeId> indices) const {
-    return rings_.SlotsOf(buffer, indices, around_);
+  RingSlots RingSlotsOf(uint32_t buffer,
+                        std::span<const NodeId> indices) const {
+    return rings_.RingSlotsOf(buffer, indices, around_);
   }
 
   bool IsAround(NodeId variable) const {
@@ -153,13 +154,14 @@ class Planner {
     Accesses accesses(nest_.buffers.size());
     for (uint32_t i = 0; i < nest_.buffers.size(); ++i) {
       if (!memory_.is_of_many[i] || !is_async_[i]) continue;
-      Slots slots = AllSlots(rings_.CountOf(i));
+      RingSlots slots = AllRingSlots(rings_.CountOf(i));
       if (rings_.LoopOf(i) && !IsAround(*rings_.LoopOf(i))) {
         slots = begun_[i];
       } else if (rings_.LoopOf(i) && flights_[i].ahead &&
                  awaits_.at(*rings_.LoopOf(i)) == 1 &&
                  *flights_[i].ahead >= await.groups) {
-        slots = static_cast<Slots>(1 << (*flights_[i].ahead - await.groups));
+        slots =
+            static_cast<RingSlots>(1 << (*flights_[i].ahead - await.groups));
       }
       accesses.by_all.writes[i] = slots;
     }
@@ -174,8 +176,8 @@ class Planner {
       if (!store.is_async) continue;
       const uint32_t i = store.buffer;
       const bool is_fixed = rings_.LoopOf(i) && !IsAround(*rings_.LoopOf(i));
-      begun_[i] |=
-          is_fixed ? SlotsOf(i, store.indices) : AllSlots(rings_.CountOf(i));
+      begun_[i] |= is_fixed ? RingSlotsOf(i, store.indices)
+                            : AllRingSlots(rings_.CountOf(i));
     }
     for (const Statement& inner : statement.body) NoteBegun(inner);
   }
@@ -203,7 +205,7 @@ class Planner {
           Touched& touched = behind_loads && stores_first ? accesses.by_first
                                                           : accesses.by_all;
           (stores ? touched.writes : touched.reads)[buffer] |=
-              SlotsOf(buffer, indices);
+              RingSlotsOf(buffer, indices);
         });
     return accesses;
   }
@@ -228,7 +230,7 @@ class Planner {
   void ReadInNextTurn(Accesses& accesses) const {
     for (uint32_t i = 0; i < nest_.buffers.size(); ++i) {
       if (rings_.LoopOf(i) != around_.back()) continue;
-      Slots& reads = accesses.by_all.reads[i];
+      RingSlots& reads = accesses.by_all.reads[i];
       reads |= Turned(reads, rings_.CountOf(i));
     }
   }
@@ -380,9 +382,10 @@ class Planner {
     around_.pop_back();
     // The loop's last iteration is not known, so after the loop an access may
     // have been to any slot of the ring.
-    ForEachTurning(loop.variable, pending, [](Slots slots, int count) -> Slots {
-      return slots == 0 ? 0 : AllSlots(count);
-    });
+    ForEachTurning(loop.variable, pending,
+                   [](RingSlots slots, int count) -> RingSlots {
+                     return slots == 0 ? 0 : AllRingSlots(count);
+                   });
     const auto turns =
         nest_.pool.IntegerConstant(loops::ExtentOf(nest_.pool, loop.variable));
     if (turns.value_or(0) < 1) pending.Add(skipped);
@@ -408,11 +411,11 @@ class Planner {
                       Change&& change) const {
     for (uint32_t i = 0; i < nest_.buffers.size(); ++i) {
       if (rings_.LoopOf(i) != variable) continue;
-      const auto of_buffer = [&](Slots slots) {
+      const auto of_buffer = [&](RingSlots slots) {
         return change(slots, rings_.CountOf(i));
       };
-      accesses.by_all.ChangeSlots(i, of_buffer);
-      accesses.by_first.ChangeSlots(i, of_buffer);
+      accesses.by_all.ChangeRingSlots(i, of_buffer);
+      accesses.by_first.ChangeRingSlots(i, of_buffer);
     }
   }
 
@@ -440,10 +443,10 @@ class Planner {
   void CountUses(const Accesses& accesses, int weight,
                  std::vector<Uses>& uses) const {
     for (size_t i = 0; i < uses.size(); ++i) {
-      const Slots all_reads = accesses.by_all.reads[i],
-                  all_writes = accesses.by_all.writes[i],
-                  reads = all_reads | accesses.by_first.reads[i],
-                  writes = all_writes | accesses.by_first.writes[i];
+      const RingSlots all_reads = accesses.by_all.reads[i],
+                      all_writes = accesses.by_all.writes[i],
+                      reads = all_reads | accesses.by_first.reads[i],
+                      writes = all_writes | accesses.by_first.writes[i];
       if ((reads | writes) == 0) continue;
       uses[i].touches += weight;
       uses[i].reads |= reads != 0;
@@ -495,7 +498,7 @@ class Planner {
   std::vector<bool> is_async_;
   // For each buffer: the slots to which statements up to this place have stored
   // asynchronously.
-  std::vector<Slots> begun_;
+  std::vector<RingSlots> begun_;
   // for each loop: number of awaits per iteration
   std::unordered_map<NodeId, int> awaits_;
   // true while a loop is planned only to find its accesses

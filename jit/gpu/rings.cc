@@ -91,16 +91,16 @@ std::optional<Turn> Rings::TurnOf(uint32_t buffer, NodeId index) const {
   return turn;
 }
 
-Slots Rings::SlotsOf(uint32_t buffer, std::span<const NodeId> indices,
-                     std::span<const NodeId> around) const {
+RingSlots Rings::RingSlotsOf(uint32_t buffer, std::span<const NodeId> indices,
+                             std::span<const NodeId> around) const {
   if (!is_of_many_[buffer]) return 0;
-  const Slots all = AllSlots(counts_[buffer]);
+  const RingSlots all = AllRingSlots(counts_[buffer]);
   const std::optional<NodeId>& loop = loops_[buffer];
   if (!loop) return all;
   const std::optional<Turn> turn = TurnOf(buffer, indices[0]);
   const bool is_inside = std::ranges::find(around, *loop) != around.end();
   if (!turn || turn->variable != (is_inside ? loop : std::nullopt)) return all;
-  return static_cast<Slots>(1 << turn->offset);
+  return static_cast<RingSlots>(1 << turn->offset);
 }
 
 }  // namespace ember::jit::gpu

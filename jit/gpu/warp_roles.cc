@@ -21,7 +21,7 @@ namespace {
 
 // Smallest number of slots with which products may stay in flight: one slot is
 // filled while products of two iterations read the others.
-constexpr int kFewestSlotsToGoOn = 3;
+constexpr int kFewestRingSlotsToGoOn = 3;
 
 bool HasAwait(const Statement& statement) {
   return statement.kind == Statement::Kind::kAwait ||
@@ -228,7 +228,7 @@ class Finder {
     WarpRoles::Ring& ring = roles_.rings[known->second];
     const bool begins_fill = fills.begun.empty();
     if (!fills.begun.insert(buffer).second) return false;
-    if (fills.count == 0) ring.fill_bytes += copy->slot_bytes;
+    if (fills.count == 0) ring.fill_bytes += copy->ring_slot_bytes;
     if (fills.begun.size() == ring.buffers.size()) {
       fills.begun.clear();
       ++fills.count;
@@ -313,7 +313,7 @@ class Finder {
     if (products == product_loops_.end()) return;
     const auto may_go_on = [&](const WarpRoles::Ring& ring) {
       return ring.readers == std::vector{products->products} &&
-             ring.slots >= kFewestSlotsToGoOn;
+             ring.slots >= kFewestRingSlotsToGoOn;
     };
     if (!std::ranges::all_of(roles_.rings, may_go_on) ||
         !LeavesOthersAlone(*products->products)) {

@@ -369,8 +369,8 @@ struct TwoProducts {
   mutable loops::LoopNest nest_;
 };
 
-// Slots of keys are free before those of values. Since the loop has barriers,
-// one of the invocations copies; it is never an iteration ahead.
+// The ring slots of keys are free before those of values. Since the loop has
+// barriers, one of the invocations copies; it is never an iteration ahead.
 TEST(WarpRolesTest, RingsWithLifetimesOfTheirOwn) {
   const TwoProducts products;
   const std::optional<PhasePlan> plan = products.Plan();
@@ -533,7 +533,7 @@ TEST(BoxCopiesTest, MatricesHavePanels) {
                           {.rows = 16, .row_bytes = 256});
   ASSERT_TRUE(copy);
   EXPECT_EQ(copy->box, (std::vector<uint32_t>{1, 1, 16, 64}));
-  EXPECT_EQ(copy->slot_bytes, 2 * 16 * 256);
+  EXPECT_EQ(copy->ring_slot_bytes, 2 * 16 * 256);
   ASSERT_EQ(copy->pieces.size(), 4u);
   const std::vector<int64_t> offsets[] = {
       {0, 0, 0, 0}, {0, 0, 0, 64}, {0, 1, 0, 0}, {0, 1, 0, 64}};

@@ -21,7 +21,7 @@ using ::testing::HasSubstr;
 constexpr uint32_t kRows = 18, kColumns = 8;
 constexpr uint32_t kBoxRows = 4;
 constexpr uint32_t kBoxWords = kBoxRows * kColumns;
-constexpr uint32_t kSlots = 2, kTurns = 5;
+constexpr uint32_t kRingSlots = 2, kTurns = 5;
 // Offset in shared memory of the copy barriers: first those that say that an
 // entry of the ring is full, then those that say that it is empty.
 constexpr uint32_t kBarriers = 1024;
@@ -42,20 +42,21 @@ void Access(GridThread* thread, const void* address, AccessKind kind) {
   thread->functions->access(thread, address, 4, static_cast<uint32_t>(kind));
 }
 
-uint8_t* Barrier(GridThread* thread, bool is_full, uint32_t slot) {
-  return thread->shared + kBarriers + 8 * (slot + (is_full ? 0 : kSlots));
+uint8_t* Barrier(GridThread* thread, bool is_full, uint32_t ring_slot) {
+  return thread->shared + kBarriers +
+         8 * (ring_slot + (is_full ? 0 : kRingSlots));
 }
 
 void Produce(GridThread* thread, const void* map, Fault fault) {
   for (uint32_t turn = 0; turn < kTurns; ++turn) {
-    const uint32_t slot = turn % kSlots, use = turn / kSlots;
+    const uint32_t ring_slot = turn % kRingSlots, use = turn / kRingSlots;
     // A kernel with kNoEmptyWait waits for the end of the previous copy instead
     // of its readers, which is the mistake: the end of the copy does not show
     // that its readers are done.
     const bool waits_for_copy = fault == Fault::kNoEmptyWait;
     thread->functions->await_phase(
-        thread, Barrier(thread, waits_for_copy, slot), 1 - use % 2);
-    uint8_t* const full = Barrier(thread, true, slot);
+        thread, Barrier(thread, waits_for_copy, ring_slot), 1 - use % 2);
+    uint8_t* const full = Barrier(thread, true, ring_slot);
     thread->functions->arrive(
         thread, full, 4 * kBoxWords + (fault == Fault::kMoreBytes ? 4 : 0));
     // The first box begins above the tensor's first row, the last one ends
@@ -64,7 +65,7 @@ void Produce(GridThread* thread, const void* map, Fault fault) {
                                    static_cast<int32_t>(turn * kBoxRows) - 1};
     thread->functions->copy_box(
         thread, fault == Fault::kNoMap ? coordinates : map, 2, coordinates,
-        thread->shared + slot * 4 * kBoxWords +
+        thread->shared + ring_slot * 4 * kBoxWords +
             (fault == Fault::kOddPlace ? 16 : 0),
         full);
   }
@@ -76,17 +77,17 @@ void Consume(GridThread* thread, uint32_t* out, Fault fault) {
   const uint32_t number = thread->thread[0];
   uint32_t sum = 0;
   for (uint32_t turn = 0; turn < kTurns; ++turn) {
-    const uint32_t slot = turn % kSlots, use = turn / kSlots;
+    const uint32_t ring_slot = turn % kRingSlots, use = turn / kRingSlots;
     if (fault != Fault::kNoFullWait || turn == 0) {
-      thread->functions->await_phase(thread, Barrier(thread, true, slot),
+      thread->functions->await_phase(thread, Barrier(thread, true, ring_slot),
                                      use % 2);
     }
     const uint8_t* const word =
-        thread->shared + 4 * (slot * kBoxWords + number);
+        thread->shared + 4 * (ring_slot * kBoxWords + number);
     Access(thread, word, AccessKind::kLoad);
     sum += *reinterpret_cast<const uint32_t*>(word);
     if (fault != Fault::kNoArrival)
-      thread->functions->arrive(thread, Barrier(thread, false, slot), 0);
+      thread->functions->arrive(thread, Barrier(thread, false, ring_slot), 0);
   }
   Access(thread, out + number, AccessKind::kStore);
   out[number] = sum;
@@ -95,7 +96,7 @@ void Consume(GridThread* thread, uint32_t* out, Fault fault) {
 template <Fault kFault>
 void Pipeline(GridThread* thread, void* const* arguments) {
   const uint32_t number = thread->thread[0];
-  for (uint32_t i = 0; number == 0 && i < kSlots; ++i) {
+  for (uint32_t i = 0; number == 0 && i < kRingSlots; ++i) {
     thread->functions->make_copy_barrier(thread, Barrier(thread, true, i), 1);
     thread->functions->make_copy_barrier(thread, Barrier(thread, false, i),
                                          kConsumers);

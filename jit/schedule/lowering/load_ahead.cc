@@ -196,9 +196,9 @@ class Copier {
 };
 
 // Makes loads from the tile read its slot.
-class SlotReader {
+class RingSlotReader {
  public:
-  SlotReader(LoopNest& nest, uint32_t tile, NodeId slot)
+  RingSlotReader(LoopNest& nest, uint32_t tile, NodeId slot)
       : rewriter_(
             nest.pool, nest.pool,
             [](NodeId) -> std::optional<NodeId> { return std::nullopt; },
@@ -352,7 +352,8 @@ void LoadAsync(std::span<const AheadTile> tiles, Statement& loop, Block& before,
   for (const AheadTile& tile : tiles) {
     loads.push_back(PartOf(loop.body, tile.buffer, true));
     loop.body = PartOf(loop.body, tile.buffer, false);
-    SlotReader(nest, tile.buffer, slot_of(loop.variable)).Rewrite(loop.body);
+    RingSlotReader(nest, tile.buffer, slot_of(loop.variable))
+        .Rewrite(loop.body);
     std::vector<NodeId>& extents = nest.buffers[tile.buffer].extents;
     extents.insert(extents.begin(), count);
   }
@@ -418,7 +419,7 @@ void LoadAhead(std::span<const AheadTile> tiles, Statement& loop, Block& before,
     if (tile.slots != 0) continue;
     const Block loads = PartOf(loop.body, tile.buffer, true);
     loop.body = PartOf(loop.body, tile.buffer, false);
-    SlotReader(nest, tile.buffer, half).Rewrite(loop.body);
+    RingSlotReader(nest, tile.buffer, half).Rewrite(loop.body);
     std::vector<NodeId>& extents = nest.buffers[tile.buffer].extents;
     extents.insert(extents.begin(), two);
     Copier at_first(nest, tile.buffer, zero);
