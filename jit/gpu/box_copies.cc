@@ -163,15 +163,15 @@ class Finder {
     return true;
   }
 
-  // Adds the pieces of the slot in the order of their places: by matrix, then
-  // by panel.
+  // Adds the pieces of the slot in the order of their positions: by matrix,
+  // then by panel.
   void AddPieces(const std::vector<int64_t>& piece, int64_t piece_bytes) {
     const size_t rank = piece.size();
     std::vector<int64_t> begin(rank, 0);
-    for (int64_t place = 0; place < copy_.ring_slot_bytes;
-         place += piece_bytes) {
+    for (int64_t position = 0; position < copy_.ring_slot_bytes;
+         position += piece_bytes) {
       BoxCopy::Piece& added = copy_.pieces.emplace_back();
-      added.place = place;
+      added.position = position;
       for (const auto& dim : copy_.dims)
         added.offsets.push_back(dim ? begin[*dim] : 0);
       for (size_t d = rank; d-- > 1;) {

@@ -1,5 +1,5 @@
 // Computes when buffers of a phase are in use. Buffers that are never in use at
-// the same time can share a place in a workgroup's memory.
+// the same time can share bytes of a workgroup's memory.
 //
 //   const Lifetimes lifetimes(nest, phase.body);
 //   if (!lifetimes.MayMeet(a, b)) { ... the same bytes for both ... }
@@ -40,7 +40,7 @@ class Lifetimes {
   bool MayMeet(size_t a, size_t b) const;
   // Expects two buffers that are never in use together. True if, in each
   // iteration of a loop that has both, one of the given statements, which have
-  // barriers before them, lies between their uses. Then sharing a place takes
+  // barriers before them, lies between their uses. Then sharing bytes takes
   // no more barriers in the loop.
   bool HaveBarriersBetween(
       size_t a, size_t b,

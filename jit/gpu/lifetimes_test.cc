@@ -176,7 +176,7 @@ loops @t(%x: input f32[64], %y: output f32[64]) {
   EXPECT_FALSE(Lifetimes(*nest, nest->phases[0].body).MayMeet(2, 3));
 }
 
-// Two buffers of a loop share a place. The loop needs barriers between their
+// Two buffers of a loop share bytes. The loop needs barriers between their
 // uses, both in an iteration and before the next one.
 TEST(LifetimesTest, BarriersBetweenUses) {
   const auto nest = loops::Parse(R"(

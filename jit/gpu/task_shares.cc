@@ -34,7 +34,7 @@ class Turns {
       : pool_(pool), task_(task) {
     nodes_ = loops::NodesUnder(pool, std::array{turns});
     values_.resize(nodes_.size());
-    for (size_t i = 0; i < nodes_.size(); ++i) places_[nodes_[i]] = i;
+    for (size_t i = 0; i < nodes_.size(); ++i) positions_[nodes_[i]] = i;
   }
 
   std::optional<int64_t> Of(int64_t task) {
@@ -54,7 +54,7 @@ class Turns {
     // A node without operands is a load, another variable or a parameter.
     if (tensor::RegisterOperandCount(node.opcode) == 0) return std::nullopt;
     const auto operand = [&](size_t n) {
-      return n < node.operands.size() ? values_[places_.at(node.operands[n])]
+      return n < node.operands.size() ? values_[positions_.at(node.operands[n])]
                                       : 0;
     };
     const DType type = pool_[node.operands[0]].type;
@@ -72,7 +72,7 @@ class Turns {
   // nodes of the expression; operands come before their users
   std::vector<NodeId> nodes_;
   std::vector<uint64_t> values_;
-  std::unordered_map<NodeId, size_t> places_;
+  std::unordered_map<NodeId, size_t> positions_;
 };
 
 }  // namespace

@@ -539,7 +539,8 @@ TEST(BoxCopiesTest, MatricesHavePanels) {
       {0, 0, 0, 0}, {0, 0, 0, 64}, {0, 1, 0, 0}, {0, 1, 0, 64}};
   for (size_t i = 0; i < 4; ++i) {
     EXPECT_EQ(copy->pieces[i].offsets, offsets[i]) << i;
-    EXPECT_EQ(copy->pieces[i].place, static_cast<int64_t>(i) * 16 * 128) << i;
+    EXPECT_EQ(copy->pieces[i].position, static_cast<int64_t>(i) * 16 * 128)
+        << i;
   }
 }
 

@@ -52,8 +52,8 @@ void EmitBoxes(const loops::LoopNest& nest, const gpu::WarpRoles::Copy& of_ring,
     }
     EmitCopyBox(
         builder, arguments.Box(copy), coordinates,
-        builder.CreateConstInBoundsGEP1_64(builder.getInt8Ty(), to,
-                                           static_cast<uint64_t>(piece.place)),
+        builder.CreateConstInBoundsGEP1_64(
+            builder.getInt8Ty(), to, static_cast<uint64_t>(piece.position)),
         full);
   }
   for (size_t i = 0; i < copy.variables.size(); ++i)

@@ -48,7 +48,8 @@ class Nests : public ::testing::TestWithParam<const NestBackEnd*> {
 
   void TearDown() override {
     if (counts_.run == 0) return;
-    counts_.Print(Concat({back_end().name, " on ", back_end().place()}), what_);
+    counts_.Print(Concat({back_end().name, " on ", back_end().machine()}),
+                  what_);
   }
 
   // Sets the text that says what the printed counts are about.
@@ -158,7 +159,7 @@ void Nests::RunProducts(loops::MatrixNest form) {
     // ./dev ci sets EMBER_TEST_MATRICES if the back end must support products
     // of matrices.
     ASSERT_EQ(std::getenv("EMBER_TEST_MATRICES"), nullptr);
-    GTEST_SKIP() << back_end().place() << " multiplies no matrices";
+    GTEST_SKIP() << back_end().machine() << " multiplies no matrices";
   }
   for (const MatrixType& type : types) {
     if (form == loops::MatrixNest::kSumsThatWrap && type.sum != DType::kI32)

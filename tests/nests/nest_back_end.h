@@ -55,7 +55,7 @@ struct NestBackEnd {
   std::string (*missing)() = nullptr;
   // Returns where nests run: "this machine", or the name of a processor or
   // device.
-  std::string (*place)() = nullptr;
+  std::string (*machine)() = nullptr;
   // True if subnormal numbers of the type are kept; otherwise they may become
   // zero.
   bool (*keeps_subnormals)(DType type) = nullptr;

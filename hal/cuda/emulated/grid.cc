@@ -51,7 +51,7 @@ GridEmulator::GridEmulator(const GridLaunch& launch, const FindMemory& memory,
 std::string GridEmulator::Run() {
   const uint32_t blocks = Volume(launch_.blocks);
   for (uint32_t block = 0; block < blocks && problem_.empty(); ++block) {
-    block_ = PlaceOf(block, launch_.blocks);
+    block_ = PositionOf(block, launch_.blocks);
     // Shared memory is filled with arbitrary bytes, because no kernel may rely
     // on its initial contents.
     std::memset(shared_, 0xcd, shared_bytes_);
@@ -62,14 +62,14 @@ std::string GridEmulator::Run() {
     launch_.kernel.meets ? RunTogether() : RunOneByOne();
   }
   if (problem_.empty()) return "";
-  return Concat({"kernel ", launch_.kernel.name, ", block ", PlaceText(block_),
-                 ": ", problem_});
+  return Concat({"kernel ", launch_.kernel.name, ", block ",
+                 PositionText(block_), ": ", problem_});
 }
 
 void GridEmulator::StartThread(uint32_t number) {
   Thread& thread = threads_[number];
   thread = {};
-  thread.seen.thread = PlaceOf(number, launch_.threads);
+  thread.seen.thread = PositionOf(number, launch_.threads);
   thread.seen.threads = launch_.threads;
   thread.seen.block = block_;
   thread.seen.blocks = launch_.blocks;
@@ -144,7 +144,7 @@ bool GridEmulator::ReleaseBarrier() {
     problem_ = Concat(
         {any_is_there ? "threads wait at a barrier, expected all of them, but "
                       : "no thread can continue: ",
-         PlaceText(threads_[i].seen.thread), WhatItDoes(threads_[i])});
+         PositionText(threads_[i].seen.thread), WhatItDoes(threads_[i])});
     return false;
   }
   for (Thread& thread : threads_) thread.state = State::kRuns;

@@ -34,7 +34,7 @@ enum class Fault : uint8_t {
   kNoEmptyWait,
   kNoArrival,
   kMoreBytes,
-  kOddPlace,
+  kOddAddress,
   kNoMap,
 };
 
@@ -66,7 +66,7 @@ void Produce(GridThread* thread, const void* map, Fault fault) {
     thread->functions->copy_box(
         thread, fault == Fault::kNoMap ? coordinates : map, 2, coordinates,
         thread->shared + ring_slot * 4 * kBoxWords +
-            (fault == Fault::kOddPlace ? 16 : 0),
+            (fault == Fault::kOddAddress ? 16 : 0),
         full);
   }
 }
@@ -220,7 +220,7 @@ TEST_F(GridBoxes, WhoWaitsForEverIsFound) {
 }
 
 TEST_F(GridBoxes, OperandsAreLookedAt) {
-  EXPECT_THAT(ProblemOf<Fault::kOddPlace>(),
+  EXPECT_THAT(ProblemOf<Fault::kOddAddress>(),
               HasSubstr("copies a box of 128 bytes to 16, expected 2048 bytes "
                         "of shared memory, aligned to 128"));
   EXPECT_THAT(ProblemOf<Fault::kNoMap>(),

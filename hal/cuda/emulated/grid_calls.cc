@@ -236,7 +236,8 @@ void GridEmulator::CheckShared(uint32_t number, uint64_t offset, uint64_t bytes,
   if (!other) return;
   const std::string text =
       *other < thread_count_
-          ? Concat({"thread ", PlaceText(PlaceOf(*other, launch_.threads))})
+          ? Concat(
+                {"thread ", PositionText(PositionOf(*other, launch_.threads))})
           : "a copy of a box";
   Fail(number, Concat({kind == AccessKind::kLoad ? "loads" : "stores", " byte ",
                        offset, " of shared memory, which ", text,
@@ -244,8 +245,9 @@ void GridEmulator::CheckShared(uint32_t number, uint64_t offset, uint64_t bytes,
 }
 
 void GridEmulator::Fail(uint32_t number, const std::string& what) {
-  problem_ = Concat(
-      {"thread ", PlaceText(PlaceOf(number, launch_.threads)), " ", what});
+  problem_ =
+      Concat({"thread ", PositionText(PositionOf(number, launch_.threads)), " ",
+              what});
   FiberOf(number).Pause();
   EMBER_CHECK(false) << "a thread continues after its failure";
 }

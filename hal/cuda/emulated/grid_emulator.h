@@ -31,14 +31,14 @@
 namespace ember::hal::cuda {
 
 // Formats the position of a thread or block for messages: "(3, 0, 0)".
-inline std::string PlaceText(const std::array<uint32_t, 3>& place) {
-  return Concat({"(", place[0], ", ", place[1], ", ", place[2], ")"});
+inline std::string PositionText(const std::array<uint32_t, 3>& position) {
+  return Concat({"(", position[0], ", ", position[1], ", ", position[2], ")"});
 }
 
 // Returns the position of the thread or block with the number `number`; x
 // varies fastest.
-inline std::array<uint32_t, 3> PlaceOf(uint32_t number,
-                                       const std::array<uint32_t, 3>& extents) {
+inline std::array<uint32_t, 3> PositionOf(
+    uint32_t number, const std::array<uint32_t, 3>& extents) {
   return {number % extents[0], number / extents[0] % extents[1],
           number / extents[0] / extents[1]};
 }

@@ -121,14 +121,15 @@ void GridEmulator::BeginMatrix(uint32_t number, const SharedMatrix& matrix,
   for (uint32_t i = number % kWarpThreads; i < along * across;
        i += kWarpThreads) {
     const uint32_t row = i / along, first = i % along * in_piece;
-    const HeldBytes held = {matrix.is_transposed ? matrix.PlaceOf(row, first)
-                                                 : matrix.PlaceOf(first, row),
+    const HeldBytes held = {matrix.is_transposed
+                                ? matrix.PositionOf(row, first)
+                                : matrix.PositionOf(first, row),
                             kRowBytes};
     CheckShared(number, held.offset, held.bytes, AccessKind::kLoad);
     const auto other = unordered_.Find(number, held.offset, held.bytes);
     if (other) {
       Fail(number, Concat({"multiplies what thread ",
-                           PlaceText(PlaceOf(*other, launch_.threads)),
+                           PositionText(PositionOf(*other, launch_.threads)),
                            " stored around byte ", held.offset,
                            " of shared memory, without its fence between"}));
     }

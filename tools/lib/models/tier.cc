@@ -94,10 +94,10 @@ StatusOr<const void*> LoadTable(const std::string& file,
   return table;
 }
 
-vm::CompilePlace PlaceOf(const std::string& jit) {
-  if (jit == "worker") return vm::CompilePlace::kWorker;
-  return jit == "auto" ? vm::CompilePlace::kWorkerIfThere
-                       : vm::CompilePlace::kThread;
+vm::CompileLocation LocationOf(const std::string& jit) {
+  if (jit == "worker") return vm::CompileLocation::kWorker;
+  return jit == "auto" ? vm::CompileLocation::kWorkerIfThere
+                       : vm::CompileLocation::kThread;
 }
 
 StatusOr<vm::KernelTier> ParseTier(const std::string& name) {
@@ -143,7 +143,7 @@ StatusOr<std::shared_ptr<vm::KernelProvider>> FindProvider(
     plan.policy.keeps_slow_kernels = options.wrapper != nullptr;
   jit::JitOptions made;
   made.threads = plan.threads;
-  made.place = plan.place;
+  made.location = plan.location;
   made.dump_folder = options.dump_folder;
   made.schedule_folder = options.schedule_folder;
   made.exact_schedules = options.rounding.exact_schedules;
@@ -258,7 +258,7 @@ StatusOr<Tier> OpenTier(const TierOptions& options,
   Tier tier;
   StatusOr<vm::SessionKernels> kernels = vm::OpenSessionKernels(
       module, {.tier = HasJit(options) ? kind : vm::KernelTier::kInterpreter,
-               .place = PlaceOf(options.jit),
+               .location = LocationOf(options.jit),
                .device = device,
                .permission = natives.permission,
                .find_provider =

@@ -9,12 +9,14 @@
 namespace ember::vm {
 namespace {
 
-CompilePlan PlanCompilation(KernelTier tier, CompilePlace place, bool is_host) {
+CompilePlan PlanCompilation(KernelTier tier, CompileLocation location,
+                            bool is_host) {
   CompilePlan plan;
   plan.in_background = tier == KernelTier::kAuto && is_host;
-  plan.place = place == CompilePlace::kWorkerIfThere && !plan.in_background
-                   ? CompilePlace::kThread
-                   : place;
+  plan.location =
+      location == CompileLocation::kWorkerIfThere && !plan.in_background
+          ? CompileLocation::kThread
+          : location;
   if (plan.in_background) {
     // Largest number of threads that compile. It is small, because on many
     // machines sessions need most of the cores.
@@ -55,7 +57,7 @@ StatusOr<SessionKernels> OpenSessionKernels(
   SessionKernels kernels;
   if (options.tier != KernelTier::kInterpreter) {
     const bool is_host = options.device->is_host();
-    CompilePlan plan = PlanCompilation(options.tier, options.place, is_host);
+    CompilePlan plan = PlanCompilation(options.tier, options.location, is_host);
     StatusOr<std::shared_ptr<KernelProvider>> provider =
         options.find_provider(plan);
     const bool can_do_without =

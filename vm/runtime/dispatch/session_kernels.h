@@ -46,7 +46,7 @@ struct CompilePlan {
   bool in_background = false;
   int threads = 0;  // number of threads that compile; 0: the calling threads
                     // compile
-  CompilePlace place = CompilePlace::kThread;
+  CompileLocation location = CompileLocation::kThread;
   Tiering::Options policy;
 };
 // Says which native code of the module and its overlays may run: none, any, or
@@ -63,7 +63,7 @@ struct KernelOptions {
   KernelTier tier = KernelTier::kInterpreter;
   // The user's wish. kWorkerIfThere only applies to kernels that no call waits
   // for; the others are then compiled in this process.
-  CompilePlace place = CompilePlace::kThread;
+  CompileLocation location = CompileLocation::kThread;
   std::shared_ptr<hal::Device> device = nullptr;
   NativePermission permission = {};
   // Opens the provider, unless `tier` is kInterpreter. It may change the

@@ -59,20 +59,20 @@ TEST_F(SessionKernelsTest, TheInterpreterNeedsNoProvider) {
 
 TEST_F(SessionKernelsTest, AutoCompilesInTheBackgroundOnTheHostOnly) {
   const KernelOptions options = {.tier = KernelTier::kAuto,
-                                 .place = CompilePlace::kWorkerIfThere,
+                                 .location = CompileLocation::kWorkerIfThere,
                                  .device = host_};
   auto kernels = Open(options);
   ASSERT_TRUE(kernels.ok());
   EXPECT_TRUE(kernels->compiles);
   EXPECT_NE(kernels->tiering, nullptr);
   EXPECT_TRUE(plan_.in_background);
-  EXPECT_EQ(plan_.place, CompilePlace::kWorkerIfThere);
+  EXPECT_EQ(plan_.location, CompileLocation::kWorkerIfThere);
   EXPECT_GE(plan_.threads, 1);
   KernelOptions on_device = options;
   on_device.device = device_;
   ASSERT_TRUE(Open(on_device).ok());
   EXPECT_FALSE(plan_.in_background);
-  EXPECT_EQ(plan_.place, CompilePlace::kThread);
+  EXPECT_EQ(plan_.location, CompileLocation::kThread);
   EXPECT_EQ(plan_.threads, 0);
 }
 

@@ -60,7 +60,7 @@ ProgramSession::ProgramSession(std::shared_ptr<const Module> module,
               options_.memory_limit != 0 ? options_.memory_limit
                                          : DefaultMemoryLimit(),
               device_, limits_),
-      places_(*module_),
+      result_buffers_(*module_),
       symbols_(module_->entry()),
       input_dims_(module_->entry().inputs.size()) {
   MakeFrames();
@@ -193,8 +193,8 @@ Status ProgramSession::EndOnDevice(Status status,
       DropRegisters(*frame_);
   }
   for (size_t i = 0; status.ok() && i < results.size(); ++i) {
-    status = places_.Has(i)
-                 ? places_.Put(i, results[i].data, results[i])
+    status = result_buffers_.Has(i)
+                 ? result_buffers_.Put(i, results[i].data, results[i])
                  : ResolveStrings(frames_[0].program->results[i], results[i]);
   }
   return status;
@@ -202,7 +202,7 @@ Status ProgramSession::EndOnDevice(Status status,
 
 Status ProgramSession::Run(std::span<const Tensor> inputs,
                            std::vector<Tensor>* results) {
-  EMBER_RETURN_IF_ERROR(places_.Check(inputs));
+  EMBER_RETURN_IF_ERROR(result_buffers_.Check(inputs));
   Frame& entry = frames_[0];
   results->resize(entry.program->results.size());
   Enter(entry);

@@ -1,6 +1,6 @@
 // The implementation of a session: runs the instructions of a module's
 // programs. It owns their registers and frames. Memory, limits, dispatches and
-// the caller's memory for results (ResultPlaces) are handled by other classes.
+// the caller's memory for results (ResultBuffers) are handled by other classes.
 // Internal; use vm/runtime/session.h.
 #ifndef EMBER_VM_RUNTIME_PROGRAM_PROGRAM_SESSION_H_
 #define EMBER_VM_RUNTIME_PROGRAM_PROGRAM_SESSION_H_
@@ -18,7 +18,7 @@
 #include "vm/runtime/dispatch/runner.h"
 #include "vm/runtime/memory/run_memory.h"
 #include "vm/runtime/memory_reference.h"
-#include "vm/runtime/program/result_places.h"
+#include "vm/runtime/program/result_buffers.h"
 #include "vm/runtime/program/signature.h"
 #include "vm/runtime/run_limits.h"
 #include "vm/runtime/session.h"
@@ -86,7 +86,7 @@ class ProgramSession final : public Session {
 
  private:
   const DispatchRunner& dispatches() const override { return *dispatches_; }
-  ResultPlaces& places() override { return places_; }
+  ResultBuffers& result_buffers() override { return result_buffers_; }
 
   void MakeFrames();
   StatusOr<std::unique_ptr<DispatchRunner>> MakeDispatchRunner();
@@ -121,7 +121,7 @@ class ProgramSession final : public Session {
   Status ErrorAt(const ProgramInstruction& instruction,
                  std::string_view message) const;
   Status CheckFailed(const ProgramInstruction& instruction) const;
-  InstructionPlace PlaceOf(const ProgramInstruction& instruction) const {
+  InstructionPosition PositionOf(const ProgramInstruction& instruction) const {
     return {static_cast<uint32_t>(frame_ - frames_.get()),
             static_cast<uint32_t>(&instruction - frame_->code.data())};
   }
@@ -175,7 +175,7 @@ class ProgramSession final : public Session {
   const std::shared_ptr<DeviceSupport> device_;
   RunLimits limits_;
   RunMemory memory_;
-  ResultPlaces places_;
+  ResultBuffers result_buffers_;
   std::unique_ptr<DispatchRunner> dispatches_;
   std::unique_ptr<StringSupport> strings_;
   std::unique_ptr<Frame[]> frames_;  // one frame for each program

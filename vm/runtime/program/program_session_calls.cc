@@ -71,7 +71,7 @@ StatusOr<MemoryReference> ProgramSession::HoldOrCopy(
   const MemoryReference copy = {block->data(), bytes, block};
   memory_.AfterWrite(copy, bytes);
   const Status copied =
-      memory_.Copy({memory.data, bytes, nullptr}, copy, PlaceOf(in));
+      memory_.Copy({memory.data, bytes, nullptr}, copy, PositionOf(in));
   if (!copied.ok()) block->Drop();
   EMBER_RETURN_IF_ERROR(copied);
   return copy;
@@ -137,7 +137,8 @@ Status ProgramSession::SetResult(const ProgramInstruction& in, Tensor& result) {
         in.a, {buffers_[in.b].data, bytes, buffers_[in.b].block},
         *memory_.pool());
   }
-  if (places_.Has(in.a)) return places_.Put(in.a, buffers_[in.b].data, result);
+  if (result_buffers_.Has(in.a))
+    return result_buffers_.Put(in.a, buffers_[in.b].data, result);
   // The memory of a result is given to the caller. Arena, inputs and constants
   // must not be given away, so they are copied.
   EMBER_ASSIGN_OR_RETURN(const MemoryReference memory,
@@ -157,7 +158,7 @@ Status ProgramSession::Call(const ProgramInstruction& in) {
                            .operands = frame_->program->operands.data() + in.b,
                            .integers = integers_,
                            .buffers = buffers_,
-                           .place = PlaceOf(in),
+                           .position = PositionOf(in),
                            .memory = memory_,
                            .limits = limits_,
                            .strings = strings_.get(),

@@ -71,7 +71,7 @@ Status ProgramSession::MakeSlice(const ProgramInstruction& in) {
   EMBER_RETURN_IF_ERROR(memory_.BeforeRead(part, length));
   EMBER_ASSIGN_OR_RETURN(MemoryBlock * block, Acquire(in, length));
   const MemoryReference copy = {block->data(), length, block};
-  Status status = memory_.Copy(part, copy, PlaceOf(in));
+  Status status = memory_.Copy(part, copy, PositionOf(in));
   SetBuffer(in.a, copy);
   memory_.AfterWrite(copy, length);
   return status;
@@ -86,7 +86,7 @@ Status ProgramSession::LoadInteger(const ProgramInstruction& in) {
                                    memory.block};
   EMBER_RETURN_IF_ERROR(memory_.BeforeRead(element, size));
   EMBER_RETURN_IF_ERROR(
-      memory_.BeginHost(element, /*writes=*/false, PlaceOf(in)));
+      memory_.BeginHost(element, /*writes=*/false, PositionOf(in)));
   const uint64_t bits =
       tensor::LoadElement(memory.data + in.immediate, 0, type);
   integers_[in.a] =
@@ -105,10 +105,11 @@ Status ProgramSession::StoreInteger(const ProgramInstruction& in) {
   EMBER_RETURN_IF_ERROR(limits_.TakeCopy(*frame_->program, sizeof(int64_t)));
   const MemoryReference place = {memory.data + in.immediate, sizeof(int64_t),
                                  memory.block};
-  EMBER_RETURN_IF_ERROR(memory_.BeginHost(place, /*writes=*/true, PlaceOf(in)));
+  EMBER_RETURN_IF_ERROR(
+      memory_.BeginHost(place, /*writes=*/true, PositionOf(in)));
   std::memcpy(place.data, &integers_[in.b], sizeof(int64_t));
   memory_.AfterWrite(place, place.length);
-  return memory_.EndHost(place, PlaceOf(in));
+  return memory_.EndHost(place, PositionOf(in));
 }
 
 Status ProgramSession::Append(const ProgramInstruction& in) {
@@ -134,7 +135,7 @@ Status ProgramSession::Append(const ProgramInstruction& in) {
     // The appended memory may be the same as the target, so the copy must
     // handle overlap.
     return memory_.Copy(added_bytes, {whole.data + used, added, whole.block},
-                        PlaceOf(in));
+                        PositionOf(in));
   }
   // Twice the old capacity is requested, so that a loop copies each element
   // only about once. If that is refused, only the needed bytes are requested.
@@ -144,10 +145,10 @@ Status ProgramSession::Append(const ProgramInstruction& in) {
   if (!block.ok()) return block.status();
   uint8_t* const grown = (*block)->data();
   Status status = memory_.Copy({whole.data, used, whole.block},
-                               {grown, used, *block}, PlaceOf(in));
+                               {grown, used, *block}, PositionOf(in));
   if (status.ok()) {
-    status =
-        memory_.Copy(added_bytes, {grown + used, added, *block}, PlaceOf(in));
+    status = memory_.Copy(added_bytes, {grown + used, added, *block},
+                          PositionOf(in));
   }
   SetBuffer(in.a, {grown, total, *block});
   memory_.AfterWrite(buffers_[in.a], total);

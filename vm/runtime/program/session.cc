@@ -27,8 +27,8 @@ StatusOr<std::unique_ptr<Session>> Session::Create(
   return std::unique_ptr<Session>(std::move(session));
 }
 
-Status Session::PlaceResults(std::vector<ResultPlace> places) {
-  return this->places().Set(std::move(places));
+Status Session::SetResultBuffers(std::vector<ResultBuffer> buffers) {
+  return result_buffers().Set(std::move(buffers));
 }
 
 std::vector<SiteProfile> Session::Profile() const {
