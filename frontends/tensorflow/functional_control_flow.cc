@@ -114,7 +114,7 @@ StatusOr<GraphImporter::Scope> GraphImporter::Inner(
   }
   Scope inner;
   EMBER_ASSIGN_OR_RETURN(inner.body, model_->Function(function));
-  EMBER_ASSIGN_OR_RETURN(inner.plan, PlanOf(*inner.body));
+  EMBER_ASSIGN_OR_RETURN(inner.flow, ControlFlowOf(*inner.body));
   inner.builder = region != nullptr ? &region->builder() : scope.builder;
   inner.caller = &scope;
   inner.region = region != nullptr ? region : scope.region;
@@ -136,7 +136,7 @@ StatusOr<std::vector<Value>> GraphImporter::RunFunction(
   for (int i = 0; i < body.arguments; ++i)
     scope.values[i] = {std::move(arguments[static_cast<size_t>(i)])};
   // Runs the nodes that have effects in the order of control edges and data.
-  const std::vector<bool>& effects = EffectsBefore(body, *scope.plan);
+  const std::vector<bool>& effects = EffectsBefore(body, *scope.flow);
   for (const int control : body.control_results) {
     if (effects[static_cast<size_t>(control)] &&
         !scope.values.contains(control))
@@ -393,7 +393,7 @@ StatusOr<std::vector<Value>> GraphImporter::ChooseCase(
         // region.
         Scope rest;
         rest.body = around.body;
-        rest.plan = around.plan;
+        rest.flow = around.flow;
         rest.builder = &region.builder();
         rest.caller = &around;
         rest.region = &region;

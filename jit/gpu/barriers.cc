@@ -70,10 +70,10 @@ struct Flight {
   std::optional<int64_t> ahead;
 };
 
-class Planner {
+class BarrierPlanner {
  public:
-  Planner(const loops::LoopNest& nest, const Block& body,
-          const SharedMemory& memory)
+  BarrierPlanner(const loops::LoopNest& nest, const Block& body,
+                 const SharedMemory& memory)
       : nest_(nest),
         memory_(memory),
         rings_(nest, body, memory.is_of_many),
@@ -511,7 +511,7 @@ class Planner {
 
 Barriers PlanBarriers(const loops::LoopNest& nest, const Block& body,
                       const SharedMemory& memory) {
-  return Planner(nest, body, memory).Run(body);
+  return BarrierPlanner(nest, body, memory).Run(body);
 }
 
 }  // namespace ember::jit::gpu

@@ -69,10 +69,10 @@ RegisterClass ClassOf(DType type) {
   return {IsHeldAsFloat(type), type == DType::kBool, BytesInRegister(type)};
 }
 
-class Planner {
+class PhasePlanner {
  public:
-  Planner(const loops::LoopNest& nest, const loops::Phase& phase,
-          const DeviceTraits& device)
+  PhasePlanner(const loops::LoopNest& nest, const loops::Phase& phase,
+               const DeviceTraits& device)
       : nest_(nest),
         phase_(phase),
         device_(device),
@@ -588,7 +588,7 @@ class Planner {
 StatusOr<PhasePlan> PlanPhase(const loops::LoopNest& nest,
                               const loops::Phase& phase,
                               const DeviceTraits& device) {
-  return Planner(nest, phase, device).Run();
+  return PhasePlanner(nest, phase, device).Run();
 }
 
 bool CombinesBySubgroups(DType type, tensor::Update update,

@@ -120,10 +120,10 @@ StatusOr<SharedKernels> MakeKernels(const EmberModule& module,
                                     const std::shared_ptr<hal::Device>& device,
                                     const vm::NativePermission& permission,
                                     const Logger& logger, Progress* progress) {
-  const auto find_provider = [&](const vm::CompilePlan& plan) {
+  const auto find_provider = [&](const vm::CompileSettings& settings) {
     const vm::KernelLibraryOptions library = {
-        .threads = plan.threads,
-        .location = plan.location,
+        .threads = settings.threads,
+        .location = settings.location,
         .cache_folder = OrEmpty(options.kernel_cache_folder)};
     std::string message;
     auto provider =

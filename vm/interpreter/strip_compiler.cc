@@ -43,8 +43,8 @@ std::vector<StripOp>& StripCompiler::OpsOf(Level level) {
   }
 }
 
-TileShape StripCompiler::ShapeOfMask(uint32_t mask) const {
-  if (mask & kAccumulatorBit) return FullShape();
+TileDims StripCompiler::DimsOfMask(uint32_t mask) const {
+  if (mask & kAccumulatorBit) return FullDims();
   const auto in = [&](int axis) {
     return axis >= 0 && (mask & axes_.masks[axis]) != 0;
   };
@@ -67,11 +67,11 @@ uint32_t StripCompiler::MaskOfForm(const Affine& form) const {
   return mask;
 }
 
-int StripCompiler::AddRegister(StripRegister::Kind kind, TileShape shape,
+int StripCompiler::AddRegister(StripRegister::Kind kind, TileDims dims,
                                int element_size) {
   StripRegister reg;
   reg.kind = kind;
-  reg.shape = shape;
+  reg.dims = dims;
   reg.element_size = element_size;
   program_.registers.push_back(reg);
   return static_cast<int>(program_.registers.size()) - 1;
@@ -99,11 +99,11 @@ int StripCompiler::AddStrides(const Affine& form, int64_t scale) {
   return first;
 }
 
-StripOp& StripCompiler::AddOp(Level level, TileShape shape, TileKernel kernel,
+StripOp& StripCompiler::AddOp(Level level, TileDims dims, TileKernel kernel,
                               int destination, int a, int b, int c) {
   EMBER_CHECK(kernel != nullptr);
   StripOp op;
-  op.shape = shape;
+  op.dims = dims;
   op.kernel = kernel;
   op.destination = destination;
   op.a = a;
@@ -121,8 +121,8 @@ StripSpecial& StripCompiler::AddSpecial(StripOp& op, StripOp::Kind kind) {
   return program_.specials.back();
 }
 
-int StripCompiler::AddTile(Level level, TileShape shape, int element_size) {
-  const int reg = AddRegister(StripRegister::kTile, shape, element_size);
+int StripCompiler::AddTile(Level level, TileDims dims, int element_size) {
+  const int reg = AddRegister(StripRegister::kTile, dims, element_size);
   program_.registers[reg].step_local = level == kStep;
   return reg;
 }
@@ -198,22 +198,22 @@ int StripCompiler::EmitArithmetic(const Instruction& instruction,
   int b = count > 1 ? Emit(instruction.b) : a;
   const int c = count > 2 ? Emit(instruction.c) : a;
   if (count == 2) {
-    a = Broadcast(a, ShapeOfMask(value.axes));
-    b = Broadcast(b, ShapeOfMask(value.axes));
+    a = Broadcast(a, DimsOfMask(value.axes));
+    b = Broadcast(b, DimsOfMask(value.axes));
   }
   const DType operand = TypeOf(
       instruction.opcode == Opcode::kSelect ? instruction.b : instruction.a);
   const Level level = LevelOfMask(value.axes);
-  const TileShape shape = ShapeOfMask(value.axes);
-  const int reg = AddTile(level, shape, TileElementSize(instruction.type));
-  AddSteps(level, shape, SelectKernels(instruction, operand), reg, a, b, c);
+  const TileDims dims = DimsOfMask(value.axes);
+  const int reg = AddTile(level, dims, TileElementSize(instruction.type));
+  AddSteps(level, dims, SelectKernels(instruction, operand), reg, a, b, c);
   return reg;
 }
 
-int StripCompiler::Broadcast(int reg, TileShape shape) {
+int StripCompiler::Broadcast(int reg, TileDims dims) {
   const StripRegister from = program_.registers[reg];
   if (program_.mode != StripMode::kMap || from.kind != StripRegister::kView ||
-      from.shape.rows || !from.shape.columns || !shape.rows ||
+      from.dims.rows || !from.dims.columns || !dims.rows ||
       program_.max_rows < 4 || program_.max_columns > kBroadcastColumns) {
     return reg;
   }
@@ -223,18 +223,18 @@ int StripCompiler::Broadcast(int reg, TileShape shape) {
   for (const StripBroadcast& broadcast : program_.broadcasts) {
     if (broadcast.view == reg) return broadcast.tile;
   }
-  const int tile = AddRegister(StripRegister::kTile, shape, from.element_size);
+  const int tile = AddRegister(StripRegister::kTile, dims, from.element_size);
   program_.registers[tile].keeps = true;
   program_.broadcasts.push_back({reg, tile, CopyKernel(from.element_size)});
   return tile;
 }
 
-void StripCompiler::AddSteps(Level level, TileShape shape,
+void StripCompiler::AddSteps(Level level, TileDims dims,
                              const KernelSteps& steps, int reg, int a, int b,
                              int c) {
   for (int i = 0; i < steps.count; ++i) {
     StripOp& op =
-        AddOp(level, shape, steps.steps[i].kernel, reg, i == 0 ? a : reg, b, c);
+        AddOp(level, dims, steps.steps[i].kernel, reg, i == 0 ? a : reg, b, c);
     op.immediate[0] = steps.steps[i].immediate[0];
     op.immediate[1] = steps.steps[i].immediate[1];
   }
@@ -250,10 +250,10 @@ int StripCompiler::EmitIota(const Affine& form, bool with_columns) {
   const uint32_t mask = MaskOfForm(used);
   if (mask == 0) return AddConstant(static_cast<uint64_t>(form.constant), 8);
   const Level level = LevelOfMask(mask);
-  const TileShape shape = ShapeOfMask(mask);
-  const int reg = AddTile(level, shape, 8);
+  const TileDims dims = DimsOfMask(mask);
+  const int reg = AddTile(level, dims, 8);
   const int strides = AddStrides(used, 1);
-  StripOp& op = AddOp(level, shape, HostKernels().iota, reg, reg);
+  StripOp& op = AddOp(level, dims, HostKernels().iota, reg, reg);
   StripSpecial& special = AddSpecial(op, StripOp::kIota);
   special.base = form.constant;
   special.coefficients = strides;

@@ -60,25 +60,25 @@ class StripCompiler {
 
   // --- shapes of tiles, and the parts of the program (levels) in which
   // instructions run ---
-  TileShape ShapeOfMask(uint32_t mask) const;
+  TileDims DimsOfMask(uint32_t mask) const;
   Level LevelOfMask(uint32_t mask) const;
   uint32_t MaskOfForm(const Affine& form) const;
-  // Returns the shape of a tile that has both dimensions, except that a column
+  // Returns the dims of a tile that has both dimensions, except that a column
   // axis which is a reduction axis does not count.
-  TileShape FullShape() const {
+  TileDims FullDims() const {
     return {program_.row_axis >= 0,
             program_.column_axis >= 0 &&
                 program_.column_axis < axes_.spatial_count};
   }
 
   // --- strip registers, strides and instructions of the program ---
-  int AddRegister(StripRegister::Kind kind, TileShape shape, int element_size);
+  int AddRegister(StripRegister::Kind kind, TileDims dims, int element_size);
   int AddConstant(uint64_t tile_bits, int element_size);
   int AddStrides(const Affine& form, int64_t scale);
-  StripOp& AddOp(Level level, TileShape shape, TileKernel kernel,
-                 int destination, int a, int b = -1, int c = -1);
+  StripOp& AddOp(Level level, TileDims dims, TileKernel kernel, int destination,
+                 int a, int b = -1, int c = -1);
   StripSpecial& AddSpecial(StripOp& op, StripOp::Kind kind);
-  int AddTile(Level level, TileShape shape, int element_size);
+  int AddTile(Level level, TileDims dims, int element_size);
 
   // --- values ---
   DType TypeOf(Register r) const { return dispatch_.instructions[r].type; }
@@ -96,15 +96,15 @@ class StripCompiler {
     return strip_registers_[r - analysis_.stage().begin];
   }
   int EmitArithmetic(const Instruction& instruction, const StageValue& value);
-  int Broadcast(int reg, TileShape shape);
-  void AddSteps(Level level, TileShape shape, const KernelSteps& steps, int reg,
+  int Broadcast(int reg, TileDims dims);
+  void AddSteps(Level level, TileDims dims, const KernelSteps& steps, int reg,
                 int a, int b, int c);
   // Emits a tile with the values of an affine form. with_columns = false leaves
   // out the column axis, whose part the caller adds elsewhere.
   int EmitIota(const Affine& form, bool with_columns = true);
 
   // --- memory ---
-  StripView MakeView(const Access& access, int element_size, TileShape shape);
+  StripView MakeView(const Access& access, int element_size, TileDims dims);
   void AddView(Level level, const StripView& view) {
     (level == kStep ? program_.step_views : program_.spatial_views)
         .push_back(view);

@@ -19,8 +19,8 @@ constexpr int64_t kTileAlignment = 64;
 }  // namespace
 
 int64_t StripCompiler::SizeOf(const StripRegister& reg) const {
-  const int64_t elements = (reg.shape.rows ? program_.max_rows : 1) *
-                           (reg.shape.columns ? program_.max_columns : 1);
+  const int64_t elements = (reg.dims.rows ? program_.max_rows : 1) *
+                           (reg.dims.columns ? program_.max_columns : 1);
   const int64_t bytes = elements * reg.element_size;
   return RoundUp(bytes, kTileAlignment);
 }

@@ -20,17 +20,17 @@ int LogOfSize(int size) {
 }  // namespace
 
 StripView StripCompiler::MakeView(const Access& access, int element_size,
-                                  TileShape shape) {
+                                  TileDims dims) {
   StripView view;
   view.buffer = access.buffer;
   view.element_size = element_size;
-  view.shape = shape;
+  view.dims = dims;
   view.offset = access.offset.constant * element_size;
   view.coefficients = AddStrides(access.offset, element_size);
   view.row_stride =
       axes_.Coefficient(access.offset, program_.row_axis) * element_size;
   view.column_stride = axes_.Coefficient(access.offset, program_.column_axis);
-  view.reg = AddRegister(StripRegister::kView, shape, element_size);
+  view.reg = AddRegister(StripRegister::kView, dims, element_size);
   return view;
 }
 
@@ -62,20 +62,19 @@ int StripCompiler::EmitAffineLoad(const Access& access, DType type,
   const bool guarded = !access.guards.empty();
   uint32_t mask = MaskOfForm(access.offset);
   for (const Guard& guard : access.guards) mask |= MaskOfForm(guard.form);
-  const TileShape shape = ShapeOfMask(mask);
+  const TileDims dims = DimsOfMask(mask);
   const Level level = LevelOfMask(mask);
   const int storage = DTypeByteSize(type);
-  StripView view = MakeView(access, storage, shape);
+  StripView view = MakeView(access, storage, dims);
   const bool column_ok = view.column_stride == 0 || view.column_stride == 1;
-  const bool row_ok =
-      !shape.rows || shape.columns || view.row_stride == storage;
+  const bool row_ok = !dims.rows || dims.columns || view.row_stride == storage;
   view.in_place = IsUsableInPlace(type) && column_ok && row_ok;
   view.load = HostKernels().load[static_cast<int>(type)];
   if (guarded) AddGuards(access, view);
   if (guarded && !skips) {
     const int size = TileElementSize(type);
     view.default_register = default_register;
-    view.tile_register = AddRegister(StripRegister::kTile, shape, size);
+    view.tile_register = AddRegister(StripRegister::kTile, dims, size);
     view.fill = CopyKernel(size);
     program_.registers[view.reg].element_size = size;
     AddView(level, view);
@@ -87,8 +86,8 @@ int StripCompiler::EmitAffineLoad(const Access& access, DType type,
   }
   AddView(level, view);
   if (view.in_place) return view.reg;
-  const int tile = AddTile(level, shape, TileElementSize(type));
-  AddOp(level, shape, view.load, tile, view.reg);
+  const int tile = AddTile(level, dims, TileElementSize(type));
+  AddOp(level, dims, view.load, tile, view.reg);
   return tile;
 }
 
@@ -145,7 +144,7 @@ StripCompiler::Offsets StripCompiler::EmitOffsets(const Access& access,
         dim.affine ? MaskOfForm(dim.form) : analysis_.AxesOf(dim.index);
   }
   const bool split_columns =
-      may_split_columns && !ShapeOfMask(dynamic_mask).columns;
+      may_split_columns && !DimsOfMask(dynamic_mask).columns;
   if (split_columns)
     result.column_step = axes_.Coefficient(access.offset, program_.column_axis);
   result.reg = EmitIota(access.offset, !split_columns);
@@ -155,9 +154,9 @@ StripCompiler::Offsets StripCompiler::EmitOffsets(const Access& access,
   for (size_t i = 0; i < indices.size(); ++i) {
     const DynamicIndex& dim = access.dynamic[i];
     const Level level = LevelOfMask(mask);
-    const int next = AddTile(level, ShapeOfMask(mask), 8);
+    const int next = AddTile(level, DimsOfMask(mask), 8);
     StripOp& op =
-        AddOp(level, ShapeOfMask(mask), HostKernels().accumulate_index[marks],
+        AddOp(level, DimsOfMask(mask), HostKernels().accumulate_index[marks],
               next, indices[i], result.reg);
     op.immediate[0] = dim.stride;
     op.immediate[1] = dim.extent;
@@ -208,28 +207,27 @@ int StripCompiler::EmitGather(const Access& access,
     otherwise = Emit(instruction.c);
     if (!IsUsableInPlace(type)) {
       const uint32_t c_mask = analysis_.AxesOf(instruction.c);
-      const int raw =
-          AddTile(LevelOfMask(c_mask), ShapeOfMask(c_mask), storage);
-      AddOp(LevelOfMask(c_mask), ShapeOfMask(c_mask),
+      const int raw = AddTile(LevelOfMask(c_mask), DimsOfMask(c_mask), storage);
+      AddOp(LevelOfMask(c_mask), DimsOfMask(c_mask),
             HostKernels().store[static_cast<int>(type)], raw, otherwise);
       otherwise = raw;
     }
   }
   const Level level = LevelOfMask(mask);
-  const TileShape shape = ShapeOfMask(mask);
+  const TileDims dims = DimsOfMask(mask);
   // If the offsets leave out the part of the column axis, they also lack the
   // offset of the tile's first column, which is added to the memory's address
   // here.
   const int memory = EmitRawMemory(
       access.buffer, storage,
       offsets.column_step != 0 ? ColumnPart(access.offset) : Affine());
-  const int raw = AddTile(level, shape, storage);
-  AddOp(level, shape, HostKernels().gather[LogOfSize(storage)], raw, memory,
+  const int raw = AddTile(level, dims, storage);
+  AddOp(level, dims, HostKernels().gather[LogOfSize(storage)], raw, memory,
         offsets.reg, otherwise)
       .immediate[0] = offsets.column_step;
   if (IsUsableInPlace(type)) return raw;
-  const int tile = AddTile(level, shape, TileElementSize(type));
-  AddOp(level, shape, HostKernels().load[static_cast<int>(type)], tile, raw);
+  const int tile = AddTile(level, dims, TileElementSize(type));
+  AddOp(level, dims, HostKernels().load[static_cast<int>(type)], tile, raw);
   return tile;
 }
 
@@ -238,7 +236,7 @@ void StripCompiler::EmitStore(Level level, const StripStore& store, int value) {
   if (!store.access.dynamic.empty() || store.update != Update::kAssign) {
     const Offsets offsets = EmitOffsets(store.access, false, false);
     const int memory = EmitRawMemory(store.access.buffer, storage);
-    StripOp& op = AddOp(level, FullShape(), HostKernels().iota, memory,
+    StripOp& op = AddOp(level, FullDims(), HostKernels().iota, memory,
                         offsets.reg, value);
     StripSpecial& special = AddSpecial(op, StripOp::kScatter);
     special.type = store.type;
@@ -246,11 +244,11 @@ void StripCompiler::EmitStore(Level level, const StripStore& store, int value) {
     special.buffer = store.access.buffer;
     return;
   }
-  StripView view = MakeView(store.access, storage, FullShape());
+  StripView view = MakeView(store.access, storage, FullDims());
   AddView(kPrologue, view);
   if (level == kPrologue && TryDirectStore(view, store.type, value)) return;
   if (level == kPrologue) value = SkipLoad(store.type, value);
-  AddOp(level, FullShape(), HostKernels().store[static_cast<int>(store.type)],
+  AddOp(level, FullDims(), HostKernels().store[static_cast<int>(store.type)],
         view.reg, value);
 }
 
@@ -261,11 +259,11 @@ bool StripCompiler::TryDirectStore(const StripView& view, DType type,
     return false;
   }
   StripOp& last = program_.prologue.back();
-  const TileShape full = FullShape();
+  const TileDims full = FullDims();
   if (last.kind != StripOp::kPlain || last.destination != value ||
       last.a == value || last.b == value || last.c == value ||
       program_.registers[value].kind != StripRegister::kTile ||
-      last.shape.rows != full.rows || last.shape.columns != full.columns ||
+      last.dims.rows != full.rows || last.dims.columns != full.columns ||
       (full.columns && view.column_stride != 1) || Transposes(last)) {
     return false;
   }

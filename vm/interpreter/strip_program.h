@@ -90,7 +90,7 @@ struct LoopAxis {
 };
 
 // The dimensions of the tile (rows, columns) along which a value varies.
-struct TileShape {
+struct TileDims {
   bool rows = false;
   bool columns = false;
 };
@@ -100,7 +100,7 @@ struct TileShape {
 // strip registers.
 struct StripRegister {
   enum Kind : uint8_t { kConstant, kTile, kView } kind = kTile;
-  TileShape shape;
+  TileDims dims;
   // true for a tile that is computed again in each reduction step
   bool step_local = false;
   // true for a tile whose contents stay valid when the loops move to the next
@@ -119,7 +119,7 @@ struct StripView {
   int reg = 0;
   int buffer = 0;
   int element_size = 0;
-  TileShape shape;
+  TileDims dims;
   int64_t offset = 0;         // offset of the first element in the buffer, in
                               // bytes
   int64_t row_stride = 0;     // distance in bytes between the rows of the tile
@@ -194,7 +194,7 @@ struct StripOp {
   int b = 0;
   int c = 0;
   int64_t immediate[2] = {};
-  TileShape shape;  // shape of the tile that is the instruction's result
+  TileDims dims;  // dims of the tile that is the instruction's result
   Kind kind = kPlain;
   int special = -1;  // index in program.specials
 };

@@ -27,8 +27,8 @@ void StripCompiler::CompileCopy() {
   const TileKernel narrow = NarrowingKernel(spec_.stores[0].type);
   if (narrow != nullptr && type != spec_.stores[0].type) {
     const StripRegister from = program_.registers[reg];
-    const int tile = AddTile(kPrologue, from.shape, from.element_size);
-    AddOp(kPrologue, from.shape, narrow, tile, reg);
+    const int tile = AddTile(kPrologue, from.dims, from.element_size);
+    AddOp(kPrologue, from.dims, narrow, tile, reg);
     reg = tile;
   }
   EmitStore(kPrologue, spec_.stores[0], reg);
@@ -44,8 +44,8 @@ void StripCompiler::CompileMap() {
     if (spec_.stores.size() > 1 &&
         program_.registers[reg].kind == StripRegister::kView) {
       const StripRegister from = program_.registers[reg];
-      const int copy = AddTile(kPrologue, from.shape, from.element_size);
-      AddOp(kPrologue, from.shape, CopyKernel(from.element_size), copy, reg);
+      const int copy = AddTile(kPrologue, from.dims, from.element_size);
+      AddOp(kPrologue, from.dims, CopyKernel(from.element_size), copy, reg);
       reg = copy;
     }
     values.push_back(reg);
@@ -90,10 +90,10 @@ void StripCompiler::FindSkip(Register value) {
 
 void StripCompiler::FindTaps(TapKernel kernel, bool single) {
   StripOp& op = program_.step.back();
-  if (program_.step.size() != 1 || !op.shape.columns || kernel == nullptr)
+  if (program_.step.size() != 1 || !op.dims.columns || kernel == nullptr)
     return;
   const auto is_stream = [&](int reg) {
-    return program_.registers[reg].shape.columns &&
+    return program_.registers[reg].dims.columns &&
            program_.registers[reg].kind == StripRegister::kView &&
            reg != op.destination;
   };
@@ -181,7 +181,7 @@ void StripCompiler::CarrySum(int accumulator, DType type) {
       horizontal ? tensor::kSumBlock / 2 : tensor::kSumBlock - kMaxTaps;
   if (steps <= most) return;
   program_.carry_steps = most;
-  const TileShape full = FullShape();
+  const TileDims full = FullDims();
   const int size = TileElementSize(type);
   const int total = AddTile(kInitial, full, size);
   const int rest = AddTile(kInitial, full, size);
@@ -201,7 +201,7 @@ void StripCompiler::CompileReduction() {
   const bool horizontal = program_.mode == StripMode::kHorizontal;
   const int size = TileElementSize(type);
   FindSkip(value);
-  const TileShape full = FullShape();
+  const TileDims full = FullDims();
   // If possible, the memory of the result itself is used as the accumulator.
   const StripStore& store = spec_.stores[0];
   const StripView view = MakeView(store.access, size, full);
@@ -214,7 +214,7 @@ void StripCompiler::CompileReduction() {
   const int identity =
       AddConstant(ReductionIdentity(spec_.combiner, type), size);
   AddOp(kInitial, full, CopyKernel(size), accumulator, identity);
-  const TileShape swept = {full.rows, full.columns || horizontal};
+  const TileDims swept = {full.rows, full.columns || horizontal};
   BeginValues();
   const bool product =
       spec_.combiner == Combiner::kSum && !analysis_.IsHeader(value) &&
@@ -255,7 +255,7 @@ void StripCompiler::CompileReduction() {
 }
 
 void StripCompiler::CompileFold() {
-  const TileShape full = FullShape();
+  const TileDims full = FullDims();
   for (size_t i = 0; i < spec_.values.size(); ++i) {
     const int size = TileElementSize(TypeOf(spec_.values[i]));
     accumulators_.push_back(AddTile(kInitial, full, size));

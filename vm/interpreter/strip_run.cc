@@ -334,10 +334,9 @@ class StripRun {
       if (info.kind != StripRegister::kTile || info.step_local != step_local)
         continue;
       registers_[i].row_stride =
-          info.shape.rows
-              ? info.element_size * (info.shape.columns ? columns : 1)
-              : 0;
-      registers_[i].column_stride = info.shape.columns ? 1 : 0;
+          info.dims.rows ? info.element_size * (info.dims.columns ? columns : 1)
+                         : 0;
+      registers_[i].column_stride = info.dims.columns ? 1 : 0;
     }
   }
 
@@ -457,8 +456,8 @@ class StripRun {
 
   void RefreshGuarded(const StripView& view, char* data, int64_t rows,
                       int64_t columns) {
-    if (!view.shape.rows) rows = 1;
-    if (!view.shape.columns) columns = 1;
+    if (!view.dims.rows) rows = 1;
+    if (!view.dims.columns) columns = 1;
     ClipWindow window = {0, rows, 0, columns};
     ClipToGuards(view, window);
     if (window.empty()) {
@@ -472,8 +471,8 @@ class StripRun {
     }
     const int64_t size = program_.registers[view.tile_register].element_size;
     TileOperand& tile = registers_[view.tile_register];
-    tile.row_stride = view.shape.rows ? size * columns : 0;
-    tile.column_stride = view.shape.columns ? 1 : 0;
+    tile.row_stride = view.dims.rows ? size * columns : 0;
+    tile.column_stride = view.dims.columns ? 1 : 0;
     registers_[view.reg] = tile;
     TileArguments t = {};
     t.destination = {tile.data, size * columns, 1};
@@ -534,9 +533,9 @@ class StripRun {
         CountPoints(kOpsPerQuestion * rows * columns);
         if (stops_) return;
       }
-      const bool vertical = op.shape.rows && !op.shape.columns;
-      t.rows = op.shape.rows && op.shape.columns ? rows : 1;
-      t.columns = op.shape.columns ? columns : (op.shape.rows ? rows : 1);
+      const bool vertical = op.dims.rows && !op.dims.columns;
+      t.rows = op.dims.rows && op.dims.columns ? rows : 1;
+      t.columns = op.dims.columns ? columns : (op.dims.rows ? rows : 1);
       if (!clipped && !vertical) {
         t.destination = registers_[op.destination];
         t.a = registers_[op.a];
