@@ -115,8 +115,8 @@ void ImportWhile(OperationContext& c) {
   request.conditional = true;
   request.carried = TensorsIn(carried);
   request.condition = first[0].tensor.value();
-  const auto turn = [&](graph::Region& region,
-                        const LoopInputs& in) -> LoopOutputs {
+  const auto build_iteration = [&](graph::Region& region,
+                                   const LoopInputs& in) -> LoopOutputs {
     graph::GraphBuilder& builder = region.builder();
     builder.SetOrigin(c.builder().origin());
     LoopOutputs none{
@@ -142,7 +142,7 @@ void ImportWhile(OperationContext& c) {
     return out;
   };
   const std::vector<graph::Value*> results =
-      graph::BuildLoop(c.builder(), request, turn);
+      graph::BuildLoop(c.builder(), request, build_iteration);
   if (c.ok()) SetResults(c, AllWithTensors(carried, c.builder(), results));
 }
 

@@ -222,8 +222,9 @@ Status GraphImporter::ImportFrame(int number, Scope& scope) {
   Scope before = FrameScope(number, scope, nullptr);
   give(before, loop.carried);
   EMBER_ASSIGN_OR_RETURN(loop.condition, holds(before));
-  loop.turn = [&](graph::Region& region, std::vector<Value>& values,
-                  std::map<std::string, Tensor>&, Tensor& proceed) -> Status {
+  loop.build_iteration = [&](graph::Region& region, std::vector<Value>& values,
+                             std::map<std::string, Tensor>&,
+                             Tensor& proceed) -> Status {
     Scope inside = FrameScope(number, scope, &region);
     give(inside, values);
     std::vector<Value> after;

@@ -195,7 +195,7 @@ class GraphImporter {
     std::function<Status(graph::Region& region, std::vector<Value>& values,
                          std::map<std::string, Tensor>& variables,
                          Tensor& proceed)>
-        turn;
+        build_iteration;
     bool assigns = false;
   };
   StatusOr<std::vector<Value>> BuildLoop(Loop& loop, Scope& scope);

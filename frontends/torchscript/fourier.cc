@@ -382,8 +382,8 @@ Value Stft(Call& c, bool is_centered, const std::string& mode) {
                                          points, bins, /*inverse=*/false);
   if (c.flag("normalized")) y = Divided(c, y, points, Norm::kRoot);
   const auto arranged = [&](const Tensor& part) {
-    const Tensor turned = ops::Transpose(part, {0, 2, 1});
-    return is_batched ? turned : ops::Squeeze(turned, {0});
+    const Tensor transposed = ops::Transpose(part, {0, 2, 1});
+    return is_batched ? transposed : ops::Squeeze(transposed, {0});
   };
   if (!c.ok()) return {};
   const Value complex = Complex(c, arranged(y.real), arranged(y.imaginary));

@@ -185,18 +185,18 @@ Tensor Cholesky(Call& c) {
     const Tensor unit = ops::Select(ops::Less(row, static_cast<double>(k)),
                                     column.Like(0), column / ops::Sqrt(pivot));
     columns.push_back(unit);
-    std::vector<int64_t> turned = AllAxes(unit);
-    std::swap(turned[static_cast<size_t>(last)],
-              turned[static_cast<size_t>(row_axis)]);
-    rest = rest - unit * ops::Transpose(unit, turned);
+    std::vector<int64_t> transposed = AllAxes(unit);
+    std::swap(transposed[static_cast<size_t>(last)],
+              transposed[static_cast<size_t>(row_axis)]);
+    rest = rest - unit * ops::Transpose(unit, transposed);
   }
   if (!c.ok() || columns.empty()) return rest;
   const Tensor lower = Concat(columns, last);
   if (!c.flag("upper")) return lower;
-  std::vector<int64_t> turned = AllAxes(lower);
-  std::swap(turned[static_cast<size_t>(last)],
-            turned[static_cast<size_t>(row_axis)]);
-  return ops::Transpose(lower, turned);
+  std::vector<int64_t> transposed = AllAxes(lower);
+  std::swap(transposed[static_cast<size_t>(last)],
+            transposed[static_cast<size_t>(row_axis)]);
+  return ops::Transpose(lower, transposed);
 }
 
 Tensor MatrixPower(Call& c) {

@@ -129,11 +129,12 @@ class BarrierPlanner {
         if (!store.is_async || rings_.LoopOf(store.buffer) != variable)
           continue;
         Flight& flight = flights_[store.buffer];
-        const auto turn = rings_.TurnOf(store.buffer, store.indices[0]);
-        const bool is_known = turn && turn->variable == variable;
+        const auto ring_index =
+            rings_.RingIndexOf(store.buffer, store.indices[0]);
+        const bool is_known = ring_index && ring_index->variable == variable;
         const int64_t later = awaits_[variable] == 0 ? 0 : 1;
         const std::optional<int64_t> ahead =
-            is_known ? std::optional(turn->offset - later) : std::nullopt;
+            is_known ? std::optional(ring_index->offset - later) : std::nullopt;
         if (flight.is_stored && flight.ahead != ahead) {
           flight.ahead = std::nullopt;
         } else {
@@ -221,17 +222,17 @@ class BarrierPlanner {
       accesses.by_all.reads.back() = 1;
       accesses.by_all.writes.back() = 1;
     }
-    if (memory_.in_flight.contains(&statement)) ReadInNextTurn(accesses);
+    if (memory_.in_flight.contains(&statement)) ReadInNextIteration(accesses);
     return accesses;
   }
 
   // Adds the reads of the innermost loop's previous iteration to those of the
   // current one, because its products may still be running.
-  void ReadInNextTurn(Accesses& accesses) const {
+  void ReadInNextIteration(Accesses& accesses) const {
     for (uint32_t i = 0; i < nest_.buffers.size(); ++i) {
       if (rings_.LoopOf(i) != around_.back()) continue;
       RingSlots& reads = accesses.by_all.reads[i];
-      reads |= Turned(reads, rings_.CountOf(i));
+      reads |= InNextIteration(reads, rings_.CountOf(i));
     }
   }
 
@@ -239,7 +240,8 @@ class BarrierPlanner {
 
   bool MayBeOneMemory(size_t a, size_t b) const {
     if (std::max(a, b) == nest_.buffers.size()) return false;
-    if (!memory_.ranges.empty() && memory_.ranges[a].Meets(memory_.ranges[b]))
+    if (!memory_.ranges.empty() &&
+        memory_.ranges[a].Overlaps(memory_.ranges[b]))
       return true;
     return loops::MayShareMemory(nest_, static_cast<uint32_t>(a),
                                  static_cast<uint32_t>(b));
@@ -299,7 +301,7 @@ class BarrierPlanner {
         pending.Add(Awaited(statement));
         continue;
       }
-      if (const auto first = AccessesToMeetBefore(statement, pending)) {
+      if (const auto first = AccessesToSynchronizeBefore(statement, pending)) {
         NoteCoherent(pending, *first);
         result_.before.insert(&statement);
         pending = Accesses(nest_.buffers.size());
@@ -317,10 +319,10 @@ class BarrierPlanner {
 
   // Returns a value if a barrier belongs before the branch or loop rather than
   // in it: the accesses that may follow that barrier, before the next one.
-  std::optional<Accesses> AccessesToMeetBefore(const Statement& statement,
-                                               const Accesses& pending) {
+  std::optional<Accesses> AccessesToSynchronizeBefore(
+      const Statement& statement, const Accesses& pending) {
     if (statement.kind == Statement::Kind::kFor)
-      return AccessesOfLoopToMeetBefore(statement, pending);
+      return AccessesOfLoopToSynchronizeBefore(statement, pending);
     const Statement* first = &statement;
     while (!IsInvocationLoop(*first)) {
       const bool is_loop = first->kind == Statement::Kind::kFor;
@@ -340,8 +342,8 @@ class BarrierPlanner {
   // This plans the loop twice, with and without those accesses. Inner loops are
   // then not planned twice again, because deep nests would take exponential
   // time.
-  std::optional<Accesses> AccessesOfLoopToMeetBefore(const Statement& loop,
-                                                     const Accesses& pending) {
+  std::optional<Accesses> AccessesOfLoopToSynchronizeBefore(
+      const Statement& loop, const Accesses& pending) {
     const Accesses none(nest_.buffers.size());
     if (looks_ || pending == none) return std::nullopt;
     looks_ = true;
@@ -374,7 +376,7 @@ class BarrierPlanner {
       const Accesses begin = pending;
       Plan(loop.body, pending);
       Accesses next = pending;
-      ForEachTurning(loop.variable, next, Turned);
+      ForEachRingOf(loop.variable, next, InNextIteration);
       next.Add(begin);
       if (next == begin) break;
       pending = std::move(next);
@@ -382,13 +384,13 @@ class BarrierPlanner {
     around_.pop_back();
     // The loop's last iteration is not known, so after the loop an access may
     // have been to any slot of the ring.
-    ForEachTurning(loop.variable, pending,
-                   [](RingSlots slots, int count) -> RingSlots {
-                     return slots == 0 ? 0 : AllRingSlots(count);
-                   });
-    const auto turns =
+    ForEachRingOf(loop.variable, pending,
+                  [](RingSlots slots, int count) -> RingSlots {
+                    return slots == 0 ? 0 : AllRingSlots(count);
+                  });
+    const auto iterations =
         nest_.pool.IntegerConstant(loops::ExtentOf(nest_.pool, loop.variable));
-    if (turns.value_or(0) < 1) pending.Add(skipped);
+    if (iterations.value_or(0) < 1) pending.Add(skipped);
   }
 
   // Adds to `pending` what an iteration of the ring's loop leaves for the next
@@ -399,7 +401,7 @@ class BarrierPlanner {
     const Barriers known = result_;
     Accesses left = pending;
     Plan(loop.body, left);
-    ForEachTurning(loop.variable, left, Turned);
+    ForEachRingOf(loop.variable, left, InNextIteration);
     pending.Add(left);
     result_ = known;
   }
@@ -407,8 +409,8 @@ class BarrierPlanner {
   // Applies `change` to the slots that `accesses` has of each buffer that is a
   // ring of the loop with this variable.
   template <typename Change>
-  void ForEachTurning(NodeId variable, Accesses& accesses,
-                      Change&& change) const {
+  void ForEachRingOf(NodeId variable, Accesses& accesses,
+                     Change&& change) const {
     for (uint32_t i = 0; i < nest_.buffers.size(); ++i) {
       if (rings_.LoopOf(i) != variable) continue;
       const auto of_buffer = [&](RingSlots slots) {

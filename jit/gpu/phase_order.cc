@@ -176,7 +176,7 @@ class OrderPlanner {
     for (const WarpRoles::Ring& ring : plan_.roles->rings) {
       for (const uint32_t buffer : ring.buffers) {
         for (size_t i = 0; i < plan_.places.size(); ++i) {
-          if (i != buffer && memory_.ranges[i].Meets(memory_.ranges[buffer]))
+          if (i != buffer && memory_.ranges[i].Overlaps(memory_.ranges[buffer]))
             return;
         }
       }
@@ -188,10 +188,10 @@ class OrderPlanner {
                            (plan_.shared_bytes + kReservedBytes);
     const int64_t workgroups =
         device_.processors * std::max<int64_t>(blocks, 1);
-    const NodeId turns =
+    const NodeId iterations =
         loops::ExtentOf(nest_.pool, plan_.roles->loop->variable);
-    if (!tensor::DependsOn(nest_.pool, turns, phase_.task) ||
-        HaveEqualShares(nest_.pool, turns, phase_.task, workgroups)) {
+    if (!tensor::DependsOn(nest_.pool, iterations, phase_.task) ||
+        HaveEqualShares(nest_.pool, iterations, phase_.task, workgroups)) {
       plan_.most_workgroups = workgroups;
     }
   }

@@ -522,7 +522,7 @@ class PhasePlanner {
   }
 
   bool MustBeApart(size_t i, size_t other) const {
-    return lifetimes_.MayMeet(i, other) ||
+    return lifetimes_.MayOverlap(i, other) ||
            (barriers_apart_ &&
             !lifetimes_.HaveBarriersBetween(i, other, *barriers_apart_));
   }

@@ -137,13 +137,15 @@ class Finder {
                 NodeId variable, const Factors& factors) const {
     for (const auto& [factor, read] : factors) {
       if (factor != buffer) {
-        if (memory_.ranges[factor].Meets(memory_.ranges[buffer])) return false;
+        if (memory_.ranges[factor].Overlaps(memory_.ranges[buffer]))
+          return false;
         continue;
       }
       if (rings_.LoopOf(buffer) != variable) return false;
       // The slots that are read by the products of this iteration and by those
       // of the previous iteration.
-      const RingSlots in_use = read | Turned(read, rings_.CountOf(buffer));
+      const RingSlots in_use =
+          read | InNextIteration(read, rings_.CountOf(buffer));
       if ((rings_.RingSlotsOf(buffer, indices, around_) & in_use) != 0)
         return false;
     }

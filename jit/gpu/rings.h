@@ -38,13 +38,13 @@ constexpr RingSlots AllRingSlots(int count) {
 }
 
 // Returns the bits that mean the same slots in the loop's next iteration.
-constexpr RingSlots Turned(RingSlots slots, int count) {
+constexpr RingSlots InNextIteration(RingSlots slots, int count) {
   return static_cast<RingSlots>((slots >> 1) | ((slots & 1) << (count - 1)));
 }
 
 // The slot that the first index of an access selects, relative to the iteration
 // of a loop.
-struct Turn {
+struct RingIndex {
   // Variable of that loop; empty: the slot is constant.
   std::optional<loops::NodeId> variable;
   // number of the slot, or its distance from the iteration, in 0..count-1
@@ -74,7 +74,8 @@ class Rings {
                         std::span<const loops::NodeId> around) const;
   // Returns the slot that the index means, relative to the iteration of a loop;
   // nothing if the index is not (k + c) mod n.
-  std::optional<Turn> TurnOf(uint32_t buffer, loops::NodeId index) const;
+  std::optional<RingIndex> RingIndexOf(uint32_t buffer,
+                                       loops::NodeId index) const;
 
  private:
   int CountSlots(uint32_t buffer) const;

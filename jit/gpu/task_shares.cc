@@ -28,11 +28,12 @@ namespace {
 constexpr int64_t kMaxTasks = 1 << 14;
 
 // Evaluates an integer expression of one variable.
-class Turns {
+class IterationCount {
  public:
-  Turns(const tensor::ExpressionPool& pool, NodeId turns, NodeId task)
+  IterationCount(const tensor::ExpressionPool& pool, NodeId iterations,
+                 NodeId task)
       : pool_(pool), task_(task) {
-    nodes_ = loops::NodesUnder(pool, std::array{turns});
+    nodes_ = loops::NodesUnder(pool, std::array{iterations});
     values_.resize(nodes_.size());
     for (size_t i = 0; i < nodes_.size(); ++i) positions_[nodes_[i]] = i;
   }
@@ -77,15 +78,15 @@ class Turns {
 
 }  // namespace
 
-bool HaveEqualShares(const tensor::ExpressionPool& pool, NodeId turns,
+bool HaveEqualShares(const tensor::ExpressionPool& pool, NodeId iterations,
                      NodeId task, int64_t workgroups) {
   const auto tasks = pool.IntegerConstant(loops::ExtentOf(pool, task));
   if (!tasks || *tasks > kMaxTasks || workgroups < 1) return false;
-  Turns turns_of(pool, turns, task);
+  IterationCount count_of(pool, iterations, task);
   std::vector<int64_t> shares(static_cast<size_t>(workgroups));
   int64_t all = 0;
   for (int64_t i = 0; i < *tasks; ++i) {
-    const std::optional<int64_t> count = turns_of.Of(i);
+    const std::optional<int64_t> count = count_of.Of(i);
     if (!count) return false;
     shares[static_cast<size_t>(i % workgroups)] += *count;
     all += *count;

@@ -134,7 +134,7 @@ class PhaseEmitter final : public BlockEmitter {
     ++barriers_;
     matrices_.Await();
     if (plan_.HasProducerWarp())
-      EmitMeet(b_, kConsumers, plan_.invocations);
+      EmitSynchronize(b_, kConsumers, plan_.invocations);
     else
       b_.CreateIntrinsic(llvm::Intrinsic::nvvm_barrier0, {}, {});
   }
@@ -166,7 +166,7 @@ class PhaseEmitter final : public BlockEmitter {
   bool is_producer_ = false;
   int64_t depth_ = 0;
   // the value of `depth_` in the loop of plan_.roles
-  int64_t depth_of_turns_ = 0;
+  int64_t depth_of_iterations_ = 0;
 };
 
 // True if the current role leaves the statement out. The producer keeps the
@@ -202,8 +202,8 @@ void PhaseEmitter::AfterStatement(const Statement& statement) {
 // iteration, so the slots that they read are released.
 void PhaseEmitter::LeaveBody() {
   matrices_.LeaveBody();
-  if (ring_barriers_ && depth_ == depth_of_turns_)
-    ring_barriers_->LeaveTurn(matrices_.lane());
+  if (ring_barriers_ && depth_ == depth_of_iterations_)
+    ring_barriers_->LeaveIteration(matrices_.lane());
   --depth_;
 }
 
@@ -304,8 +304,8 @@ void PhaseEmitter::EmitTasks(const loops::Phase& phase, Value* first,
   EmitBlock(phase.body);
   // A barrier is needed since the next task uses the workgroup's memory again.
   const bool goes_on = plan_.most_workgroups != 0;
-  const bool meets = plan_.parts > 1 || !plan_.barriers.empty();
-  if (!is_producer_ && goes_on && meets) EmitBarrier();
+  const bool synchronizes = plan_.parts > 1 || !plan_.barriers.empty();
+  if (!is_producer_ && goes_on && synchronizes) EmitBarrier();
   LeaveBody();
   expressions_.scopes().Leave();
   if (goes_on) {
@@ -440,7 +440,7 @@ void PhaseEmitter::EmitSubgroups(const Statement& statement) {
       return RingSlotOf(index);
     };
     if (ring_barriers_ && ring_barriers_->BeforeReader(statement, ring_slot_of))
-      depth_of_turns_ = depth_;
+      depth_of_iterations_ = depth_;
     expressions_.scopes().EnterBound(statement.variable, matrices_.warp());
     EmitBlock(statement.body);
     expressions_.scopes().Leave();

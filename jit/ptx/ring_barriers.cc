@@ -126,7 +126,7 @@ void RingBarriers::AfterReader(const loops::Statement& reader,
   }
 }
 
-void RingBarriers::LeaveTurn(Value* lane) {
+void RingBarriers::LeaveIteration(Value* lane) {
   for (size_t i = 0; i < variables_.size(); ++i) {
     Value* const slot = std::exchange(variables_[i].slot, nullptr);
     if (slot == nullptr) continue;

@@ -68,11 +68,11 @@ class RingBarriers {
   // Emits the warp's signal that the slot is empty.
   void AfterReader(const loops::Statement& reader,
                    const RingSlotOf& ring_slot_of, llvm::Value* lane);
-  // LeaveTurn must be called at the end of an iteration whose products stay in
-  // flight. By then the products of the previous iteration have ended, so the
-  // code signals that the slots that they read are empty. LeaveLoop, called
-  // after the loop, does the same for the last iteration.
-  void LeaveTurn(llvm::Value* lane);
+  // LeaveIteration must be called at the end of an iteration whose products
+  // stay in flight. By then the products of the previous iteration have ended,
+  // so the code signals that the slots that they read are empty. LeaveLoop,
+  // called after the loop, does the same for the last iteration.
+  void LeaveIteration(llvm::Value* lane);
   void LeaveLoop(llvm::Value* lane);
 
  private:

@@ -44,7 +44,7 @@ GridEmulator::GridEmulator(const GridLaunch& launch, const FindMemory& memory,
   threads_.resize(thread_count_);
   // If the kernel's threads never synchronise, they run one after another on a
   // single stack.
-  const size_t stacks = launch.kernel.meets ? thread_count_ : 1;
+  const size_t stacks = launch.kernel.has_barriers ? thread_count_ : 1;
   while (fibers_.size() < stacks) fibers_.emplace_back(kStackBytes);
 }
 
@@ -59,7 +59,7 @@ std::string GridEmulator::Run() {
     copy_barriers_.BeginBlock();
     unordered_.BeginBlock();
     wide_products_.clear();
-    launch_.kernel.meets ? RunTogether() : RunOneByOne();
+    launch_.kernel.has_barriers ? RunTogether() : RunOneByOne();
   }
   if (problem_.empty()) return "";
   return Concat({"kernel ", launch_.kernel.name, ", block ",
@@ -103,7 +103,7 @@ void GridEmulator::RunTogether() {
     }
     if (all_are_done || !problem_.empty()) return;
     if (any_ran) continue;
-    if (!ReleaseWarps() && !ReleaseMeetings() && !ReleasePhases() &&
+    if (!ReleaseWarps() && !ReleaseNumberedBarriers() && !ReleasePhases() &&
         !ReleaseBarrier()) {
       return;
     }
@@ -149,11 +149,11 @@ bool GridEmulator::ReleaseBarrier() {
   }
   for (Thread& thread : threads_) thread.state = State::kRuns;
   races_.Barrier();
-  unordered_.MeetAll();
+  unordered_.SynchronizeAll();
   return true;
 }
 
-bool GridEmulator::ReleaseMeetings() {
+bool GridEmulator::ReleaseNumberedBarriers() {
   std::map<uint32_t, std::vector<uint32_t>> waiting;
   for (uint32_t i = 0; i < thread_count_; ++i) {
     const Thread& thread = threads_[i];
@@ -165,9 +165,9 @@ bool GridEmulator::ReleaseMeetings() {
     if (threads.size() < threads_[threads[0]].barrier_threads) continue;
     for (const uint32_t number : threads) {
       threads_[number].state = State::kRuns;
-      unordered_.Meet(number);
+      unordered_.Synchronize(number);
     }
-    races_.Meet(threads);
+    races_.Synchronize(threads);
     any = true;
   }
   return any;

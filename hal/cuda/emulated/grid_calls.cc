@@ -24,7 +24,7 @@ constexpr uint32_t kNamedBarriers = 16;
 void GridEmulator::Barrier(GridThread* thread) {
   GridEmulator& emulator = Of(thread);
   const uint32_t number = emulator.NumberOf(*thread);
-  if (!emulator.launch_.kernel.meets)
+  if (!emulator.launch_.kernel.has_barriers)
     return emulator.Fail(number, "a barrier in a kernel that has none");
   emulator.threads_[number].state = State::kAtBarrier;
   emulator.threads_[number].barrier_threads = 0;
@@ -49,10 +49,11 @@ float GridEmulator::PowerOfTwo(GridThread*, float x) {
   }
 }
 
-void GridEmulator::Meet(GridThread* seen, uint32_t barrier, uint32_t threads) {
+void GridEmulator::Synchronize(GridThread* seen, uint32_t barrier,
+                               uint32_t threads) {
   GridEmulator& emulator = Of(seen);
   const uint32_t number = emulator.NumberOf(*seen);
-  if (!emulator.launch_.kernel.meets || barrier == 0 ||
+  if (!emulator.launch_.kernel.has_barriers || barrier == 0 ||
       barrier >= kNamedBarriers || threads == 0 ||
       threads % kWarpThreads != 0) {
     return emulator.Fail(number,
@@ -96,7 +97,7 @@ void GridEmulator::AwaitPhase(GridThread* seen, void* barrier,
                               uint32_t parity) {
   GridEmulator& emulator = Of(seen);
   const uint32_t number = emulator.NumberOf(*seen);
-  if (!emulator.launch_.kernel.meets)
+  if (!emulator.launch_.kernel.has_barriers)
     return emulator.Fail(number, "waits in a kernel that does not");
   Thread& thread = emulator.threads_[number];
   thread.copy_barrier = emulator.OffsetOf(number, barrier);
@@ -127,9 +128,9 @@ void GridEmulator::CopyBox(GridThread* seen, const void* map_bytes,
   ++emulator.statistics_.box_copies;
 }
 
-void GridEmulator::MeetWarp(uint32_t number, uint32_t mask) {
+void GridEmulator::SynchronizeWarp(uint32_t number, uint32_t mask) {
   Thread& thread = threads_[number];
-  ++thread.meetings;
+  ++thread.synchronizations;
   thread.mask = mask;
   thread.state = State::kWithWarp;
   FiberOf(number).Pause();
@@ -137,7 +138,7 @@ void GridEmulator::MeetWarp(uint32_t number, uint32_t mask) {
 
 uint32_t GridEmulator::WholeWarpOf(uint32_t number, const char* what) {
   const uint32_t first = number - number % kWarpThreads;
-  if (!launch_.kernel.meets || first + kWarpThreads > thread_count_)
+  if (!launch_.kernel.has_barriers || first + kWarpThreads > thread_count_)
     Fail(number, Concat({what, " without a whole warp"}));
   return first;
 }
@@ -180,12 +181,12 @@ uint32_t GridEmulator::Shuffle(GridThread* seen, uint32_t mode, uint32_t mask,
                                uint32_t value, uint32_t b, uint32_t c) {
   GridEmulator& emulator = Of(seen);
   const uint32_t number = emulator.NumberOf(*seen);
-  if (!emulator.launch_.kernel.meets)
+  if (!emulator.launch_.kernel.has_barriers)
     emulator.Fail(number, "a shuffle in a kernel that has none");
   Thread& thread = emulator.threads_[number];
-  const uint32_t turn = thread.meetings % 2;
-  thread.brought[turn].value = value;
-  emulator.MeetWarp(number, mask);
+  const uint32_t parity = thread.synchronizations % 2;
+  thread.brought[parity].value = value;
+  emulator.SynchronizeWarp(number, mask);
   const uint32_t lane = number % kWarpThreads;
   const uint32_t from =
       LaneToShuffle(static_cast<ShuffleMode>(mode), lane, b, c);
@@ -193,7 +194,7 @@ uint32_t GridEmulator::Shuffle(GridThread* seen, uint32_t mode, uint32_t mask,
   if (other >= emulator.thread_count_ || (mask >> from & 1) == 0)
     emulator.Fail(number, Concat({"shuffles with lane ", from,
                                   ", which does not take part"}));
-  return emulator.threads_[other].brought[turn].value;
+  return emulator.threads_[other].brought[parity].value;
 }
 
 void GridEmulator::Access(GridThread* thread, const void* pointer,

@@ -81,7 +81,7 @@ class GridEmulator {
                                      // the warp loads
     };
     std::array<Brought, 2> brought = {};
-    uint32_t meetings = 0;
+    uint32_t synchronizations = 0;
     uint32_t mask = 0;
     // The barrier at which the thread waits, and the number of threads that
     // must wait there; 0 means all threads of the block.
@@ -110,7 +110,7 @@ class GridEmulator {
                (thread.thread[1] + launch_.threads[1] * thread.thread[2]);
   }
   Fiber& FiberOf(uint32_t number) {
-    return fibers_[launch_.kernel.meets ? number : 0];
+    return fibers_[launch_.kernel.has_barriers ? number : 0];
   }
 
   void StartThread(uint32_t number);
@@ -126,7 +126,7 @@ class GridEmulator {
 
   // Releases the threads at each numbered barrier at which the required number
   // of threads wait.
-  bool ReleaseMeetings();
+  bool ReleaseNumberedBarriers();
 
   // Ends phases of copy barriers and releases the threads that wait for them:
   // phases that are over, and phases that wait only for copies that have begun,
@@ -139,7 +139,7 @@ class GridEmulator {
 
   // --- the functions that kernels call (GridFunctions) ---
   static void Barrier(GridThread* thread);
-  static void Meet(GridThread* seen, uint32_t barrier, uint32_t threads);
+  static void Synchronize(GridThread* seen, uint32_t barrier, uint32_t threads);
 
   // --- copy barriers
   uint64_t OffsetOf(uint32_t number, const void* pointer);
@@ -152,7 +152,7 @@ class GridEmulator {
 
   // Makes the thread wait until all threads of its warp that the mask selects
   // have arrived.
-  void MeetWarp(uint32_t number, uint32_t mask);
+  void SynchronizeWarp(uint32_t number, uint32_t mask);
 
   // Returns the number of the first thread of the warp of thread `number`,
   // which must be a whole warp. `what` names the operation in the error
@@ -222,7 +222,7 @@ class GridEmulator {
       Barrier,        Shuffle,        Multiply,      MultiplyWide,
       MultiplyShared, CommitProducts, AwaitProducts, LoadMatrices,
       CopyAsync,      CommitCopies,   AwaitCopies,   Access,
-      OrderStores,    PowerOfTwo,     Meet,          MakeCopyBarrier,
+      OrderStores,    PowerOfTwo,     Synchronize,   MakeCopyBarrier,
       Arrive,         AwaitPhase,     CopyBox};
 
   const GridLaunch& launch_;

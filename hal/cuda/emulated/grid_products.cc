@@ -29,12 +29,12 @@ void GridEmulator::Multiply(GridThread* seen, uint32_t packed,
   EMBER_CHECK(count <= kMaxOperands)
       << "a product of " << count << " registers";
   Thread& thread = emulator.threads_[number];
-  const uint32_t turn = thread.meetings % 2;
-  std::copy_n(operands, count, thread.brought[turn].operands.begin());
-  emulator.MeetWarp(number, UINT32_MAX);
+  const uint32_t parity = thread.synchronizations % 2;
+  std::copy_n(operands, count, thread.brought[parity].operands.begin());
+  emulator.SynchronizeWarp(number, UINT32_MAX);
   std::array<const WarpOperands*, kWarpThreads> all;
   for (uint32_t lane = 0; lane < kWarpThreads; ++lane)
-    all[lane] = &emulator.threads_[first + lane].brought[turn].operands;
+    all[lane] = &emulator.threads_[first + lane].brought[parity].operands;
   MultiplyLane(product, all, number - first, result);
   if (number == first) ++emulator.statistics_.products;
 }
@@ -52,12 +52,13 @@ void GridEmulator::MultiplyWide(GridThread* seen, uint32_t packed,
   emulator.CheckGroup(number, nullptr, b);
   const WarpProduct product = WarpProduct::Unpack(packed);
   Thread& thread = emulator.threads_[number];
-  const uint32_t turn = thread.meetings % 2;
-  std::copy_n(a, product.RegistersOfA(), thread.brought[turn].operands.begin());
-  emulator.MeetWarp(number, UINT32_MAX);
+  const uint32_t parity = thread.synchronizations % 2;
+  std::copy_n(a, product.RegistersOfA(),
+              thread.brought[parity].operands.begin());
+  emulator.SynchronizeWarp(number, UINT32_MAX);
   std::array<const WarpOperands*, kWarpThreads> all;
   for (uint32_t lane = 0; lane < kWarpThreads; ++lane)
-    all[lane] = &emulator.threads_[first + lane].brought[turn].operands;
+    all[lane] = &emulator.threads_[first + lane].brought[parity].operands;
   const SharedMatrix matrix =
       emulator.MatrixAt(b, descriptor, is_transposed, product.b);
   emulator.BeginMatrix(number, matrix, product.depth, columns);
@@ -77,7 +78,7 @@ void GridEmulator::MultiplyShared(GridThread* seen, uint32_t packed,
   const uint32_t group = number - number % kWarpGroupThreads;
   emulator.CheckGroup(number, a, b);
   const WarpProduct product = WarpProduct::Unpack(packed);
-  emulator.MeetWarp(number, UINT32_MAX);
+  emulator.SynchronizeWarp(number, UINT32_MAX);
   const SharedMatrix rows =
       emulator.MatrixAt(a, a_descriptor, is_a_transposed, product.a);
   const SharedMatrix matrix =
@@ -160,12 +161,12 @@ void GridEmulator::AwaitProducts(GridThread* seen, uint32_t groups) {
   if (!emulator.copy_barriers_.Any()) return;
   const uint32_t number = emulator.NumberOf(*seen);
   const uint32_t first = emulator.WholeWarpOf(number, "waits for products");
-  emulator.MeetWarp(number, UINT32_MAX);
+  emulator.SynchronizeWarp(number, UINT32_MAX);
   if (number != first) return;
   std::array<uint32_t, kWarpThreads> warp;
   for (uint32_t lane = 0; lane < kWarpThreads; ++lane)
     warp[lane] = first + lane;
-  emulator.races_.Meet(warp);
+  emulator.races_.Synchronize(warp);
 }
 
 void GridEmulator::OrderStores(GridThread* seen) {
@@ -179,13 +180,13 @@ void GridEmulator::LoadMatrices(GridThread* seen, uint32_t count,
   const uint32_t number = emulator.NumberOf(*seen);
   const uint32_t first = emulator.WholeWarpOf(number, "loads matrices");
   Thread& thread = emulator.threads_[number];
-  const uint32_t turn = thread.meetings % 2;
-  thread.brought[turn].row = static_cast<const uint8_t*>(row);
+  const uint32_t parity = thread.synchronizations % 2;
+  thread.brought[parity].row = static_cast<const uint8_t*>(row);
   if (number - first < 8 * count) emulator.CheckRow(*seen, number, row);
-  emulator.MeetWarp(number, UINT32_MAX);
+  emulator.SynchronizeWarp(number, UINT32_MAX);
   std::array<const uint8_t*, kWarpThreads> rows;
   for (uint32_t lane = 0; lane < kWarpThreads; ++lane)
-    rows[lane] = emulator.threads_[first + lane].brought[turn].row;
+    rows[lane] = emulator.threads_[first + lane].brought[parity].row;
   for (uint32_t i = 0; i < count; ++i)
     result[i] = LoadedRegister(rows, i, is_transposed != 0, number - first);
   if (number == first) emulator.CountPasses(rows, count);

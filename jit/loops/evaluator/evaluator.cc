@@ -91,7 +91,7 @@ class Evaluator {
         parameters_(parameters),
         backwards_(options.backwards),
         refuse_races_(options.refuse_races),
-        meetings_(options.meetings),
+        barriers_(options.barriers),
         random_(options.seed) {}
 
   Status Run(std::span<void* const> buffers) {
@@ -316,7 +316,7 @@ class Evaluator {
   // --- races ---
 
   Status NoteAccess(uint32_t buffer, int64_t position, bool stores) {
-    const bool notes = refuse_races_ || meets_;
+    const bool notes = refuse_races_ || has_barriers_;
     if (!notes || task_ < 0) return OkStatus();
     const MemoryScope scope = nest_.buffers[buffer].scope;
     if (scope == MemoryScope::kRegister) return OkStatus();
@@ -330,15 +330,15 @@ class Evaluator {
                   position, " is accessed by ", what, " ", agent, " and ",
                   other, " at once, and stored to"}));
     };
-    if (meets_) {
+    if (has_barriers_) {
       const bool is_own = invocation_ >= 0 && !(combines_ && stores);
       const int64_t first = is_own ? invocation_ : 0;
       const char* const what = "invocations that have not synchronised,";
-      EMBER_RETURN_IF_ERROR(note(since_meeting_, first, what));
+      EMBER_RETURN_IF_ERROR(note(since_barrier_, first, what));
       // Outside of invocation loops every invocation performs the access.
       // Recording two of them is enough to detect a race.
       if (invocation_ < 0 && !stores)
-        EMBER_RETURN_IF_ERROR(note(since_meeting_, 1, what));
+        EMBER_RETURN_IF_ERROR(note(since_barrier_, 1, what));
     }
     if (!refuse_races_) return OkStatus();
     if (scope != MemoryScope::kTask)
@@ -355,11 +355,11 @@ class Evaluator {
         Evaluate(ExtentOf(nest_.pool, phase.task), NoLoops(), tasks));
     const int64_t count = static_cast<int64_t>(tasks[0]);
     by_tasks_.Begin();
-    meets_ = meetings_ != nullptr && HasInvocationLoop(phase.body);
+    has_barriers_ = barriers_ != nullptr && HasInvocationLoop(phase.body);
     for (int64_t i = 0; i < count; ++i) {
       const int64_t task = backwards_ ? count - 1 - i : i;
       task_ = task;
-      since_meeting_.Begin();
+      since_barrier_.Begin();
       begun_.clear();
       on_their_way_.clear();
       for (size_t buffer = 0; buffer < nest_.buffers.size(); ++buffer) {
@@ -377,7 +377,8 @@ class Evaluator {
 
   Status RunBlock(const Block& block, const Lanes& lanes) {
     for (const Statement& statement : block) {
-      if (meets_ && meetings_->contains(&statement)) since_meeting_.Begin();
+      if (has_barriers_ && barriers_->contains(&statement))
+        since_barrier_.Begin();
       EMBER_RETURN_IF_ERROR(RunStatement(statement, lanes));
     }
     return OkStatus();
@@ -517,7 +518,7 @@ class Evaluator {
     while (static_cast<int64_t>(on_their_way_.size()) > groups) {
       for (const AsyncStore& late : on_their_way_.front()) {
         invocation_ = late.invocation;
-        if (meets_) {
+        if (has_barriers_) {
           EMBER_RETURN_IF_ERROR(
               NoteAccess(late.store->buffer, late.position, true));
         }
@@ -563,9 +564,9 @@ class Evaluator {
   const std::span<const int64_t> parameters_;
   const bool backwards_;
   const bool refuse_races_;
-  const std::unordered_set<const Statement*>* const meetings_;
-  bool meets_ = false;  // true if the phase has invocation loops
-  int64_t task_ = -1;   // number of the running task, or -1
+  const std::unordered_set<const Statement*>* const barriers_;
+  bool has_barriers_ = false;  // true if the phase has invocation loops
+  int64_t task_ = -1;          // number of the running task, or -1
   // The running value of the surrounding invocation loop, or -1.
   int64_t invocation_ = -1;
   // true if the invocations update one element together
@@ -582,7 +583,7 @@ class Evaluator {
   std::deque<std::vector<AsyncStore>> on_their_way_;
   AccessLog by_tasks_;
   AccessLog by_invocations_;
-  AccessLog since_meeting_;
+  AccessLog since_barrier_;
   std::vector<std::vector<int64_t>> extents_;  // extents of each buffer
   std::vector<void*> memory_;                  // memory of each buffer
   // Memory of buffers that are neither inputs nor outputs. Key: the buffer.
