@@ -8,17 +8,17 @@
 namespace ember::compiler {
 namespace {
 
-const Stage* FindStage(std::string_view name) {
-  for (const Stage& stage : Pipeline()) {
-    if (stage.name == name) return &stage;
+const PipelineStep* FindStep(std::string_view name) {
+  for (const PipelineStep& step : Pipeline()) {
+    if (step.name == name) return &step;
   }
   return nullptr;
 }
 
 Status CheckPassNames(const CompileOptions& options) {
   for (const std::string& name : options.disabled_passes) {
-    const Stage* const stage = FindStage(name);
-    if (stage == nullptr || !stage->may_be_disabled()) {
+    const PipelineStep* const step = FindStep(name);
+    if (step == nullptr || !step->may_be_disabled()) {
       return InvalidArgumentError("pass '" + name +
                                   "': no such pass can be disabled; see "
                                   "--print-pipeline");
@@ -64,12 +64,13 @@ std::string PrintPipeline() {
   };
   line(0, kImport, "the graph that the frontend made of the model");
   size_t number = 1;
-  for (const Stage& stage : Pipeline()) line(number++, stage.name, stage.doc);
+  for (const PipelineStep& step : Pipeline())
+    line(number++, step.name, step.doc);
   return text;
 }
 
-bool HasDump(std::string_view stage) {
-  return stage == kImport || FindStage(stage) != nullptr;
+bool HasDump(std::string_view step) {
+  return step == kImport || FindStep(step) != nullptr;
 }
 
 }  // namespace ember::compiler

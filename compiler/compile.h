@@ -1,4 +1,4 @@
-// Compiles a graph to a module, by the stages of compiler/pipeline.h.
+// Compiles a graph to a module, by the pipeline steps of compiler/pipeline.h.
 //
 //   EMBER_ASSIGN_OR_RETURN(vm::ModuleDefinition module,
 //                          Compile(std::move(graph), {}));
@@ -21,13 +21,13 @@ namespace ember::compiler {
 StatusOr<vm::ModuleDefinition> Compile(graph::Graph graph,
                                        const CompileOptions& options);
 
-// Returns the names of the compiler's stages in order, one line each: "number
-// name what the stage does".
+// Returns the names of the pipeline steps in order, one line each: "number
+// name what the step does".
 std::string PrintPipeline();
 
-// True if CompileOptions::dump_after may name this stage: it is a stage of the
+// True if CompileOptions::dump_after may name this step: it is a step of the
 // pipeline, or "import", whose result is the graph that Compile was given.
-bool HasDump(std::string_view stage);
+bool HasDump(std::string_view step);
 
 }  // namespace ember::compiler
 

@@ -18,14 +18,14 @@ struct CompileOptions {
   // Extents to which symbols (open dims) of the graph are pinned, by the
   // symbol's name.
   std::map<std::string, int64_t> symbols;
-  // Names of stages to leave out (see PrintPipeline). A stage after the graph
+  // Names of steps to leave out (see PrintPipeline). A step after the graph
   // passes cannot be left out; naming it switches its optimisations off
   // instead. Unknown names are an error.
   std::set<std::string> disabled_passes;
-  // The name of the stage after which `dump` is called. `dump` receives the
-  // stage's name, its number and its result as text: the graph, after
+  // The name of the step after which `dump` is called. `dump` receives the
+  // step's name, its number and its result as text: the graph, after
   // "form-dispatches" the dispatches, after "emit" the module. "all" means
-  // after each stage, with the text "(unchanged)" if a pass changed nothing; ""
+  // after each step, with the text "(unchanged)" if a pass changed nothing; ""
   // means never.
   std::string dump_after;
   std::function<void(std::string_view pass, int number, std::string_view text)>

@@ -33,7 +33,7 @@
 namespace ember::compiler {
 namespace {
 
-// --- the stages after the graph passes ---
+// --- the steps after the graph passes ---
 
 template <bool kJoins>
 Status Form(Compilation& compilation) {
@@ -67,7 +67,7 @@ constexpr Lowering kEmit = {
 
 // --- the list ---
 
-constexpr Stage kPipeline[] = {
+constexpr PipelineStep kPipeline[] = {
     // widen-chains is the first pass, so that the set of values that are
     // rounded follows from the model alone and not from other passes.
     {"widen-chains", "computes chains of f16 and bf16 in f32", WidenChains},
@@ -136,7 +136,7 @@ constexpr Stage kPipeline[] = {
     {"emit", "plans memory and writes the program", nullptr, &kEmit},
 };
 
-// --- the functions that run the stages ---
+// --- the functions that run the steps ---
 
 // Returns the text of a graph for a dump. Dumps are for reading: large
 // constants are printed as their hash.
@@ -144,35 +144,36 @@ std::string TextOf(const graph::Graph& graph) {
   return Print(graph, {.elide_constants = true});
 }
 
-std::string TextOf(const Stage& stage, const Compilation& compilation) {
-  return stage.pass != nullptr ? TextOf(compilation.graph)
-                               : stage.lowering->print(compilation);
+std::string TextOf(const PipelineStep& step, const Compilation& compilation) {
+  return step.pass != nullptr ? TextOf(compilation.graph)
+                              : step.lowering->print(compilation);
 }
 
-Status Run(const Stage& stage, bool is_disabled, Compilation& compilation) {
-  if (stage.pass != nullptr) return RunPass(stage, compilation.graph);
-  return is_disabled ? stage.lowering->run_disabled(compilation)
-                     : stage.lowering->run(compilation);
+Status Run(const PipelineStep& step, bool is_disabled,
+           Compilation& compilation) {
+  if (step.pass != nullptr) return RunPass(step, compilation.graph);
+  return is_disabled ? step.lowering->run_disabled(compilation)
+                     : step.lowering->run(compilation);
 }
 
-Status VerifyBehind(const Stage& stage, const Compilation& compilation) {
-  return stage.pass != nullptr ? graph::Verify(compilation.graph)
-                               : stage.lowering->verify(compilation);
+Status VerifyBehind(const PipelineStep& step, const Compilation& compilation) {
+  return step.pass != nullptr ? graph::Verify(compilation.graph)
+                              : step.lowering->verify(compilation);
 }
 
 }  // namespace
 
-std::span<const Stage> Pipeline() { return kPipeline; }
+std::span<const PipelineStep> Pipeline() { return kPipeline; }
 
-std::span<const Stage> GraphPipeline() {
+std::span<const PipelineStep> GraphPipeline() {
   const auto end = std::ranges::find_if(
-      kPipeline, [](const Stage& stage) { return stage.pass == nullptr; });
+      kPipeline, [](const PipelineStep& step) { return step.pass == nullptr; });
   return {std::begin(kPipeline), end};
 }
 
 // Runs a pass on inner regions first. If the pass makes a captured value unused
 // inside a region, the pass on the graph around the region sees that.
-Status RunPass(const Stage& pass, graph::Graph& graph) {
+Status RunPass(const PipelineStep& pass, graph::Graph& graph) {
   if (pass.is_of_all_regions) return pass.pass(graph);
   for (graph::Operation* operation : graph.Operations()) {
     for (const auto& region : operation->regions())
@@ -192,27 +193,27 @@ Status RunPipeline(Compilation& compilation, const CompileOptions& options) {
   if (dumps(kImport)) options.dump(kImport, 0, before);
   const auto steps = static_cast<int64_t>(std::size(kPipeline));
   int number = 0;
-  for (const Stage& stage : kPipeline) {
+  for (const PipelineStep& step : kPipeline) {
     ++number;
     const bool is_disabled =
-        options.disabled_passes.contains(std::string(stage.name));
-    if (is_disabled && stage.pass != nullptr) continue;
+        options.disabled_passes.contains(std::string(step.name));
+    if (is_disabled && step.pass != nullptr) continue;
     EMBER_RETURN_IF_ERROR(ReportStep(
-        options.progress, {"compile", stage.name, number - 1, steps}));
+        options.progress, {"compile", step.name, number - 1, steps}));
     const Clock::time_point start = Clock::now();
-    if (Status status = Run(stage, is_disabled, compilation); !status.ok())
-      return status.WithContext("pass " + std::string(stage.name));
+    if (Status status = Run(step, is_disabled, compilation); !status.ok())
+      return status.WithContext("pass " + std::string(step.name));
     const double milliseconds =
         std::chrono::duration<double, std::milli>(Clock::now() - start).count();
-    if (Status status = VerifyBehind(stage, compilation); !status.ok()) {
-      return InternalError("after pass " + std::string(stage.name) + ": " +
+    if (Status status = VerifyBehind(step, compilation); !status.ok()) {
+      return InternalError("after pass " + std::string(step.name) + ": " +
                            std::string(status.message()));
     }
-    if (options.timing) options.timing(stage.name, milliseconds);
+    if (options.timing) options.timing(step.name, milliseconds);
     if (!dumps_any) continue;
-    std::string after = TextOf(stage, compilation);
-    if (dumps(stage.name))
-      options.dump(stage.name, number, after == before ? "(unchanged)" : after);
+    std::string after = TextOf(step, compilation);
+    if (dumps(step.name))
+      options.dump(step.name, number, after == before ? "(unchanged)" : after);
     before = std::move(after);
   }
   return OkStatus();

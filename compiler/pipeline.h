@@ -1,6 +1,6 @@
-// The compiler's stages, from the imported graph to the module: one readable
-// list, run by one runner that names, times, verifies and dumps each stage, and
-// leaves out those that are disabled.
+// The steps of the pipeline, from the imported graph to the module: one
+// readable list, run by one function that names, times, verifies and dumps each
+// step, and leaves out those that are disabled.
 //
 //   Compilation compilation(std::move(graph), "ember");
 //   EMBER_RETURN_IF_ERROR(RunPipeline(compilation, {.dump_after = "fold-pads",
@@ -18,28 +18,28 @@
 #include "base/status.h"
 #include "compiler/compile_options.h"
 #include "compiler/graph/graph.h"
-#include "compiler/stage.h"
+#include "compiler/pipeline_step.h"
 
 namespace ember::compiler {
 
-// The name of the imported graph in dumps; the first stage begins with this
+// The name of the imported graph in dumps; the first step begins with this
 // graph.
 inline constexpr std::string_view kImport = "import";
 
-// Returns the stages in execution order. A pass may be in the list several
+// Returns the steps in execution order. A pass may be in the list several
 // times.
-std::span<const Stage> Pipeline();
+std::span<const PipelineStep> Pipeline();
 
-// Returns the first part of the pipeline, the stages from graph to graph.
-std::span<const Stage> GraphPipeline();
+// Returns the first part of the pipeline, the steps from graph to graph.
+std::span<const PipelineStep> GraphPipeline();
 
 // Runs one graph pass, on inner regions first, for tests that compare a graph
 // before and after it.
-Status RunPass(const Stage& pass, graph::Graph& graph);
+Status RunPass(const PipelineStep& pass, graph::Graph& graph);
 
-// Runs all stages. Errors begin with the name of the stage that returned them;
-// kInternal if the result of a stage does not verify. options.disabled_passes
-// names stages that may be disabled.
+// Runs all steps. Errors begin with the name of the step that returned them;
+// kInternal if the result of a step does not verify. options.disabled_passes
+// names steps that may be disabled.
 Status RunPipeline(Compilation& compilation, const CompileOptions& options);
 
 }  // namespace ember::compiler

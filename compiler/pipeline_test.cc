@@ -1,4 +1,4 @@
-// Checks that every stage of the pipeline is named, timed and dumped and can be
+// Checks that every step of the pipeline is named, timed and dumped and can be
 // disabled, and that the result of dispatch formation is verified.
 #include "compiler/pipeline.h"
 
@@ -34,14 +34,13 @@ TEST(Pipeline, EveryStageIsTimedAndDumped) {
   std::vector<std::string> dumped, timed;
   CompileOptions options;
   options.dump_after = "all";
-  options.dump = [&](std::string_view stage, int number,
-                     std::string_view text) {
+  options.dump = [&](std::string_view step, int number, std::string_view text) {
     EXPECT_EQ(number, static_cast<int>(dumped.size()));
-    dumped.emplace_back(stage);
-    dumps[std::string(stage)] = text;
+    dumped.emplace_back(step);
+    dumps[std::string(step)] = text;
   };
-  options.timing = [&](std::string_view stage, double) {
-    timed.emplace_back(stage);
+  options.timing = [&](std::string_view step, double) {
+    timed.emplace_back(step);
   };
   ASSERT_TRUE(Compile(Model(), options).ok());
   ASSERT_EQ(dumped.size(), Pipeline().size() + 1);
@@ -60,17 +59,17 @@ TEST(Pipeline, EveryStageIsTimedAndDumped) {
 TEST(Pipeline, StagesCanBeDisabledWhereThatHasMeaning) {
   const auto joined = Compile(Model(), {});
   ASSERT_TRUE(joined.ok());
-  for (const Stage& stage : Pipeline()) {
-    SCOPED_TRACE(stage.name);
+  for (const PipelineStep& step : Pipeline()) {
+    SCOPED_TRACE(step.name);
     CompileOptions options;
-    options.disabled_passes = {std::string(stage.name)};
+    options.disabled_passes = {std::string(step.name)};
     const auto module = Compile(Model(), options);
-    ASSERT_EQ(module.ok(), stage.name != "emit") << module.status().ToString();
-    if (stage.name == "form-dispatches") {
+    ASSERT_EQ(module.ok(), step.name != "emit") << module.status().ToString();
+    if (step.name == "form-dispatches") {
       EXPECT_GT(module->dispatches.size(), joined->dispatches.size());
     }
   }
-  EXPECT_FALSE(Compile(Model(), {.disabled_passes = {"no-such-stage"}}).ok());
+  EXPECT_FALSE(Compile(Model(), {.disabled_passes = {"no-such-step"}}).ok());
 }
 
 TEST(FusionPlan, SaysWhatIsWrongWithIt) {

@@ -45,7 +45,7 @@ void ExpectPassesKeepMeaning(uint64_t seed) {
   const Status verified = graph::Verify(random.graph);
   ASSERT_TRUE(verified.ok()) << replay << verified.ToString();
   const auto expected = graph::Evaluate(random.graph, random.inputs);
-  for (const Stage& pass : GraphPipeline()) {
+  for (const PipelineStep& pass : GraphPipeline()) {
     const std::string before = graph::Print(random.graph);
     const Status status = pass.pass(random.graph);
     ASSERT_TRUE(status.ok())

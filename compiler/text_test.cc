@@ -72,14 +72,14 @@ StatusOr<std::string> RunCase(const Case& test) {
   for (const std::string& name : test.passes) {
     if (name == "form-dispatches") {
       CompileOptions options;
-      for (const Stage& pass : GraphPipeline())
+      for (const PipelineStep& pass : GraphPipeline())
         options.disabled_passes.emplace(pass.name);
       EMBER_ASSIGN_OR_RETURN(vm::ModuleDefinition module,
                              Compile(std::move(graph), options));
       return vm::PrintModule(module);
     }
     if (name == "all") {
-      for (const Stage& pass : GraphPipeline()) {
+      for (const PipelineStep& pass : GraphPipeline()) {
         EMBER_RETURN_IF_ERROR(RunPass(pass, graph));
         EMBER_RETURN_IF_ERROR(graph::Verify(graph));
       }
@@ -88,7 +88,7 @@ StatusOr<std::string> RunCase(const Case& test) {
     const auto passes = GraphPipeline();
     const auto pass = std::find_if(
         passes.begin(), passes.end(),
-        [&](const Stage& candidate) { return candidate.name == name; });
+        [&](const PipelineStep& candidate) { return candidate.name == name; });
     if (pass == passes.end())
       return InvalidArgumentError("no pass '" + name + "'");
     EMBER_RETURN_IF_ERROR(pass->pass(graph));

@@ -20,7 +20,8 @@ namespace {
 
 CompileQueue::Options QueueOptionsOf(const JitOptions& options) {
   if (options.threads > 0)
-    return {.threads = options.threads, .niceness = NicenessOf(options.place)};
+    return {.threads = options.threads,
+            .niceness = NicenessOf(options.location)};
   // Without threads in the background, runs wait for their kernels; each such
   // run needs a thread, also if it has stopped waiting.
   const unsigned cores = std::max(std::thread::hardware_concurrency(), 1u);
@@ -150,8 +151,8 @@ void BackgroundJit::Dump(const vm::KernelRequest& request,
 }  // namespace
 
 StatusOr<std::shared_ptr<Jit>> NewJit(JitOptions options) {
-  auto compiler = std::make_unique<LateCompiler>(options.place, options.cache,
-                                                 options.on_cache_problem);
+  auto compiler = std::make_unique<LateCompiler>(
+      options.location, options.cache, options.on_cache_problem);
   EMBER_RETURN_IF_ERROR(compiler->Check());
   if (options.threads == 0) compiler->OpenCache();
   return std::shared_ptr<Jit>(

@@ -47,9 +47,9 @@ class KernelWrapper {
 // Returns the nice value of the JIT's threads in this process. Threads that run
 // LLVM have the lowest priority. If the compile worker does that, threads only
 // make loop nests for it, and have its nice value.
-constexpr int NicenessOf(vm::CompilePlace place) {
-  return place == vm::CompilePlace::kThread ? kCompilingNiceness
-                                            : kWorkerNiceness;
+constexpr int NicenessOf(vm::CompileLocation location) {
+  return location == vm::CompileLocation::kThread ? kCompilingNiceness
+                                                  : kWorkerNiceness;
 }
 
 struct JitOptions {
@@ -58,7 +58,7 @@ struct JitOptions {
   // interrupt says stop. These requests, too, are handled by threads, which
   // complete the kernel after an interrupt.
   int threads = 1;
-  vm::CompilePlace place = vm::CompilePlace::kThread;
+  vm::CompileLocation location = vm::CompileLocation::kThread;
   // The folder that gets schedule, nest, LLVM IR and assembly of each kernel
   // (for a device SPIR-V, which is then validated): DIR/NAME.tier2.schedule and
   // so on. Empty: none.

@@ -17,29 +17,31 @@ Status NoWorker() {
               ": expected it beside the JIT's library, found none there"}));
 }
 
-StatusOr<std::unique_ptr<ObjectCompiler>> CompilerAt(vm::CompilePlace place) {
-  if (place == vm::CompilePlace::kThread) return llvm_ir::LoadLlvmCompiler();
+StatusOr<std::unique_ptr<ObjectCompiler>> CompilerAt(
+    vm::CompileLocation location) {
+  if (location == vm::CompileLocation::kThread)
+    return llvm_ir::LoadLlvmCompiler();
   StatusOr<std::unique_ptr<ObjectCompiler>> worker = NoWorker();
   const std::string program = FindWorkerProgram();
   if (!program.empty()) worker = NewRemoteCompiler({.program = program});
-  if (worker.ok() || place == vm::CompilePlace::kWorker) return worker;
+  if (worker.ok() || location == vm::CompileLocation::kWorker) return worker;
   return llvm_ir::LoadLlvmCompiler();
 }
 
 }  // namespace
 
 LateCompiler::LateCompiler(
-    vm::CompilePlace place, CacheOptions cache,
+    vm::CompileLocation location, CacheOptions cache,
     std::function<void(const std::string&)> on_cache_problem)
-    : place_(place),
+    : location_(location),
       cache_(std::move(cache)),
       on_cache_problem_(std::move(on_cache_problem)) {}
 
 Status LateCompiler::Check() const {
   const bool has_worker =
-      place_ != vm::CompilePlace::kThread && !FindWorkerProgram().empty();
+      location_ != vm::CompileLocation::kThread && !FindWorkerProgram().empty();
   if (has_worker) return OkStatus();
-  return place_ == vm::CompilePlace::kWorker
+  return location_ == vm::CompileLocation::kWorker
              ? NoWorker()
              : llvm_ir::FindLlvmLibrary().status();
 }
@@ -68,7 +70,7 @@ void LateCompiler::OpenCacheOnce() {
 
 StatusOr<std::unique_ptr<CachingCompiler>> LateCompiler::Make() {
   EMBER_ASSIGN_OR_RETURN(std::unique_ptr<ObjectCompiler> compiler,
-                         CompilerAt(place_));
+                         CompilerAt(location_));
   OpenCacheOnce();
   if (disk_ != nullptr && compiler->identity().empty()) {
     disk_ = nullptr;

@@ -2,7 +2,7 @@
 // neither the compile worker nor LLVM's library is started or loaded, and the
 // thread that waits for it is one that compiles.
 //
-//   LateCompiler compiler(vm::CompilePlace::kWorkerIfThere,
+//   LateCompiler compiler(vm::CompileLocation::kWorkerIfThere,
 //                         DefaultCacheOptions(), [](const std::string& problem) {
 //     std::fprintf(stderr, "%s\n", problem.c_str());
 //   });
@@ -33,7 +33,7 @@ class LateCompiler final : public Compiler {
   // on_cache_problem, which may be null: called at most once, from a thread
   // that compiles, with the reason why kernels are not kept on disk as `cache`
   // asks for.
-  LateCompiler(vm::CompilePlace place, CacheOptions cache,
+  LateCompiler(vm::CompileLocation location, CacheOptions cache,
                std::function<void(const std::string&)> on_cache_problem);
 
   // Checks if a compiler is available, as far as that is known without making
@@ -63,7 +63,7 @@ class LateCompiler final : public Compiler {
   void OpenCacheOnce();
   void SetCacheProblem(std::string_view problem);
 
-  const vm::CompilePlace place_;
+  const vm::CompileLocation location_;
   const CacheOptions cache_;
   const std::function<void(const std::string&)> on_cache_problem_;
   // This mutex is held while the compiler is made, and guards disk_. It must be

@@ -33,7 +33,7 @@ extern "C" __attribute__((visibility("default"))) bool EmberNewKernelProvider3(
     options.cache = ember::jit::DefaultCacheOptions();
     options.cache.folder = given.cache_folder;
   }
-  options.place = given.place;
+  options.location = given.location;
   auto created = ember::jit::NewJit(std::move(options));
   if (!created.ok()) {
     *message = created.status().message();

@@ -152,12 +152,12 @@ std::string SizeText(int64_t bytes) {
   return text;
 }
 
-// Returns an error unless a stage of the compiler has this name and may be
+// Returns an error unless a step of the pipeline has this name and may be
 // disabled.
 Status CheckPass(const std::string& name) {
   std::vector<std::string_view> known;
-  for (const compiler::Stage& stage : compiler::Pipeline()) {
-    if (stage.may_be_disabled()) known.push_back(stage.name);
+  for (const compiler::PipelineStep& step : compiler::Pipeline()) {
+    if (step.may_be_disabled()) known.push_back(step.name);
   }
   if (std::ranges::find(known, name) != known.end()) return OkStatus();
   return CommandLineError("--disable-pass=" + name +

@@ -13,9 +13,10 @@ using graph::Value;
 
 constexpr int64_t kAlignment = 64;
 
-class Planner {
+class MemoryPlanner {
  public:
-  Planner(const std::vector<Step>& steps, const std::set<const Value*>& results)
+  MemoryPlanner(const std::vector<Step>& steps,
+                const std::set<const Value*>& results)
       : steps_(steps), results_(results) {}
 
   MemoryPlan Run() {
@@ -161,7 +162,7 @@ Dim ByteSize(const graph::TensorType& type) {
 
 MemoryPlan PlanMemory(const std::vector<Step>& steps,
                       const std::set<const Value*>& results) {
-  return Planner(steps, results).Run();
+  return MemoryPlanner(steps, results).Run();
 }
 
 }  // namespace ember::compiler

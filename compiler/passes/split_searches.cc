@@ -60,7 +60,7 @@ class Splitter {
                              rewriter_.Make("not_equal", {x, x}));
       EMBER_ASSIGN_OR_RETURN(found, rewriter_.Make("or", {found, is_nan}));
     }
-    EMBER_ASSIGN_OR_RETURN(Value * places, Places(*x, axis));
+    EMBER_ASSIGN_OR_RETURN(Value * places, Positions(*x, axis));
     EMBER_ASSIGN_OR_RETURN(Value * none, Number(takes_last ? -1 : extent));
     EMBER_ASSIGN_OR_RETURN(places,
                            rewriter_.Make("select", {found, places, none}));
@@ -79,7 +79,7 @@ class Splitter {
                            {"axes", std::vector<int64_t>{axis}}});
   }
 
-  StatusOr<Value*> Places(const Value& x, int64_t axis) {
+  StatusOr<Value*> Positions(const Value& x, int64_t axis) {
     Shape shape(x.shape().size(), Dim(1));
     shape[static_cast<size_t>(axis)] = x.shape()[static_cast<size_t>(axis)];
     return rewriter_.Make(

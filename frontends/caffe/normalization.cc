@@ -42,8 +42,8 @@ std::optional<std::vector<int64_t>> Covered(LayerContext& c, const Tensor& x,
 
 // Appends dims of 1 to `factor`, so that it broadcasts to x with its first dim
 // at `axis`.
-Tensor Placed(LayerContext& c, const Tensor& factor, int axis,
-              const Tensor& x) {
+Tensor AlignedTo(LayerContext& c, const Tensor& factor, int axis,
+                 const Tensor& x) {
   Shape shape = factor.shape();
   if (axis + static_cast<int>(shape.size()) > x.rank()) {
     c.FailInvalid("expected a second bottom that fits into " +
@@ -137,12 +137,12 @@ void ImportScale(LayerContext& c) {
     const FillerParameter one = ConstantFiller(1);
     factor = c.Weight(0, *dims, p.has_filler() ? &p.filler() : &one);
   }
-  Tensor y = x * Placed(c, factor, axis, x);
+  Tensor y = x * AlignedTo(c, factor, axis, x);
   if (p.bias_term() && c.ok()) {
     const auto dims = c.Extents(factor, 0, factor.rank());
     if (!dims) return;
-    y = y +
-        Placed(c, c.Weight(learned ? 1 : 0, *dims, &p.bias_filler()), axis, x);
+    y = y + AlignedTo(c, c.Weight(learned ? 1 : 0, *dims, &p.bias_filler()),
+                      axis, x);
   }
   c.SetOutput(0, y);
 }
@@ -160,7 +160,7 @@ void ImportBias(LayerContext& c) {
     if (!dims) return;
     bias = c.Weight(0, *dims, &p.filler());
   }
-  c.SetOutput(0, x + Placed(c, bias, axis, x));
+  c.SetOutput(0, x + AlignedTo(c, bias, axis, x));
 }
 
 // Imports LRN: Krizhevsky et al. 2012, section 3.3, with alpha divided by the

@@ -187,7 +187,7 @@ Status AddInputLayer(const NetParameter& net,
   return OkStatus();
 }
 
-bool Meets(const NetState& state, const NetStateRule& rule) {
+bool Satisfies(const NetState& state, const NetStateRule& rule) {
   if (rule.has_phase() && rule.phase() != TEST) return false;
   if (rule.has_min_level() && state.level() < rule.min_level()) return false;
   if (rule.has_max_level() && state.level() > rule.max_level()) return false;
@@ -202,13 +202,15 @@ bool Meets(const NetState& state, const NetStateRule& rule) {
 // True if any rule of inclusion applies. Without such rules: true if no rule of
 // exclusion applies.
 bool IsIncluded(const NetState& state, const LayerParameter& layer) {
-  const auto meets = [&](const NetStateRule& rule) {
-    return Meets(state, rule);
+  const auto satisfies = [&](const NetStateRule& rule) {
+    return Satisfies(state, rule);
   };
   if (layer.include_size() > 0) {
-    return std::any_of(layer.include().begin(), layer.include().end(), meets);
+    return std::any_of(layer.include().begin(), layer.include().end(),
+                       satisfies);
   }
-  return std::none_of(layer.exclude().begin(), layer.exclude().end(), meets);
+  return std::none_of(layer.exclude().begin(), layer.exclude().end(),
+                      satisfies);
 }
 
 }  // namespace

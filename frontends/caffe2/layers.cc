@@ -185,7 +185,7 @@ void FullyConnected(OperatorContext& c, bool transposed) {
   c.SetOutput(Reshape(y, shape));
 }
 
-Tensor Turned(Tensor x) {
+Tensor Transposed(Tensor x) {
   std::vector<int64_t> order;
   for (int i = 0; i < x.rank(); ++i) order.push_back(i);
   std::swap(order[order.size() - 1], order[order.size() - 2]);
@@ -210,8 +210,8 @@ void ImportMatMul(OperatorContext& c) {
   const int axis_b = c.AxisOf("axis_b", 1, c.Input(1).rank());
   if (!c.ok()) return;
   Tensor a = AsRows(c.Input(0), axis_a), b = AsRows(c.Input(1), axis_b);
-  if (c.Flag("trans_a", false)) a = Turned(a);
-  if (c.Flag("trans_b", false)) b = Turned(b);
+  if (c.Flag("trans_a", false)) a = Transposed(a);
+  if (c.Flag("trans_b", false)) b = Transposed(b);
   c.SetOutput(MatMul(a, b));
 }
 
@@ -220,8 +220,8 @@ void ImportBatchMatMul(OperatorContext& c) {
   if (!c.CheckRank(0, broadcast ? 1 : 2) || !c.CheckRank(1, broadcast ? 1 : 2))
     return;
   Tensor a = c.Input(0), b = c.Input(1);
-  if (c.Flag("trans_a", false) && a.rank() > 1) a = Turned(a);
-  if (c.Flag("trans_b", false) && b.rank() > 1) b = Turned(b);
+  if (c.Flag("trans_a", false) && a.rank() > 1) a = Transposed(a);
+  if (c.Flag("trans_b", false) && b.rank() > 1) b = Transposed(b);
   c.SetOutput(MatMul(a, b));
 }
 

@@ -6,33 +6,33 @@
 #include <string>
 #include <vector>
 
+#include "frontends/coreml/gather_scatter.h"
 #include "frontends/coreml/matrices.h"
 #include "frontends/coreml/mil_operation.h"
-#include "frontends/coreml/places.h"
 #include "frontends/ops/einsum.h"
 
 namespace ember::coreml {
 namespace {
 
-std::optional<PlaceUpdate> ReadUpdate(MilOperation& o) {
+std::optional<ScatterUpdate> ReadUpdate(MilOperation& o) {
   return UpdateOf(o, o.Text("mode", "add"), o.Input("updates"));
 }
 
 void GatherNd(MilOperation& o) {
-  o.SetOutput(0, GatherPlaces(o, o.Input("x"), o.Input("indices")));
+  o.SetOutput(0, GatherTuples(o, o.Input("x"), o.Input("indices")));
 }
 
 void ScatterNd(MilOperation& o) {
-  const std::optional<PlaceUpdate> update = ReadUpdate(o);
+  const std::optional<ScatterUpdate> update = ReadUpdate(o);
   if (!update) return;
   o.SetOutput(0,
-              ScatterPlaces(o, o.Input("data"), o.Input("indices"), *update));
+              ScatterTuples(o, o.Input("data"), o.Input("indices"), *update));
 }
 
 void ScatterAlongAxis(MilOperation& o) {
   const Tensor data = o.Input("data");
   const int axis = o.Axis("axis", 0, data.rank());
-  const std::optional<PlaceUpdate> update = ReadUpdate(o);
+  const std::optional<ScatterUpdate> update = ReadUpdate(o);
   if (!update || !o.ok()) return;
   o.SetOutput(0, ScatterAlong(data, o.Input("indices"), *update, axis));
 }
@@ -40,14 +40,14 @@ void ScatterAlongAxis(MilOperation& o) {
 void Scatter(MilOperation& o) {
   const Tensor data = o.Input("data");
   const int axis = o.Axis("axis", 0, data.rank());
-  const std::optional<PlaceUpdate> update = ReadUpdate(o);
+  const std::optional<ScatterUpdate> update = ReadUpdate(o);
   if (!update || !o.ok()) return;
   o.SetOutput(0, ScatterSlices(o, data, o.Input("indices"), *update, axis));
 }
 
 void NonZero(MilOperation& o) {
   if (o.CheckRank("x", 1))
-    o.SetOutput(0, Cast(PlacesOfNonZero(o.Input("x")), DType::kI32));
+    o.SetOutput(0, Cast(IndicesOfNonZero(o.Input("x")), DType::kI32));
 }
 
 void ReverseSequence(MilOperation& o) {

@@ -9,7 +9,7 @@ namespace {
 
 // Returns the index in the list that the operation reads or writes, as a scalar
 // i64.
-Tensor Place(MilOperation& o) {
+Tensor ListIndex(MilOperation& o) {
   return Reshape(Cast(o.Input("index"), DType::kI64), {});
 }
 
@@ -66,41 +66,42 @@ void ListLength(MilOperation& o) {
 
 // Makes the program fail at run time if any of the indices is outside of the
 // list.
-void RequirePlaces(MilOperation& o, const Tensor& places, const Tensor& list) {
+void RequireIndices(MilOperation& o, const Tensor& indices,
+                    const Tensor& list) {
   const Tensor length = ops::DimScalar(o.builder(), list.dim(0));
-  Tensor within = And(LessEqual(0, places), Less(places, length));
+  Tensor within = And(LessEqual(0, indices), Less(indices, length));
   if (!o.ok()) return;
   if (within.rank() > 0) within = Reduce(within, "minimum", {0}, false);
   if (!o.ok()) return;
   o.builder().Require(within.value(),
                       "node '" + o.builder().origin() +
-                          "': expected a place of the list, found another");
+                          "': expected a index of the list, found another");
 }
 
 void ListRead(MilOperation& o) {
   if (!o.CheckRank("ls", 1)) return;
-  const Tensor place = Place(o);
-  RequirePlaces(o, place, o.Input("ls"));
-  if (o.ok()) o.SetOutput(0, Gather(o.Input("ls"), place, 0));
+  const Tensor index = ListIndex(o);
+  RequireIndices(o, index, o.Input("ls"));
+  if (o.ok()) o.SetOutput(0, Gather(o.Input("ls"), index, 0));
 }
 
 void ListGather(MilOperation& o) {
   if (!o.CheckRank("ls", 1) || !o.CheckRank("indices", 1, 1)) return;
-  const Tensor places = Cast(o.Input("indices"), DType::kI64);
-  RequirePlaces(o, places, o.Input("ls"));
-  if (o.ok()) o.SetOutput(0, Gather(o.Input("ls"), places, 0));
+  const Tensor indices = Cast(o.Input("indices"), DType::kI64);
+  RequireIndices(o, indices, o.Input("ls"));
+  if (o.ok()) o.SetOutput(0, Gather(o.Input("ls"), indices, 0));
 }
 
-// Returns a list that contains all of the indices `places`. A list that may
+// Returns a list that contains all of `indices`. A list that may
 // grow is extended; any other list must contain them already.
-Tensor WithPlaces(MilOperation& o, const Tensor& places) {
+Tensor WithIndices(MilOperation& o, const Tensor& indices) {
   const Tensor list = o.Input("ls");
   if (!o.Grows("ls")) {
-    RequirePlaces(o, places, list);
+    RequireIndices(o, indices, list);
     return list;
   }
-  Tensor last = places;
-  if (places.rank() > 0) last = Reduce(places, "maximum", {0}, false);
+  Tensor last = indices;
+  if (indices.rank() > 0) last = Reduce(indices, "maximum", {0}, false);
   const Tensor length =
       Maximum(last + 1.0, ops::DimScalar(o.builder(), list.dim(0)));
   if (!o.ok()) return list;
@@ -108,32 +109,32 @@ Tensor WithPlaces(MilOperation& o, const Tensor& places) {
   return o.ok() ? Grown(list, extent[0]) : list;
 }
 
-void SetWritten(MilOperation& o, const Tensor& list, const Tensor& places,
+void SetWritten(MilOperation& o, const Tensor& list, const Tensor& indices,
                 const Tensor& values) {
   SetList(o,
           Apply("scatter_nd",
-                {list, Unsqueeze(places, {1}), Cast(values, list.dtype())},
+                {list, Unsqueeze(indices, {1}), Cast(values, list.dtype())},
                 {{"update", std::string("assign")}}),
           o.Grows("ls"));
 }
 
 void ListWrite(MilOperation& o) {
   if (!o.CheckRank("ls", 1)) return;
-  const Tensor place = Place(o), value = o.Input("value");
-  const Tensor list = WithPlaces(o, place);
+  const Tensor index = ListIndex(o), value = o.Input("value");
+  const Tensor list = WithIndices(o, index);
   if (!o.ok()) return;
   if (value.rank() + 1 != list.rank()) {
     return o.FailInvalid("value: expected one of rank " +
                          std::to_string(list.rank() - 1) + ", found " +
                          std::to_string(value.rank()));
   }
-  SetWritten(o, list, Reshape(place, {Dim(1)}), Unsqueeze(value, {0}));
+  SetWritten(o, list, Reshape(index, {Dim(1)}), Unsqueeze(value, {0}));
 }
 
 void ListScatter(MilOperation& o) {
   if (!o.CheckRank("ls", 1) || !o.CheckRank("indices", 1, 1)) return;
-  const Tensor places = Cast(o.Input("indices"), DType::kI64);
-  const Tensor list = WithPlaces(o, places);
+  const Tensor indices = Cast(o.Input("indices"), DType::kI64);
+  const Tensor list = WithIndices(o, indices);
   const Tensor values = o.Input("value");
   if (!o.ok()) return;
   if (values.rank() != list.rank()) {
@@ -141,7 +142,7 @@ void ListScatter(MilOperation& o) {
                          std::to_string(list.rank()) + ", found " +
                          std::to_string(values.rank()));
   }
-  SetWritten(o, list, places, values);
+  SetWritten(o, list, indices, values);
 }
 
 constexpr MilRow kRows[] = {

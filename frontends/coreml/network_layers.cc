@@ -302,8 +302,8 @@ class LayerImporter {
       request.carried.push_back(before->tensor.value());
     }
     EMBER_RETURN_IF_ERROR(blobs.builder().status());
-    const auto turn = [&](Region& region, const LoopInputs& in,
-                          LoopOutputs& out) -> Status {
+    const auto build_iteration = [&](Region& region, const LoopInputs& in,
+                                     LoopOutputs& out) -> Status {
       Scope inner(blobs, region);
       for (size_t i = 0; i < carried.size(); ++i)
         inner.Set(carried[i],
@@ -333,7 +333,7 @@ class LayerImporter {
         BuildLoop(blobs.builder(), request,
                   [&](Region& region, const LoopInputs& in) -> LoopOutputs {
                     LoopOutputs out;
-                    const Status status = turn(region, in, out);
+                    const Status status = build_iteration(region, in, out);
                     if (!status.ok()) region.builder().Fail(status);
                     return out;
                   });

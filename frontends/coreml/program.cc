@@ -336,8 +336,8 @@ class ProgramImporter {
       return AsCondition(results[0].tensor).value();
     };
     EMBER_ASSIGN_OR_RETURN(request.condition, holds(before, values));
-    const auto turn = [&](Scope& inner, const graph::LoopInputs& in,
-                          graph::LoopOutputs& out) -> Status {
+    const auto build_iteration = [&](Scope& inner, const graph::LoopInputs& in,
+                                     graph::LoopOutputs& out) -> Status {
       std::vector<MilValue> given = before;
       for (size_t i = 0; i < given.size(); ++i)
         given[i].tensor = Tensor(&inner.builder(), in.carried[i]);
@@ -353,7 +353,7 @@ class ProgramImporter {
         [&](graph::Region& region, const graph::LoopInputs& in) {
           Scope inner(values, region);
           graph::LoopOutputs out;
-          const Status status = turn(inner, in, out);
+          const Status status = build_iteration(inner, in, out);
           if (!status.ok()) region.builder().Fail(status);
           return out;
         });

@@ -161,7 +161,7 @@ namespace {
 // The layout of a fractal heap's managed objects: rows of blocks. The first two
 // rows have blocks of the starting size; each further row has blocks of twice
 // the size before it.
-struct HeapShape {
+struct HeapLayout {
   uint64_t width = 0;  // Number of blocks in a row.
   // Size in bytes of a block in the first two rows.
   uint64_t starting_size = 0;
@@ -197,24 +197,24 @@ StatusOr<std::vector<std::span<const uint8_t>>> File::ReadDense(
   Length(in);
   Address(in);
   for (int i = 0; i < 8; ++i) Length(in);
-  HeapShape shape;
-  shape.width = in.Unsigned(2);
-  shape.starting_size = Length(in);
-  shape.largest_direct = Length(in);
+  HeapLayout layout;
+  layout.width = in.Unsigned(2);
+  layout.starting_size = Length(in);
+  layout.largest_direct = Length(in);
   const uint64_t heap_bits = in.Unsigned(2);
   in.Skip(2);
   const uint64_t root = Address(in);
   const uint64_t rows = in.Unsigned(2);
-  if (!in.ok() || shape.width == 0 || shape.starting_size == 0 ||
-      shape.starting_size > (uint64_t{1} << 32) ||
-      shape.largest_direct < shape.starting_size ||
-      shape.largest_direct > (uint64_t{1} << 32) || heap_bits > 64)
+  if (!in.ok() || layout.width == 0 || layout.starting_size == 0 ||
+      layout.starting_size > (uint64_t{1} << 32) ||
+      layout.largest_direct < layout.starting_size ||
+      layout.largest_direct > (uint64_t{1} << 32) || heap_bits > 64)
     return Malformed("fractal heap");
   if (filters != 0) return UnimplementedError("HDF5 fractal heap with filters");
-  shape.offset_bytes = static_cast<int>((heap_bits + 7) / 8);
-  shape.block_header = static_cast<uint64_t>(5 + address_width_) +
-                       static_cast<uint64_t>(shape.offset_bytes) +
-                       ((flags & 2) != 0 ? 4 : 0);
+  layout.offset_bytes = static_cast<int>((heap_bits + 7) / 8);
+  layout.block_header = static_cast<uint64_t>(5 + address_width_) +
+                        static_cast<uint64_t>(layout.offset_bytes) +
+                        ((flags & 2) != 0 ? 4 : 0);
 
   // A direct block: its offset in the heap, its size and its address.
   struct Block {
@@ -228,7 +228,7 @@ StatusOr<std::vector<std::span<const uint8_t>>> File::ReadDense(
   std::vector<Pending> pending;
   if (IsDefined(root)) {
     if (rows == 0) {
-      blocks.push_back({0, shape.starting_size, root});
+      blocks.push_back({0, layout.starting_size, root});
     } else {
       pending.push_back({root, 0, rows, 0});
     }
@@ -241,22 +241,22 @@ StatusOr<std::vector<std::span<const uint8_t>>> File::ReadDense(
     ByteCursor entries(bytes);
     if (!entries.Matches("FHIB")) return Malformed("fractal heap");
     entries.Skip(1 +
-                 static_cast<uint64_t>(address_width_ + shape.offset_bytes));
+                 static_cast<uint64_t>(address_width_ + layout.offset_bytes));
     uint64_t offset = at.offset;
     for (uint64_t row = 0; row < at.rows; ++row) {
-      const uint64_t size = shape.BlockSize(row);
+      const uint64_t size = layout.BlockSize(row);
       if (size == 0) return Malformed("fractal heap");
-      for (uint64_t column = 0; column < shape.width; ++column) {
+      for (uint64_t column = 0; column < layout.width; ++column) {
         const uint64_t child = Address(entries);
         if (!entries.ok()) return Malformed("fractal heap");
         EMBER_RETURN_IF_ERROR(Charge(8));
         if (IsDefined(child)) {
-          if (row < shape.DirectRows()) {
+          if (row < layout.DirectRows()) {
             blocks.push_back({offset, size, child});
           } else {
             const int child_rows =
-                FloorLog2(size) - FloorLog2(shape.starting_size * shape.width) +
-                1;
+                FloorLog2(size) -
+                FloorLog2(layout.starting_size * layout.width) + 1;
             if (child_rows < 1) return Malformed("fractal heap");
             pending.push_back({child, offset, static_cast<uint64_t>(child_rows),
                                at.depth + 1});
@@ -331,9 +331,9 @@ StatusOr<std::vector<std::span<const uint8_t>>> File::ReadDense(
       const uint64_t kind = id.Unsigned(1) >> 4 & 3;
       if (kind != 0)
         return UnimplementedError("HDF5 fractal heap: a huge or tiny object");
-      const uint64_t offset = id.Unsigned(shape.offset_bytes);
+      const uint64_t offset = id.Unsigned(layout.offset_bytes);
       const uint64_t size = id.Unsigned(
-          WidthOf(std::min<uint64_t>(shape.largest_direct, largest_object)));
+          WidthOf(std::min<uint64_t>(layout.largest_direct, largest_object)));
       auto block = std::upper_bound(
           blocks.begin(), blocks.end(), offset,
           [](uint64_t value, const Block& b) { return value < b.offset; });

@@ -193,15 +193,15 @@ std::vector<Signal> GraphImporter::CallNetwork(
 
   // The stack of calls that are still to be imported. A call stays on the stack
   // until its operands exist.
-  struct Place {
+  struct CallPosition {
     int layer, call;
   };
-  std::vector<Place> stack;
+  std::vector<CallPosition> stack;
   std::set<std::pair<int, int>> waiting;
   for (size_t i = network.outputs.size(); i-- > 0;)
     stack.push_back({network.outputs[i].layer, network.outputs[i].call});
   while (!stack.empty() && builder_.status().ok() && error_.ok()) {
-    const Place at = stack.back();
+    const CallPosition at = stack.back();
     const Layer& layer = network.layers[at.layer];
     Results& results = values[at.layer][at.call];
     if (!results.empty()) {
@@ -210,7 +210,7 @@ std::vector<Signal> GraphImporter::CallNetwork(
       continue;
     }
     const Call& call = layer.calls[at.call];
-    std::vector<Place> missing;
+    std::vector<CallPosition> missing;
     const auto visit = [&](auto& self, const Argument& argument) -> void {
       if (argument.tensor &&
           values[argument.tensor->layer][argument.tensor->call].empty())

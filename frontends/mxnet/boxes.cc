@@ -368,8 +368,8 @@ void ImportBipartiteMatching(NodeContext& c) {
     return;
   // MXNet stops after the first match beyond its limit "topk".
   const int64_t limit = c.Integer("topk", -1);
-  int64_t turns = std::min(rows, columns);
-  if (limit > 0) turns = std::min(turns, limit + 1);
+  int64_t iterations = std::min(rows, columns);
+  if (limit > 0) iterations = std::min(iterations, limit + 1);
   Dim images(1);
   for (int i = 0; i + 2 < given.rank(); ++i) images = images * given.dim(i);
   const Tensor scores =
@@ -381,7 +381,7 @@ void ImportBipartiteMatching(NodeContext& c) {
   graph::LoopRequest request{
       .carried = {unmatched(rows).value(), unmatched(columns).value()},
       .scanned = {},
-      .trip = Dim(turns)};
+      .trip = Dim(iterations)};
   const std::vector<graph::Value*> results = graph::BuildLoop(
       c.builder(), request,
       [&](graph::Region& region,

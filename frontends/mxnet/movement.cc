@@ -417,14 +417,14 @@ void ImportSpaceToDepth(NodeContext& c) {
 // dim of the second.
 void ImportDot(NodeContext& c) {
   if (!c.CheckRank(0, 1) || !c.CheckRank(1, 1)) return;
-  const auto turned = [&](Tensor x, bool transposed) {
+  const auto oriented = [&](Tensor x, bool transposed) {
     if (!transposed || x.rank() < 2) return x;
     std::vector<int64_t> order;
     for (int i = 1; i < x.rank(); ++i) order.push_back(i);
     order.push_back(0);
     return Transpose(x, order);
   };
-  Tensor a = turned(c.Input(0), c.Flag("transpose_a", false));
+  Tensor a = oriented(c.Input(0), c.Flag("transpose_a", false));
   Tensor b = c.Input(1);
   if (c.Flag("transpose_b", false) && b.rank() >= 2) {
     std::vector<int64_t> order{b.rank() - 1};

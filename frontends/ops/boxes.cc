@@ -146,10 +146,11 @@ Tensor Unsuppressed(Tensor boxes, Tensor ids, Tensor valid, double overlap) {
         const auto captured = [&](Tensor outer) {
           return Tensor(&inside, region.Capture(outer.value()));
         };
-        const Tensor turn(&inside, in.iteration), stay(&inside, in.carried[0]);
+        const Tensor iteration(&inside, in.iteration),
+            stay(&inside, in.carried[0]);
         const Tensor all = captured(boxes);
         const auto here = [&](Tensor x) {
-          return Gather(x, Unsqueeze(turn, {0}), 1);
+          return Gather(x, Unsqueeze(iteration, {0}), 1);
         };
         Tensor covered = Less(overlap, OverlapOf(here(all), all));
         if (ids) {
@@ -157,7 +158,7 @@ Tensor Unsuppressed(Tensor boxes, Tensor ids, Tensor valid, double overlap) {
           covered = And(covered, Equal(here(own), own));
         }
         const Tensor later =
-            Less(turn, IotaVector(inside, boxes.dim(1), DType::kI64));
+            Less(iteration, IotaVector(inside, boxes.dim(1), DType::kI64));
         covered = And(And(covered, Unsqueeze(later, {0})), here(stay));
         return {.proceed = nullptr,
                 .carried = {And(stay, Not(covered)).value()},

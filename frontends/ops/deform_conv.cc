@@ -12,7 +12,7 @@ namespace ember::ops {
 namespace {
 
 // Sizes that follow from the operands' shapes.
-struct DeformShape {
+struct DeformSizes {
   int64_t elements = 1;  // Number of elements of the window.
   Shape output;          // Spatial extents of the output.
   Dim points;            // Number of points (spatial positions) of the output.
@@ -39,22 +39,22 @@ void CheckShape(const Tensor& x, const char* what, const Shape& expected) {
 // Returns the positions along one spatial axis at which each element of the
 // window is read, [N, offset group, element, point]: its position in the padded
 // input, plus the offset.
-Tensor Positions(const Window& window, const DeformShape& shape, int axis,
+Tensor Positions(const Window& window, const DeformSizes& sizes, int axis,
                  Tensor offsets) {
   graph::GraphBuilder& builder = offsets.builder();
   const int spatial = window.rank();
   const DType type = offsets.dtype();
-  Tensor place = IotaVector(builder, shape.output[axis], type) *
+  Tensor place = IotaVector(builder, sizes.output[axis], type) *
                      static_cast<double>(window.strides[axis]) -
                  Cast(DimScalar(builder, window.low[axis]), type);
   Tensor points = Reshape(
-      Broadcast(AlongAxis(place, axis, spatial), shape.output), {shape.points});
+      Broadcast(AlongAxis(place, axis, spatial), sizes.output), {sizes.points});
   const Shape kernel(window.kernel.begin(), window.kernel.end());
   Tensor element = IotaVector(builder, kernel[axis], type) *
                    static_cast<double>(window.dilations[axis]);
   Tensor elements =
       Reshape(Broadcast(AlongAxis(element, axis, spatial), kernel),
-              {Dim(shape.elements), Dim(1)});
+              {Dim(sizes.elements), Dim(1)});
   // The offsets are [N, offset group, element, axis, point]. This selects one
   // axis.
   Tensor offset = Squeeze(SliceAxis(offsets, 3, Dim(axis), Dim(1)), {3});
@@ -86,11 +86,11 @@ Neighbour NeighbourOf(Tensor position, const Dim& extent, int side,
 
 // Returns the input sampled at the positions, [N, offset group, channels of the
 // group, element * point]: a sum over the corners around each position.
-Tensor Sample(const DeformConvSpec& spec, const DeformShape& shape, Tensor x,
+Tensor Sample(const DeformConvSpec& spec, const DeformSizes& sizes, Tensor x,
               const std::vector<Tensor>& positions) {
   const int spatial = spec.window.rank();
   const Dim channels = FloorDivide(x.dim(1), Dim(spec.offset_groups));
-  const Dim reads = shape.points * Dim(shape.elements);
+  const Dim reads = sizes.points * Dim(sizes.elements);
   Tensor flat = Reshape(x, {x.dim(0), Dim(spec.offset_groups), channels,
                             ElementCount(SpatialOf(x))});
   Tensor sum;
@@ -126,20 +126,20 @@ Tensor DeformConv(const DeformConvOperands& operands,
   Tensor w = Cast(operands.w, type);
   const Dim& batch = x.dim(0);
   const int spatial = spec.window.rank();
-  DeformShape shape;
+  DeformSizes sizes;
   for (const int64_t extent : spec.window.kernel) {
-    shape.elements *= extent;
-    if (shape.elements > kMaxWindow) {
+    sizes.elements *= extent;
+    if (sizes.elements > kMaxWindow) {
       FailUnsupported(x.builder(), "window: expected at most 2^24 elements");
       return x;
     }
   }
-  shape.output = SpatialOf(operands.offsets);
-  shape.points = ElementCount(shape.output);
-  const int64_t read = spec.offset_groups * shape.elements;
+  sizes.output = SpatialOf(operands.offsets);
+  sizes.points = ElementCount(sizes.output);
+  const int64_t read = spec.offset_groups * sizes.elements;
   const auto per_point = [&](int64_t channels) {
     Shape expected{batch, Dim(channels)};
-    expected.insert(expected.end(), shape.output.begin(), shape.output.end());
+    expected.insert(expected.end(), sizes.output.begin(), sizes.output.end());
     return expected;
   };
   CheckShape(operands.offsets, "offsets", per_point(read * spatial));
@@ -148,26 +148,26 @@ Tensor DeformConv(const DeformConvOperands& operands,
   // Offsets are stored per window element, and each window element has one
   // number per axis.
   Tensor offsets = Reshape(Cast(operands.offsets, type),
-                           {batch, Dim(spec.offset_groups), Dim(shape.elements),
-                            Dim(spatial), shape.points});
+                           {batch, Dim(spec.offset_groups), Dim(sizes.elements),
+                            Dim(spatial), sizes.points});
   std::vector<Tensor> positions;
   for (int axis = 0; axis < spatial; ++axis)
-    positions.push_back(Positions(spec.window, shape, axis, offsets));
-  Tensor columns = Sample(spec, shape, x, positions);
+    positions.push_back(Positions(spec.window, sizes, axis, offsets));
+  Tensor columns = Sample(spec, sizes, x, positions);
   if (operands.mask) {
     columns = columns * Reshape(Cast(operands.mask, type),
                                 {batch, Dim(spec.offset_groups), Dim(1),
-                                 shape.points * Dim(shape.elements)});
+                                 sizes.points * Dim(sizes.elements)});
   }
   const Dim groups(spec.groups);
   const Dim per_group = FloorDivide(w.dim(0), groups);
   columns = Reshape(
-      columns, {batch, groups, w.dim(1), Dim(shape.elements), shape.points});
+      columns, {batch, groups, w.dim(1), Dim(sizes.elements), sizes.points});
   Tensor weights =
-      Reshape(w, {groups, per_group, w.dim(1), Dim(shape.elements)});
+      Reshape(w, {groups, per_group, w.dim(1), Dim(sizes.elements)});
   Tensor y = Contract(weights, columns, "gock,ngckp->ngop");
   Shape result{batch, w.dim(0)};
-  result.insert(result.end(), shape.output.begin(), shape.output.end());
+  result.insert(result.end(), sizes.output.begin(), sizes.output.end());
   y = Reshape(y, result);
   if (operands.bias) y = y + AlongAxis(Cast(operands.bias, type), 1, y.rank());
   return Cast(y, result_type);

@@ -199,12 +199,12 @@ void Forest::ArrangeTrees() {
   for (const auto& group : trees) largest = std::max(largest, group.size());
   by_target_ = one_target && largest * trees.size() <= 2 * table_.roots.size();
   if (!by_target_) {
-    slots_ = table_.roots;
+    starts_ = table_.roots;
     return;
   }
   for (std::vector<int64_t>& group : trees) {
     group.resize(largest, -1);
-    slots_.insert(slots_.end(), group.begin(), group.end());
+    starts_.insert(starts_.end(), group.begin(), group.end());
   }
 }
 
@@ -219,8 +219,7 @@ void Forest::Walk(Tensor x) {
   }
   test_ = FindTest(table_);
   const int64_t width = test_ < 0 ? TreeTable::kOutcomes : 2;
-  // Number of all nodes, plus one leaf for the slots (start nodes) without a
-  // tree.
+  // Number of all nodes, plus one leaf for the start nodes without a tree.
   const int64_t nodes = table_.branch_count() + leaf_count() + 1;
   std::vector<int64_t> features(nodes, 0), children(nodes * width);
   std::vector<double> thresholds(nodes, 0);
@@ -242,7 +241,7 @@ void Forest::Walk(Tensor x) {
   features_ = Integers(features);
   thresholds_ = Numbers(thresholds);
   children_ = Integers(children);
-  std::vector<int64_t> roots = slots_;
+  std::vector<int64_t> roots = starts_;
   for (int64_t& root : roots) {
     if (root < 0) root = nodes - 1;
   }
@@ -310,7 +309,7 @@ Forest::Votes Forest::Combine(Aggregation aggregation) const {
     for (const auto& [target, weight] : by_target)
       votes.leaves.back().push_back({target, weight});
   }
-  // The extra leaf of slots without a tree has no votes.
+  // The extra leaf of start nodes without a tree has no votes.
   votes.leaves.emplace_back();
   return votes;
 }
@@ -349,15 +348,15 @@ Tensor Forest::Collect(const Votes& votes) const {
 }
 
 // Collects the votes if each tree votes for one target only: one number per
-// leaf, with the slots sorted by target.
+// leaf, with the start nodes sorted by target.
 Tensor Forest::CollectByTree(const Votes& votes) const {
   std::vector<double> weights;
   for (const auto& leaf : votes.leaves)
     weights.push_back(leaf.empty() ? votes.none : leaf.front().weight);
   Tensor values = Gather(Numbers(weights), leaf_, 0);
-  const auto slots = static_cast<int64_t>(slots_.size());
+  const auto starts = static_cast<int64_t>(starts_.size());
   const Shape shape = {values.dim(0), Dim(table_.targets),
-                       Dim(slots / table_.targets)};
+                       Dim(starts / table_.targets)};
   return Reduce(Reshape(values, shape), votes.combiner, {2}, false);
 }
 

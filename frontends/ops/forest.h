@@ -101,17 +101,16 @@ class Forest {
   // The leaves that each tree can reach.
   std::vector<std::vector<int64_t>> reachable_;
   std::vector<bool> always_, never_;  // per target
-  // The start node of each slot, that is, of each tree that a row descends. If
-  // each tree votes for one target only, slots are sorted by target, and each
-  // target has the same number of slots. A slot without a tree starts at -1, an
-  // extra leaf without votes.
-  std::vector<int64_t> slots_;
+  // The start nodes of the trees that a row descends. If each tree votes for
+  // one target only, they are sorted by target, and each target has the same
+  // number of them. A start without a tree is -1, an extra leaf without votes.
+  std::vector<int64_t> starts_;
   bool by_target_ = false;
   // The tables of nodes. `test_` is the index in kTests of the test that
   // decides every branch; it is -1 if branches distinguish more outcomes.
   int test_ = -1;
   Tensor features_, thresholds_, children_;
-  Tensor leaf_;  // [N, slots]
+  Tensor leaf_;  // [N, start nodes]
 };
 
 }  // namespace ember::ops

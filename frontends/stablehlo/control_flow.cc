@@ -70,16 +70,17 @@ void SetResults(OperationContext& c, std::vector<Imported> results) {
 // last) by the index.
 std::vector<Imported> BuildBranches(const OperationContext& c,
                                     graph::GraphBuilder& builder,
-                                    RegionRunner& runner, Tensor index,
+                                    RegionImporter& importer, Tensor index,
                                     size_t first, size_t last) {
   const std::vector<Region>& branches = c.operation().regions;
-  if (last - first == 1) return runner.Run(branches[first], {}, nullptr, false);
+  if (last - first == 1)
+    return importer.Run(branches[first], {}, nullptr, false);
   const size_t middle = first + (last - first) / 2;
   graph::IfRegions regions(builder);
   const auto build = [&](graph::Region& region, size_t from, size_t to) {
     std::vector<Imported> results;
     const Tensor inside(&region.builder(), region.Capture(index.value()));
-    runner.Enter(region, [&](RegionRunner& inner) {
+    importer.Enter(region, [&](RegionImporter& inner) {
       results = BuildBranches(c, region.builder(), inner, inside, from, to);
     });
     if (!region.builder().status().ok())
@@ -106,7 +107,7 @@ void ImportWhile(OperationContext& c) {
   if (condition == nullptr || body == nullptr) return;
   const std::vector<Imported> carried = c.operands();
   const std::vector<Imported> first =
-      c.runner().Run(*condition, carried, nullptr, false);
+      c.regions().Run(*condition, carried, nullptr, false);
   if (!c.ok()) return;
   if (!IsScalarBool(first))
     return c.FailInvalid("expected a condition that returns tensor<i1>");
@@ -114,19 +115,19 @@ void ImportWhile(OperationContext& c) {
   request.conditional = true;
   request.carried = TensorsIn(carried);
   request.condition = first[0].tensor.value();
-  const auto turn = [&](graph::Region& region,
-                        const LoopInputs& in) -> LoopOutputs {
+  const auto build_iteration = [&](graph::Region& region,
+                                   const LoopInputs& in) -> LoopOutputs {
     graph::GraphBuilder& builder = region.builder();
     builder.SetOrigin(c.builder().origin());
     LoopOutputs none{
         .proceed = nullptr,
         .carried = std::vector<graph::Value*>(request.carried.size()),
         .stacked = {}};
-    std::vector<Imported> values = c.runner().Run(
+    std::vector<Imported> values = c.regions().Run(
         *body, AllWithTensors(carried, builder, in.carried), &region, false);
     if (!builder.status().ok()) return none;
     const std::vector<Imported> proceed =
-        c.runner().Run(*condition, values, &region, false);
+        c.regions().Run(*condition, values, &region, false);
     if (!builder.status().ok()) return none;
     LoopOutputs out;
     out.carried = TensorsIn(values);
@@ -141,7 +142,7 @@ void ImportWhile(OperationContext& c) {
     return out;
   };
   const std::vector<graph::Value*> results =
-      graph::BuildLoop(c.builder(), request, turn);
+      graph::BuildLoop(c.builder(), request, build_iteration);
   if (c.ok()) SetResults(c, AllWithTensors(carried, c.builder(), results));
 }
 
@@ -152,7 +153,7 @@ void ImportIf(OperationContext& c) {
   if (!IsScalarBool({c.Any(0)}))
     return c.FailInvalid("operand 0: expected tensor<i1>");
   const Tensor index = Cast(Not(condition), DType::kI64);
-  SetResults(c, BuildBranches(c, c.builder(), c.runner(), index, 0, 2));
+  SetResults(c, BuildBranches(c, c.builder(), c.regions(), index, 0, 2));
 }
 
 // Imports case. An index that is out of range selects the last branch.
@@ -165,17 +166,17 @@ void ImportCase(OperationContext& c) {
   const auto last = static_cast<double>(count - 1);
   const Tensor inside = And(LessEqual(0, given), LessEqual(given, last));
   const Tensor index = Select(inside, given, given.Like(last));
-  SetResults(c, BuildBranches(c, c.builder(), c.runner(), index, 0, count));
+  SetResults(c, BuildBranches(c, c.builder(), c.regions(), index, 0, count));
 }
 
 void ImportCall(OperationContext& c) {
-  SetResults(c, c.runner().Call(c.Text("callee"), c.operands()));
+  SetResults(c, c.regions().Call(c.Text("callee"), c.operands()));
 }
 
 // Imports composite, which computes the same as its decomposition. The import
 // calls the decomposition.
 void ImportComposite(OperationContext& c) {
-  SetResults(c, c.runner().Call(c.Text("decomposition"), c.operands()));
+  SetResults(c, c.regions().Call(c.Text("decomposition"), c.operands()));
 }
 
 void ImportMap(OperationContext& c) {

@@ -202,9 +202,9 @@ Imported Part(const Imported& value, bool imaginary) {
 
 }  // namespace
 
-class GraphImporter::ScopeRunner final : public RegionRunner {
+class GraphImporter::ScopeImporter final : public RegionImporter {
  public:
-  ScopeRunner(GraphImporter& importer, Scope& scope)
+  ScopeImporter(GraphImporter& importer, Scope& scope)
       : importer_(importer), scope_(scope) {}
 
   std::vector<Imported> Run(const Region& region,
@@ -230,11 +230,11 @@ class GraphImporter::ScopeRunner final : public RegionRunner {
   }
 
   void Enter(graph::Region& inside,
-             const std::function<void(RegionRunner&)>& use) override {
+             const std::function<void(RegionImporter&)>& use) override {
     Scope inner = Inner(&inside);
     inner.builder->SetOrigin(scope_.builder->origin());
-    ScopeRunner runner(importer_, inner);
-    use(runner);
+    ScopeImporter regions(importer_, inner);
+    use(regions);
     PassOn(inner);
   }
 
@@ -568,7 +568,7 @@ Status GraphImporter::ImportOperation(const Operation& operation,
   bool complex = false;
   for (const Imported& operand : operands)
     complex = complex || operand.is_complex();
-  ScopeRunner runner(*this, scope);
+  ScopeImporter regions(*this, scope);
   std::vector<Imported> results;
   if (complex && (row->traits & kPartwise)) {
     for (const bool imaginary : {false, true}) {
@@ -576,7 +576,7 @@ Status GraphImporter::ImportOperation(const Operation& operation,
       for (const Imported& operand : operands)
         parts.push_back(Part(operand, imaginary));
       OperationContext context(builder, operation, std::move(parts), types,
-                               runner, scope.lifted);
+                               regions, scope.lifted);
       row->import(context);
       EMBER_RETURN_IF_ERROR(builder.status());
       if (!imaginary) {
@@ -588,7 +588,7 @@ Status GraphImporter::ImportOperation(const Operation& operation,
     }
   } else {
     OperationContext context(builder, operation, std::move(operands), types,
-                             runner, scope.lifted);
+                             regions, scope.lifted);
     row->import(context);
     results = std::move(context.results());
   }

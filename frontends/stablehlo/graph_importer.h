@@ -53,7 +53,7 @@ class GraphImporter {
     bool lifted = false;
     std::map<int, Imported> values;
   };
-  class ScopeRunner;
+  class ScopeImporter;
 
   StatusOr<const Function*> Entry() const;
   Status AddOutput(const Imported& value, const Type& type, std::string name);

@@ -245,9 +245,10 @@ void GatherWith(OperationContext& c, const std::vector<Dim>& sizes) {
 
 // Applies the updates one after the other; the region combines each update with
 // the current element. Returns the updated operands.
-std::vector<Tensor> ScatterInTurn(OperationContext& c, const Region& body,
-                                  const std::vector<Tensor>& data, Tensor index,
-                                  const std::vector<Tensor>& updates) {
+std::vector<Tensor> ScatterInOrder(OperationContext& c, const Region& body,
+                                   const std::vector<Tensor>& data,
+                                   Tensor index,
+                                   const std::vector<Tensor>& updates) {
   graph::LoopRequest request;
   for (const Tensor& tensor : data) request.carried.push_back(tensor.value());
   request.scanned.push_back(index.value());
@@ -447,7 +448,7 @@ void ImportScatter(OperationContext& c) {
       results.push_back(ScatterFlat(
           flat[i], index, Broadcast(combined[i], index.shape()), "assign"));
   } else {
-    results = ScatterInTurn(c, *body, flat, index, flat_updates);
+    results = ScatterInOrder(c, *body, flat, index, flat_updates);
   }
   if (!c.ok()) return;
   if (results.size() != static_cast<size_t>(count))

@@ -172,7 +172,7 @@ std::vector<Tensor> OperationContext::RunLifted(
     given.push_back({.tensor = argument});
   std::vector<Tensor> results;
   for (const Imported& result :
-       runner_.Run(region, std::move(given), inside, true)) {
+       regions_.Run(region, std::move(given), inside, true)) {
     if (!result.is_tensor()) {
       FailUnsupported("expected a region that returns real numbers");
       return {};

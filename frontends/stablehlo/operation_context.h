@@ -42,9 +42,9 @@ struct Imported {
 };
 
 // Imports regions and functions from within an operation.
-class RegionRunner {
+class RegionImporter {
  public:
-  virtual ~RegionRunner() = default;
+  virtual ~RegionImporter() = default;
 
   // Imports a region with these arguments and returns its results. `inside`:
   // the graph's region to which the operations are added; null adds them to the
@@ -57,29 +57,29 @@ class RegionRunner {
   // Imports a call of a function of the module and returns its results.
   virtual std::vector<Imported> Call(std::string_view function,
                                      std::vector<Imported> arguments) = 0;
-  // Calls `use` with a runner that adds imported operations to a region of the
-  // graph.
+  // Calls `use` with an importer that adds imported operations to a region of
+  // the graph.
   virtual void Enter(graph::Region& inside,
-                     const std::function<void(RegionRunner&)>& use) = 0;
+                     const std::function<void(RegionImporter&)>& use) = 0;
 };
 
 class OperationContext {
  public:
   OperationContext(graph::GraphBuilder& builder, const Operation& operation,
                    std::vector<Imported> operands,
-                   std::vector<Type> result_types, RegionRunner& runner,
+                   std::vector<Type> result_types, RegionImporter& regions,
                    bool lifted)
       : builder_(builder),
         operation_(operation),
         operands_(std::move(operands)),
         result_types_(std::move(result_types)),
         results_(result_types_.size()),
-        runner_(runner),
+        regions_(regions),
         lifted_(lifted) {}
 
   graph::GraphBuilder& builder() const { return builder_; }
   const Operation& operation() const { return operation_; }
-  RegionRunner& runner() const { return runner_; }
+  RegionImporter& regions() const { return regions_; }
   bool lifted() const { return lifted_; }
   bool ok() const { return builder_.status().ok(); }
 
@@ -169,7 +169,7 @@ class OperationContext {
   std::vector<Imported> operands_;
   std::vector<Type> result_types_;
   std::vector<Imported> results_;
-  RegionRunner& runner_;
+  RegionImporter& regions_;
   bool lifted_;
 };
 

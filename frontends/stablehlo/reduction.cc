@@ -143,9 +143,9 @@ std::vector<Tensor> CombineHalves(OperationContext& c, const Region& body,
 
 // Combines rows one after the other in a loop, for a number of rows that is
 // known only at run time.
-std::vector<Tensor> CombineInTurn(OperationContext& c, const Region& body,
-                                  const std::vector<Tensor>& rows,
-                                  const std::vector<Tensor>& starts) {
+std::vector<Tensor> CombineInOrder(OperationContext& c, const Region& body,
+                                   const std::vector<Tensor>& rows,
+                                   const std::vector<Tensor>& starts) {
   graph::LoopRequest request;
   for (size_t i = 0; i < rows.size(); ++i) {
     Shape shape = rows[i].shape();
@@ -304,7 +304,7 @@ void ImportReduce(OperationContext& c) {
     starts.push_back(Broadcast(start, kept));
   std::vector<Tensor> results = starts;
   if (!extent.is_constant()) {
-    results = CombineInTurn(c, *body, rows, starts);
+    results = CombineInOrder(c, *body, rows, starts);
   } else if (extent.constant() > 0) {
     for (Tensor& row : rows = CombineHalves(c, *body, rows, extent.constant()))
       row = Reshape(row, kept);

@@ -11,8 +11,8 @@ namespace {
 // column - row.
 Tensor DiagonalOf(OperatorContext& c, Tensor x) {
   const int rank = x.rank();
-  return PlaceAlong(c, x.dim(-1), rank - 1, rank) -
-         PlaceAlong(c, x.dim(-2), rank - 2, rank);
+  return IndexAlong(c, x.dim(-1), rank - 1, rank) -
+         IndexAlong(c, x.dim(-2), rank - 2, rank);
 }
 
 // Reads k of MatrixDiagV2 and similar operators, which must select a single
@@ -37,7 +37,7 @@ Tensor Diagonal(OperatorContext& c, Tensor x, int64_t k) {
   const Tensor kept = SliceAxis(x, rank - 2, first_row, length);
   Shape shape = kept.shape();
   shape.back() = Dim(1);
-  const Tensor column = PlaceAlong(c, length, rank - 2, rank) +
+  const Tensor column = IndexAlong(c, length, rank - 2, rank) +
                         DimScalar(c.builder(), first_column);
   return Squeeze(Apply("gather_elements", {kept, Broadcast(column, shape)},
                        {{"axis", int64_t{rank - 1}}}),
@@ -101,8 +101,8 @@ void ImportMatrixDiagV2(OperatorContext& c) {
   low.back() = below;
   high.back() = height - below - length;
   const Tensor padded = Pad(x, low, high, "constant", x.Like(0));
-  const Tensor row = PlaceAlong(c, height, rank - 2, rank);
-  const Tensor column = PlaceAlong(c, width, rank - 1, rank);
+  const Tensor row = IndexAlong(c, height, rank - 2, rank);
+  const Tensor column = IndexAlong(c, width, rank - 1, rank);
   const Tensor first = DimScalar(c.builder(), below);
   const Tensor last = DimScalar(c.builder(), below + length - Dim(1));
   const Tensor on = And(And(LessEqual(first, row), LessEqual(row, last)),
@@ -123,7 +123,7 @@ void ImportDiag(OperatorContext& c) {
   const Tensor x = c.Input(0);
   const Dim count = ElementCount(x.shape());
   const Tensor eye =
-      Equal(PlaceAlong(c, count, 0, 2), PlaceAlong(c, count, 1, 2));
+      Equal(IndexAlong(c, count, 0, 2), IndexAlong(c, count, 1, 2));
   const Tensor flat = Reshape(x, {count, Dim(1)});
   Shape shape = x.shape();
   shape.insert(shape.end(), x.shape().begin(), x.shape().end());

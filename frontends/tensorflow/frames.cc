@@ -1,4 +1,4 @@
-// Loops and branches of TensorFlow 1, which consist of nodes (plan.h).
+// Loops and branches of TensorFlow 1, which consist of nodes (control_flow.h).
 #include <algorithm>
 #include <utility>
 
@@ -14,8 +14,8 @@ StatusOr<GraphImporter::MergeChoice> GraphImporter::ChoiceOf(
                               "': expected two inputs, found " +
                               std::to_string(node.inputs.size()));
   }
-  const auto first = ConditionsOf(*scope.body, *scope.plan, node.inputs[0]);
-  const auto second = ConditionsOf(*scope.body, *scope.plan, node.inputs[1]);
+  const auto first = ConditionsOf(*scope.body, *scope.flow, node.inputs[0]);
+  const auto second = ConditionsOf(*scope.body, *scope.flow, node.inputs[1]);
   for (const Condition& condition : first) {
     const Condition opposite{condition.predicate, 1 - condition.branch};
     if (!std::binary_search(second.begin(), second.end(), opposite)) continue;
@@ -48,7 +48,7 @@ StatusOr<std::optional<int>> GraphImporter::DecidedBranch(Source predicate,
 std::vector<int> GraphImporter::MergesBeside(int number, Source predicate,
                                              const Scope& scope) const {
   const Body& body = *scope.body;
-  const Plan& plan = *scope.plan;
+  const ControlFlow& flow = *scope.flow;
   const size_t count = body.nodes.size();
   // before: nodes that this Merge needs; needed: nodes that the entry needs.
   std::vector<bool> before(count), needed(count);
@@ -74,7 +74,7 @@ std::vector<int> GraphImporter::MergesBeside(int number, Source predicate,
   std::vector<bool> behind(count);
   std::vector<int> chosen{number};
   behind[static_cast<size_t>(number)] = true;
-  for (const int other : plan.order) {
+  for (const int other : flow.order) {
     const Node& node = body.nodes[static_cast<size_t>(other)];
     const auto place = static_cast<size_t>(other);
     for (const Source& input : node.inputs) {
@@ -84,8 +84,8 @@ std::vector<int> GraphImporter::MergesBeside(int number, Source predicate,
     if (other == number || behind[place] || before[place] || !needed[place] ||
         !IsMerge(node) || IsLoopMerge(body, node) ||
         scope.values.contains(other) ||
-        plan.frame[place] != plan.frame[static_cast<size_t>(number)] ||
-        plan.conditions[place] != plan.conditions[static_cast<size_t>(number)])
+        flow.frame[place] != flow.frame[static_cast<size_t>(number)] ||
+        flow.conditions[place] != flow.conditions[static_cast<size_t>(number)])
       continue;
     const StatusOr<MergeChoice> choice = ChoiceOf(other, scope);
     if (!choice.ok() || choice->predicate != predicate) continue;
@@ -120,7 +120,7 @@ Status GraphImporter::ImportMerge(int number, Scope& scope) {
                        Scope& around) -> StatusOr<Choice> {
       Scope inner;
       inner.body = around.body;
-      inner.plan = around.plan;
+      inner.flow = around.flow;
       inner.builder = &region.builder();
       inner.outer = &around;
       inner.region = &region;
@@ -165,7 +165,7 @@ GraphImporter::Scope GraphImporter::FrameScope(int frame, Scope& scope,
                                                graph::Region* region) const {
   Scope inner;
   inner.body = scope.body;
-  inner.plan = scope.plan;
+  inner.flow = scope.flow;
   inner.builder = region != nullptr ? &region->builder() : scope.builder;
   inner.outer = &scope;
   inner.region = region != nullptr ? region : scope.region;
@@ -179,7 +179,7 @@ GraphImporter::Scope GraphImporter::FrameScope(int frame, Scope& scope,
 
 Status GraphImporter::ImportFrame(int number, Scope& scope) {
   const Body& body = *scope.body;
-  const Frame& frame = scope.plan->frames[static_cast<size_t>(number)];
+  const Frame& frame = scope.flow->frames[static_cast<size_t>(number)];
   const auto node = [&](int index) -> const Node& {
     return body.nodes[static_cast<size_t>(index)];
   };
@@ -222,8 +222,9 @@ Status GraphImporter::ImportFrame(int number, Scope& scope) {
   Scope before = FrameScope(number, scope, nullptr);
   give(before, loop.carried);
   EMBER_ASSIGN_OR_RETURN(loop.condition, holds(before));
-  loop.turn = [&](graph::Region& region, std::vector<Value>& values,
-                  std::map<std::string, Tensor>&, Tensor& proceed) -> Status {
+  loop.build_iteration = [&](graph::Region& region, std::vector<Value>& values,
+                             std::map<std::string, Tensor>&,
+                             Tensor& proceed) -> Status {
     Scope inside = FrameScope(number, scope, &region);
     give(inside, values);
     std::vector<Value> after;

@@ -114,7 +114,7 @@ StatusOr<GraphImporter::Scope> GraphImporter::Inner(
   }
   Scope inner;
   EMBER_ASSIGN_OR_RETURN(inner.body, model_->Function(function));
-  EMBER_ASSIGN_OR_RETURN(inner.plan, PlanOf(*inner.body));
+  EMBER_ASSIGN_OR_RETURN(inner.flow, ControlFlowOf(*inner.body));
   inner.builder = region != nullptr ? &region->builder() : scope.builder;
   inner.caller = &scope;
   inner.region = region != nullptr ? region : scope.region;
@@ -136,7 +136,7 @@ StatusOr<std::vector<Value>> GraphImporter::RunFunction(
   for (int i = 0; i < body.arguments; ++i)
     scope.values[i] = {std::move(arguments[static_cast<size_t>(i)])};
   // Runs the nodes that have effects in the order of control edges and data.
-  const std::vector<bool>& effects = EffectsBefore(body, *scope.plan);
+  const std::vector<bool>& effects = EffectsBefore(body, *scope.flow);
   for (const int control : body.control_results) {
     if (effects[static_cast<size_t>(control)] &&
         !scope.values.contains(control))
@@ -393,7 +393,7 @@ StatusOr<std::vector<Value>> GraphImporter::ChooseCase(
         // region.
         Scope rest;
         rest.body = around.body;
-        rest.plan = around.plan;
+        rest.flow = around.flow;
         rest.builder = &region.builder();
         rest.caller = &around;
         rest.region = &region;
@@ -454,9 +454,9 @@ Status GraphImporter::ImportWhile(const Node& node, Scope& scope,
     return AsScalar(outputs[0].tensor);
   };
   EMBER_ASSIGN_OR_RETURN(loop.condition, holds(scope, nullptr, loop.carried));
-  loop.turn = [&](Region& region, std::vector<Value>& values,
-                  std::map<std::string, Tensor>& variables,
-                  Tensor& proceed) -> Status {
+  loop.build_iteration = [&](Region& region, std::vector<Value>& values,
+                             std::map<std::string, Tensor>& variables,
+                             Tensor& proceed) -> Status {
     EMBER_ASSIGN_OR_RETURN(Scope inner, Inner(scope, *body, &region));
     inner.variables = variables;
     EMBER_ASSIGN_OR_RETURN(values, RunFunction(inner, values));
@@ -489,7 +489,8 @@ Status GraphImporter::ShapeLists(Loop& loop, Scope& scope) {
       }
     }
     Tensor proceed;
-    EMBER_RETURN_IF_ERROR(loop.turn(region, values, variables, proceed));
+    EMBER_RETURN_IF_ERROR(
+        loop.build_iteration(region, values, variables, proceed));
     EMBER_RETURN_IF_ERROR(region.builder().status());
     bool found = false;
     for (size_t i = 0; i < loop.carried.size() && i < values.size(); ++i) {
@@ -531,8 +532,8 @@ StatusOr<std::vector<Value>> GraphImporter::BuildLoop(Loop& loop,
       variables.push_back(variable);
     }
   }
-  const auto turn = [&](Region& region, const LoopInputs& in,
-                        LoopOutputs& out) -> Status {
+  const auto build_iteration = [&](Region& region, const LoopInputs& in,
+                                   LoopOutputs& out) -> Status {
     region.builder().SetOrigin(origin);
     size_t next = 0;
     std::vector<Value> values =
@@ -541,7 +542,8 @@ StatusOr<std::vector<Value>> GraphImporter::BuildLoop(Loop& loop,
     for (const std::string& variable : variables)
       inside[variable] = Tensor(&region.builder(), in.carried[next++]);
     Tensor proceed;
-    EMBER_RETURN_IF_ERROR(loop.turn(region, values, inside, proceed));
+    EMBER_RETURN_IF_ERROR(
+        loop.build_iteration(region, values, inside, proceed));
     if (values.size() != loop.carried.size())
       return DataLossError("expected a body with as many results as inputs");
     for (size_t i = 0; i < values.size(); ++i) {
@@ -561,7 +563,7 @@ StatusOr<std::vector<Value>> GraphImporter::BuildLoop(Loop& loop,
       *scope.builder, request,
       [&](Region& region, const LoopInputs& in) -> LoopOutputs {
         LoopOutputs out;
-        const Status status = turn(region, in, out);
+        const Status status = build_iteration(region, in, out);
         if (status.ok()) return out;
         region.builder().Fail(status);
         return {.proceed = nullptr,

@@ -50,7 +50,7 @@ StatusOr<graph::Graph> GraphImporter::ImportOnce() {
   initialized_.clear();
   Scope scope;
   scope.body = &model_->main();
-  EMBER_ASSIGN_OR_RETURN(scope.plan, PlanOf(*scope.body));
+  EMBER_ASSIGN_OR_RETURN(scope.flow, ControlFlowOf(*scope.body));
   scope.builder = builder_.get();
   EMBER_RETURN_IF_ERROR(AddInputs(scope));
   EMBER_RETURN_IF_ERROR(AddStates(scope));
@@ -58,18 +58,18 @@ StatusOr<graph::Graph> GraphImporter::ImportOnce() {
   return builder_->Finish();
 }
 
-StatusOr<const Plan*> GraphImporter::PlanOf(const Body& body) {
-  std::unique_ptr<Plan>& plan = plans_[&body];
-  if (plan == nullptr) {
-    StatusOr<Plan> made = MakePlan(body);
+StatusOr<const ControlFlow*> GraphImporter::ControlFlowOf(const Body& body) {
+  std::unique_ptr<ControlFlow>& flow = flows_[&body];
+  if (flow == nullptr) {
+    StatusOr<ControlFlow> made = AnalyzeControlFlow(body);
     if (!made.ok()) {
       return body.name.empty() ? made.status()
                                : made.status().WithContext(
                                      "function '" + OnOneLine(body.name) + "'");
     }
-    plan = std::make_unique<Plan>(*std::move(made));
+    flow = std::make_unique<ControlFlow>(*std::move(made));
   }
-  return plan.get();
+  return flow.get();
 }
 
 Status GraphImporter::AddInputs(Scope& scope) {
@@ -155,8 +155,8 @@ Value GraphImporter::Captured(const Value& value, graph::Region& region) {
 
 bool GraphImporter::LivesIn(int node, const Scope& scope) {
   const auto number = static_cast<size_t>(node);
-  if (scope.plan->frame[number] != scope.frame) return false;
-  const auto& conditions = scope.plan->conditions[number];
+  if (scope.flow->frame[number] != scope.frame) return false;
+  const auto& conditions = scope.flow->conditions[number];
   return std::all_of(
       conditions.begin(), conditions.end(), [&](const Condition& condition) {
         const auto found = scope.decided.find(condition.predicate);
@@ -272,15 +272,15 @@ Status GraphImporter::FindRequired(int number, Scope& scope,
   }
   if (IsExit(node)) {
     const int frame =
-        scope.plan->frame[static_cast<size_t>(node.inputs[0].node)];
+        scope.flow->frame[static_cast<size_t>(node.inputs[0].node)];
     for (const int enter :
-         scope.plan->frames[static_cast<size_t>(frame)].enters)
+         scope.flow->frames[static_cast<size_t>(frame)].enters)
       required.push_back(
           scope.body->nodes[static_cast<size_t>(enter)].inputs[0]);
     return OkStatus();
   }
   required = node.inputs;
-  const std::vector<bool>& effects = EffectsBefore(*scope.body, *scope.plan);
+  const std::vector<bool>& effects = EffectsBefore(*scope.body, *scope.flow);
   for (const int control : node.controls)
     if (effects[static_cast<size_t>(control)]) required.push_back({control, 0});
   return OkStatus();
@@ -306,9 +306,9 @@ void GraphImporter::FindSharedByBranches(const Node& merge, const Scope& scope,
     if (IsMerge(node) || IsEnter(node)) continue;
     if (IsExit(node)) {
       const int frame =
-          scope.plan->frame[static_cast<size_t>(node.inputs[0].node)];
+          scope.flow->frame[static_cast<size_t>(node.inputs[0].node)];
       for (const int enter :
-           scope.plan->frames[static_cast<size_t>(frame)].enters)
+           scope.flow->frames[static_cast<size_t>(frame)].enters)
         stack.push_back(body.nodes[static_cast<size_t>(enter)].inputs[0]);
       continue;
     }
@@ -372,7 +372,7 @@ Status GraphImporter::ImportNode(int number, Scope& scope) {
     status = ImportMerge(number, scope);
   } else if (IsExit(node)) {
     status = ImportFrame(
-        scope.plan->frame[static_cast<size_t>(node.inputs[0].node)], scope);
+        scope.flow->frame[static_cast<size_t>(node.inputs[0].node)], scope);
   } else if (row == nullptr ? model_->Definition(node.op) != nullptr
                             : row->kind == OperatorKind::kControl) {
     status = ImportControl(node, scope, results);

@@ -26,11 +26,11 @@
 #include "compiler/graph/builder/control_flow.h"
 #include "frontends/frontend.h"
 #include "frontends/import_steps.h"
+#include "frontends/tensorflow/control_flow.h"
 #include "frontends/tensorflow/entry.h"
 #include "frontends/tensorflow/model.h"
 #include "frontends/tensorflow/operator_context.h"
 #include "frontends/tensorflow/operator_table.h"
-#include "frontends/tensorflow/plan.h"
 
 namespace ember::tensorflow {
 
@@ -65,7 +65,7 @@ class GraphImporter {
   // body that belongs to a loop or a branch.
   struct Scope {
     const Body* body = nullptr;
-    const Plan* plan = nullptr;
+    const ControlFlow* flow = nullptr;
     graph::GraphBuilder* builder = nullptr;
     // The enclosing part of the same body; null if this is the whole body.
     Scope* outer = nullptr;
@@ -124,13 +124,14 @@ class GraphImporter {
   // node uses their results. Defined in variables.cc.
   bool HasEffects(const Node& node, int depth);
   bool FunctionHasEffects(const std::string& name, int depth);
-  const std::vector<bool>& EffectsBefore(const Body& body, const Plan& plan);
+  const std::vector<bool>& EffectsBefore(const Body& body,
+                                         const ControlFlow& flow);
 
   // Imports nodes that are not in the operators' table
   // (functional_control_flow.cc).
   Status ImportControl(const Node& node, Scope& scope,
                        std::vector<Value>& results);
-  StatusOr<const Plan*> PlanOf(const Body& body);
+  StatusOr<const ControlFlow*> ControlFlowOf(const Body& body);
   StatusOr<Scope> Inner(Scope& scope, std::string_view function,
                         const AttributeMap& attributes, graph::Region* region);
   StatusOr<Scope> Inner(Scope& scope, const NameAttrList& function,
@@ -194,7 +195,7 @@ class GraphImporter {
     std::function<Status(graph::Region& region, std::vector<Value>& values,
                          std::map<std::string, Tensor>& variables,
                          Tensor& proceed)>
-        turn;
+        build_iteration;
     bool assigns = false;
   };
   StatusOr<std::vector<Value>> BuildLoop(Loop& loop, Scope& scope);
@@ -218,7 +219,7 @@ class GraphImporter {
   frontends::ImportSteps steps_;
   int64_t imported_operands_ = 0;
   int evaluations_ = 0;  // Number of evaluations in progress, which nest.
-  std::map<const Body*, std::unique_ptr<Plan>> plans_;
+  std::map<const Body*, std::unique_ptr<ControlFlow>> flows_;
   std::map<const Body*, std::vector<bool>> effects_before_;
   std::map<std::string, bool> function_effects_;
   // Names of the variables that must be state, because a node assigns them.

@@ -512,12 +512,12 @@ void ImportCross(OperatorContext& c) {
   if (!c.CheckRank(0, 1) || !c.CheckRank(1, 1)) return;
   const Tensor a = c.Input(0), b = c.Input(1);
   const int last = a.rank() - 1;
-  const auto turned = [&](Tensor x, int by) {
+  const auto rotated = [&](Tensor x, int by) {
     return Concat({SliceAxis(x, last, Dim(by), Dim(3 - by)),
                    SliceAxis(x, last, Dim(0), Dim(by))},
                   last);
   };
-  c.SetOutput(0, turned(a, 1) * turned(b, 2) - turned(a, 2) * turned(b, 1));
+  c.SetOutput(0, rotated(a, 1) * rotated(b, 2) - rotated(a, 2) * rotated(b, 1));
 }
 
 }  // namespace ember::tensorflow

@@ -22,7 +22,7 @@ void ImportBinary(OperatorContext& c) {
   c.SetOutput(0, Binary(kOpcode, c.Input(0), c.Input(1)));
 }
 
-using tf_common::PlaceAlong;
+using tf_common::IndexAlong;
 
 // elementwise.cc
 void ImportAdd(OperatorContext& c);

@@ -21,7 +21,7 @@ bool KeepDims(OperatorContext& c) {
 Tensor SegmentCounts(OperatorContext& c, Tensor ids, const Dim& segments,
                      int rank, DType type) {
   const Tensor hit = Equal(Unsqueeze(Cast(ids, DType::kI64), {0}),
-                           PlaceAlong(c, segments, 0, 2));
+                           IndexAlong(c, segments, 0, 2));
   const Tensor count = Reduce(Cast(hit, DType::kI32), "sum", {1}, false);
   return AlongAxis(Cast(Maximum(count, 1), type), 0, rank);
 }
@@ -115,7 +115,7 @@ void SetExtremeSegments(OperatorContext& c, bool highest) {
   if (!c.ok() || !c.outputs()[0].tensor) return;
   const Tensor y = c.outputs()[0].tensor;
   const Tensor hit = Equal(Unsqueeze(Cast(c.Input(1), DType::kI64), {0}),
-                           PlaceAlong(c, y.dim(0), 0, 2));
+                           IndexAlong(c, y.dim(0), 0, 2));
   const Tensor any =
       Reduce(Cast(hit, DType::kU8), "maximum", {1}, /*keep=*/false);
   c.SetOutput(
@@ -155,7 +155,7 @@ void ImportBincount(OperatorContext& c) {
   if (!rows) x = Reshape(x, {ElementCount(x.shape())});
   const Tensor hit =
       Equal(Unsqueeze(x, {x.rank()}),
-            PlaceAlong(c, size->front(), x.rank(), x.rank() + 1));
+            IndexAlong(c, size->front(), x.rank(), x.rank() + 1));
   const Tensor amount =
       weighted ? Select(hit, Unsqueeze(Reshape(weights, x.shape()), {x.rank()}),
                         weights.Like(0))

@@ -57,11 +57,11 @@ bool GraphImporter::HasEffects(const Node& node, int depth) {
 }
 
 const std::vector<bool>& GraphImporter::EffectsBefore(const Body& body,
-                                                      const Plan& plan) {
+                                                      const ControlFlow& flow) {
   std::vector<bool>& effects = effects_before_[&body];
   if (effects.size() == body.nodes.size()) return effects;
   effects.assign(body.nodes.size(), false);
-  for (const int number : plan.order) {
+  for (const int number : flow.order) {
     const Node& node = body.nodes[static_cast<size_t>(number)];
     bool any = HasEffects(node, 0);
     for (const Source& input : node.inputs)

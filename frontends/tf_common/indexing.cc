@@ -150,7 +150,7 @@ void ImportOneHot(OperatorBase& c, int64_t given) {
   const int rank = c.Input(0).rank() + 1;
   const int axis = c.Axis(given, rank);
   if (!c.ok()) return;
-  const Tensor places = PlaceAlong(c, depth->front(), axis, rank);
+  const Tensor places = IndexAlong(c, depth->front(), axis, rank);
   const Tensor hot = Equal(Unsqueeze(Indices(c.Input(0)), {axis}), places);
   c.SetOutput(0, Select(hot, Reshape(c.Input(2), {}), Reshape(c.Input(3), {})));
 }
@@ -206,7 +206,7 @@ void ImportReverseSequence(OperatorBase& c, int64_t seq_dim,
   const int along = c.Axis(seq_dim, x.rank());
   const int batch = c.Axis(batch_dim, x.rank());
   if (!c.ok()) return;
-  const Tensor place = PlaceAlong(c, x.dim(along), along, x.rank());
+  const Tensor place = IndexAlong(c, x.dim(along), along, x.rank());
   const Tensor length = AlongAxis(Indices(c.Input(1)), batch, x.rank());
   const Tensor from = Select(Less(place, length), length - place - 1.0, place);
   c.SetOutput(0, Apply("gather_elements", {x, Broadcast(from, x.shape())},
@@ -272,8 +272,8 @@ void ImportMatrixDiag(OperatorBase& c) {
   const Tensor x = c.Input(0);
   const int rank = x.rank() + 1;
   const Dim extent = x.dim(-1);
-  const Tensor eye = Equal(PlaceAlong(c, extent, rank - 2, rank),
-                           PlaceAlong(c, extent, rank - 1, rank));
+  const Tensor eye = Equal(IndexAlong(c, extent, rank - 2, rank),
+                           IndexAlong(c, extent, rank - 1, rank));
   c.SetOutput(0, Select(eye, Unsqueeze(x, {rank - 1}), x.Like(0)));
 }
 
@@ -288,8 +288,8 @@ void ImportMatrixSetDiag(OperatorBase& c) {
     high.back() = missing;
     diagonal = Pad(diagonal, low, high, "constant", diagonal.Like(0));
   }
-  const Tensor eye = Equal(PlaceAlong(c, x.dim(-2), rank - 2, rank),
-                           PlaceAlong(c, x.dim(-1), rank - 1, rank));
+  const Tensor eye = Equal(IndexAlong(c, x.dim(-2), rank - 2, rank),
+                           IndexAlong(c, x.dim(-1), rank - 1, rank));
   c.SetOutput(0, Select(eye, Unsqueeze(diagonal, {diagonal.rank()}), x));
 }
 

@@ -14,7 +14,7 @@ namespace ember::tf_common {
 
 // Returns the integers 0, 1, … extent - 1 along dim `axis` of a tensor of rank
 // `rank`, whose other dims are 1.
-inline Tensor PlaceAlong(OperatorBase& c, const Dim& extent, int axis,
+inline Tensor IndexAlong(OperatorBase& c, const Dim& extent, int axis,
                          int rank) {
   return AlongAxis(IotaVector(c.builder(), extent, DType::kI64), axis, rank);
 }

@@ -110,12 +110,12 @@ void SetCompared(OperatorContext& c, Opcode opcode, bool swapped) {
 // largest stored integer.
 int64_t InverseRootOf(int64_t value, const ops::FixedPoint& scale,
                       const Quantization& out, DType type) {
-  constexpr int kPlaces = 20;
+  constexpr int kFractionBits = 20;
   if (value <= 0) return HighestOf(type);
   ops::FixedPoint root = ops::InverseRootOf(static_cast<int32_t>(value));
-  root.shift += kPlaces;
+  root.shift += kFractionBits;
   ops::FixedPoint to_result = scale;
-  to_result.shift -= kPlaces;
+  to_result.shift -= kFractionBits;
   const int32_t result =
       ops::MultiplyByFixedPoint(ops::MultiplyByFixedPoint(1, root), to_result);
   return std::clamp(result + out.zero_point(), LowestOf(type), HighestOf(type));

@@ -22,7 +22,7 @@ using ops::Window;
 
 // Largest stride, and largest number of elements of a window. No model's
 // pooling is larger.
-constexpr int64_t kMaxPlaces = 1024;
+constexpr int64_t kMaxExtent = 1024;
 
 // Reads all integers of the operator's options. Returns nullopt, after an
 // error, if there are fewer than `count`.
@@ -71,12 +71,12 @@ std::optional<Pooling> ReadPooling(OperatorContext& c) {
   pooling.strides = {(*values)[2], (*values)[1]};
   pooling.kernel = {(*values)[4], (*values)[3]};
   for (int i = 0; i < 2; ++i) {
-    if (!c.CheckRange("stride", pooling.strides[i], 1, kMaxPlaces) ||
-        !c.CheckRange("window", pooling.kernel[i], 1, kMaxPlaces))
+    if (!c.CheckRange("stride", pooling.strides[i], 1, kMaxExtent) ||
+        !c.CheckRange("window", pooling.kernel[i], 1, kMaxExtent))
       return std::nullopt;
   }
   if (!c.CheckRange("window", pooling.kernel[0] * pooling.kernel[1], 1,
-                    kMaxPlaces) ||
+                    kMaxExtent) ||
       !c.CheckRange("activation", (*values)[5], 0, 4))
     return std::nullopt;
   // The numbers 0 to 4, which are the accepted ones, denote the same
@@ -105,7 +105,7 @@ void ImportTransposeConvBias(OperatorContext& c) {
     const Dim& extent = x.dim(i + 1);
     const Dim& kernel = w.dim(i + 1);
     const int64_t stride = window.strides[i];
-    if (!c.CheckRange("stride", stride, 1, kMaxPlaces)) return;
+    if (!c.CheckRange("stride", stride, 1, kMaxExtent)) return;
     if (!extent.is_constant() || !kernel.is_constant()) {
       return c.FailUnsupported(
           "expected constant heights and widths of images and weights, found " +
@@ -113,7 +113,7 @@ void ImportTransposeConvBias(OperatorContext& c) {
           graph::ShapeToString(w.shape()));
     }
     window.kernel[i] = kernel.constant();
-    if (!c.CheckRange("window", window.kernel[i], 1, kMaxPlaces) ||
+    if (!c.CheckRange("window", window.kernel[i], 1, kMaxExtent) ||
         !c.CheckRange("extent", extent.constant(), 1, int64_t{1} << 30))
       return;
     const int64_t last = extent.constant() - 1;

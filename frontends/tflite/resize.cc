@@ -12,15 +12,15 @@ namespace ember::tflite {
 namespace {
 
 // Number of fractional bits of positions and weights.
-constexpr int kPlaces = 10;
-constexpr int64_t kOne = int64_t{1} << kPlaces;
+constexpr int kFractionBits = 10;
+constexpr int64_t kOne = int64_t{1} << kFractionBits;
 // Largest extent for which positions fit in 32 bits.
 constexpr int64_t kMaxExtent = 1 << 20;
 
 // Resizes one dim of stored integers to `to` elements, by linear interpolation
-// between two neighbours. Returns i32 with kPlaces more fractional bits.
-Tensor BetweenPlaces(OperatorContext& c, Tensor x, int axis, int64_t to,
-                     bool align_corners, bool half_pixel_centers) {
+// between two neighbours. Returns i32 with kFractionBits more fractional bits.
+Tensor BetweenNeighbours(OperatorContext& c, Tensor x, int axis, int64_t to,
+                         bool align_corners, bool half_pixel_centers) {
   const int64_t from = x.dim(axis).constant();
   const bool by_corners = align_corners && to > 1;
   const int64_t above = by_corners ? from - 1 : from;
@@ -49,8 +49,8 @@ void ResizeInIntegers(OperatorContext& c, const Shape& sizes,
                       bool align_corners, bool half_pixel_centers) {
   Tensor y = c.Input(0);
   for (int i = 0; i < 2; ++i) {
-    y = BetweenPlaces(c, y, i + 1, sizes[static_cast<size_t>(i)].constant(),
-                      align_corners, half_pixel_centers);
+    y = BetweenNeighbours(c, y, i + 1, sizes[static_cast<size_t>(i)].constant(),
+                          align_corners, half_pixel_centers);
   }
   const double half = static_cast<double>(kOne * kOne / 2);
   const Tensor rounded = Select(Less(0, y), y + half, y - half);

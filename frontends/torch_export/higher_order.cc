@@ -2,7 +2,7 @@
 #include <utility>
 
 #include "base/one_line.h"
-#include "frontends/torch_export/graph_runner.h"
+#include "frontends/torch_export/graph_importer.h"
 #include "frontends/torch_export/targets.h"
 #include "frontends/torchscript/merging.h"
 
@@ -13,7 +13,7 @@ using Kind = Value::Kind;
 
 }  // namespace
 
-const Graph* GraphRunner::GraphOf(const Node& node, size_t index) {
+const Graph* GraphImporter::GraphOf(const Node& node, size_t index) {
   if (index < node.inputs.size() && node.inputs[index].value.graph != nullptr)
     return node.inputs[index].value.graph.get();
   FailNode("expected a graph as argument " + std::to_string(index) +
@@ -21,8 +21,8 @@ const Graph* GraphRunner::GraphOf(const Node& node, size_t index) {
   return nullptr;
 }
 
-std::vector<Value> GraphRunner::ValuesOf(const Node& node, size_t index,
-                                         const Scope& scope) {
+std::vector<Value> GraphImporter::ValuesOf(const Node& node, size_t index,
+                                           const Scope& scope) {
   if (index >= node.inputs.size()) return {};
   const Value value = ValueOf(node.inputs[index].value, scope);
   if (!machine_.ok() || value.is_none()) return {};
@@ -30,7 +30,7 @@ std::vector<Value> GraphRunner::ValuesOf(const Node& node, size_t index,
   return {value};
 }
 
-std::vector<Value> GraphRunner::Copied(const std::vector<Value>& values) {
+std::vector<Value> GraphImporter::Copied(const std::vector<Value>& values) {
   std::vector<Value> copies;
   for (const Value& value : values) {
     copies.push_back(value.is_tensor()
@@ -40,7 +40,8 @@ std::vector<Value> GraphRunner::Copied(const std::vector<Value>& values) {
   return copies;
 }
 
-std::vector<graph::Value*> GraphRunner::Flat(const std::vector<Value>& values) {
+std::vector<graph::Value*> GraphImporter::Flat(
+    const std::vector<Value>& values) {
   std::vector<graph::Value*> flat;
   for (const Value& value : values) {
     if (value.is_tensor()) {
@@ -59,8 +60,8 @@ std::vector<graph::Value*> GraphRunner::Flat(const std::vector<Value>& values) {
   return flat;
 }
 
-std::vector<Value> GraphRunner::Like(const std::vector<Value>& patterns,
-                                     const std::vector<graph::Value*>& flat) {
+std::vector<Value> GraphImporter::Like(const std::vector<Value>& patterns,
+                                       const std::vector<graph::Value*>& flat) {
   std::vector<Value> values;
   for (size_t i = 0; i < patterns.size() && i < flat.size(); ++i) {
     const ops::Tensor tensor(&machine_.builder(), flat[i]);
@@ -71,8 +72,8 @@ std::vector<Value> GraphRunner::Like(const std::vector<Value>& patterns,
   return values;
 }
 
-graph::LoopOutputs GraphRunner::Ended(graph::Region& region,
-                                      graph::LoopOutputs out) {
+graph::LoopOutputs GraphImporter::Ended(graph::Region& region,
+                                        graph::LoopOutputs out) {
   if (!machine_.ok()) {
     // After an error in the body, its incomplete outputs must not become the
     // outputs of the loop.
@@ -83,7 +84,8 @@ graph::LoopOutputs GraphRunner::Ended(graph::Region& region,
   return out;
 }
 
-Value GraphRunner::Invoke(const Node& node, size_t before, const Scope& scope) {
+Value GraphImporter::Invoke(const Node& node, size_t before,
+                            const Scope& scope) {
   const Graph* graph = GraphOf(node, before);
   std::vector<Value> inputs;
   for (size_t i = before + 1; i < node.inputs.size(); ++i) {
@@ -101,7 +103,7 @@ Value GraphRunner::Invoke(const Node& node, size_t before, const Scope& scope) {
   return machine_.NewTuple(Run(*graph, inputs));
 }
 
-Value GraphRunner::Cond(const Node& node, const Scope& scope) {
+Value GraphImporter::Cond(const Node& node, const Scope& scope) {
   const Graph* then = GraphOf(node, 1);
   const Graph* otherwise = GraphOf(node, 2);
   if (!machine_.ok()) return {};
@@ -151,7 +153,7 @@ Value GraphRunner::Cond(const Node& node, const Scope& scope) {
   return machine_.NewTuple(merge.Rebuild(results, machine_));
 }
 
-Value GraphRunner::While(const Node& node, const Scope& scope) {
+Value GraphImporter::While(const Node& node, const Scope& scope) {
   const Graph* condition = GraphOf(node, 0);
   const Graph* body = GraphOf(node, 1);
   const std::vector<Value> carried = ValuesOf(node, 2, scope);
@@ -201,7 +203,7 @@ Value GraphRunner::While(const Node& node, const Scope& scope) {
   return machine_.NewTuple(Like(carried, results));
 }
 
-Value GraphRunner::Map(const Node& node, const Scope& scope) {
+Value GraphImporter::Map(const Node& node, const Scope& scope) {
   const Graph* body = GraphOf(node, 0);
   const std::vector<Value> items = ValuesOf(node, 1, scope);
   const std::vector<Value> others = ValuesOf(node, 2, scope);
@@ -209,7 +211,7 @@ Value GraphRunner::Map(const Node& node, const Scope& scope) {
   return ScanOver(*body, {}, items, others);
 }
 
-Value GraphRunner::Scan(const Node& node, const Scope& scope) {
+Value GraphImporter::Scan(const Node& node, const Scope& scope) {
   const Graph* body = GraphOf(node, 0);
   const std::vector<Value> carried = ValuesOf(node, 1, scope);
   const std::vector<Value> items = ValuesOf(node, 2, scope);
@@ -230,10 +232,10 @@ Value GraphRunner::Scan(const Node& node, const Scope& scope) {
   return ScanOver(*body, carried, items, others);
 }
 
-Value GraphRunner::ScanOver(const Graph& body,
-                            const std::vector<Value>& carried,
-                            const std::vector<Value>& items,
-                            const std::vector<Value>& others) {
+Value GraphImporter::ScanOver(const Graph& body,
+                              const std::vector<Value>& carried,
+                              const std::vector<Value>& items,
+                              const std::vector<Value>& others) {
   const std::string origin = machine_.builder().origin();
   graph::LoopRequest request;
   request.carried = Flat(carried);
@@ -284,7 +286,7 @@ Value GraphRunner::ScanOver(const Graph& body,
   return machine_.NewTuple(std::move(values));
 }
 
-Value GraphRunner::RunHigherOrder(const Node& node, const Scope& scope) {
+Value GraphImporter::RunHigherOrder(const Node& node, const Scope& scope) {
   switch (HigherOrderOfTarget(node.target)) {
     case HigherOrder::kCond:
       return Cond(node, scope);

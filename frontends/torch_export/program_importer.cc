@@ -224,7 +224,7 @@ Status ProgramImporter::AddState(graph::GraphBuilder& builder) {
 
 StatusOr<std::vector<Value>> ProgramImporter::InputValues(
     const std::vector<graph::Value*>& user, Machine& machine,
-    GraphRunner& runner) {
+    GraphImporter& importer) {
   std::vector<Value> values;
   size_t next = 0;
   for (size_t i = 0; i < program_.inputs.size(); ++i) {
@@ -234,7 +234,7 @@ StatusOr<std::vector<Value>> ProgramImporter::InputValues(
       case InputSpec::Kind::kUser:
       case InputSpec::Kind::kConstant:
         if (!IsUserInput(i)) {
-          values.push_back(runner.Known(argument));
+          values.push_back(importer.Known(argument));
         } else if (argument.kind == Argument::Kind::kSymbol) {
           values.push_back(machine.ToNumber(
               Kind::kInt, Tensor(&machine.builder(), user[next++])));
@@ -388,13 +388,13 @@ StatusOr<graph::Graph> ProgramImporter::ImportOnce() {
   const std::vector<graph::Value*> related = Related(inputs, user, builder);
   EMBER_RETURN_IF_ERROR(builder.status());
   Machine machine(builder);
-  GraphRunner runner(machine, steps_);
+  GraphImporter importer(machine, steps_);
   EMBER_ASSIGN_OR_RETURN(const std::vector<Value> values,
-                         InputValues(related, machine, runner));
+                         InputValues(related, machine, importer));
   std::vector<uint64_t> stamps;
   for (const Value& value : values)
     stamps.push_back(value.is_tensor() ? value.cell->stamp : 0);
-  const std::vector<Value> outputs = runner.Run(program_.graph, values);
+  const std::vector<Value> outputs = importer.Run(program_.graph, values);
   if (!machine.ok()) return machine.status();
   EMBER_ASSIGN_OR_RETURN(const Results results,
                          Sort(values, stamps, outputs, machine));

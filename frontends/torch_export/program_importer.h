@@ -19,7 +19,7 @@
 #include "frontends/import_steps.h"
 #include "frontends/inputs.h"
 #include "frontends/torch_export/exported_file.h"
-#include "frontends/torch_export/graph_runner.h"
+#include "frontends/torch_export/graph_importer.h"
 #include "frontends/torchscript/machine.h"
 
 namespace ember::torch_export {
@@ -66,7 +66,7 @@ class ProgramImporter {
   // that the user gives.
   StatusOr<std::vector<Value>> InputValues(
       const std::vector<graph::Value*>& user, torchscript::Machine& machine,
-      GraphRunner& runner);
+      GraphImporter& importer);
   // Separates the outputs into the user's results and state. The results have
   // the names that the program gives them.
   StatusOr<Results> Sort(const std::vector<Value>& inputs,

@@ -141,16 +141,16 @@ Tensor Roll(Call& c) {
 Tensor Rot90(Call& c) {
   Tensor x = c.tensor("self");
   const std::vector<int64_t> dims = c.integers("dims", 2);
-  const int64_t turns = ((c.integer("k") % 4) + 4) % 4;
+  const int64_t rotations = ((c.integer("k") % 4) + 4) % 4;
   if (!c.CheckRank("self", x, 2)) return x;
   const int a = NormalAxis(c.machine(), dims[0], x.rank());
   const int b = NormalAxis(c.machine(), dims[1], x.rank());
   if (!c.ok()) return x;
   std::vector<int64_t> swapped = AllAxes(x);
   std::swap(swapped[static_cast<size_t>(a)], swapped[static_cast<size_t>(b)]);
-  if (turns == 1) return ops::Transpose(ops::Reverse(x, b), swapped);
-  if (turns == 2) return ops::Reverse(ops::Reverse(x, a), b);
-  if (turns == 3) return ops::Reverse(ops::Transpose(x, swapped), b);
+  if (rotations == 1) return ops::Transpose(ops::Reverse(x, b), swapped);
+  if (rotations == 2) return ops::Reverse(ops::Reverse(x, a), b);
+  if (rotations == 3) return ops::Reverse(ops::Transpose(x, swapped), b);
   return x;
 }
 

@@ -150,7 +150,7 @@ Value IsSigned(Call& c) {
 Value Same(Call& c) { return c.value("a"); }
 
 // Lists.
-std::optional<size_t> PlaceIn(Call& c, const std::vector<Value>& items,
+std::optional<size_t> IndexIn(Call& c, const std::vector<Value>& items,
                               const Value& index) {
   if (!index.is_known_number() || index.is(Kind::kFloat)) {
     c.FailUnsupported(
@@ -186,8 +186,8 @@ Value GetItem(Call& c) {
     return {};
   }
   if (self.is(Kind::kString)) {
-    const std::vector<Value> places(self.text.size());
-    const std::optional<size_t> at = PlaceIn(c, places, index);
+    const std::vector<Value> indices(self.text.size());
+    const std::optional<size_t> at = IndexIn(c, indices, index);
     return at ? Value::Text(Kind::kString, self.text.substr(*at, 1)) : Value();
   }
   if (!self.is_sequence()) {
@@ -195,7 +195,7 @@ Value GetItem(Call& c) {
                   Describe(self));
     return {};
   }
-  const std::optional<size_t> at = PlaceIn(c, self.list->items, index);
+  const std::optional<size_t> at = IndexIn(c, self.list->items, index);
   return at ? self.list->items[*at] : Value();
 }
 
@@ -241,7 +241,7 @@ Value Insert(Call& c) {
 Value PopItem(Call& c) {
   List* list = Changed(c);
   if (list == nullptr) return {};
-  const std::optional<size_t> at = PlaceIn(c, list->items, c.value("idx"));
+  const std::optional<size_t> at = IndexIn(c, list->items, c.value("idx"));
   if (!at) return {};
   Value item = list->items[*at];
   list->items.erase(list->items.begin() + static_cast<std::ptrdiff_t>(*at));
@@ -271,7 +271,7 @@ Value SetItem(Call& c) {
   }
   List* list = Changed(c);
   if (list == nullptr) return {};
-  const std::optional<size_t> at = PlaceIn(c, list->items, key);
+  const std::optional<size_t> at = IndexIn(c, list->items, key);
   if (at) list->items[*at] = value;
   return self;
 }
@@ -307,8 +307,8 @@ Value SortedList(Call& c) {
   return c.machine().NewList(std::move(items));
 }
 // Returns the indices of the items that equal a value.
-std::vector<size_t> PlacesOf(Call& c, const Value& value) {
-  std::vector<size_t> places;
+std::vector<size_t> IndicesOf(Call& c, const Value& value) {
+  std::vector<size_t> indices;
   const std::vector<Value>& items = c.value("self").list->items;
   for (size_t i = 0; i < items.size(); ++i) {
     const std::optional<bool> equal = AreEqual(c, items[i], value, 0);
@@ -318,30 +318,30 @@ std::vector<size_t> PlacesOf(Call& c, const Value& value) {
           Describe(items[i]));
       return {};
     }
-    if (*equal) places.push_back(i);
+    if (*equal) indices.push_back(i);
   }
-  return places;
+  return indices;
 }
 Value CountItems(Call& c) {
-  const size_t count = PlacesOf(c, c.value("el")).size();
+  const size_t count = IndicesOf(c, c.value("el")).size();
   return Value::Int(Dim(static_cast<int64_t>(count)));
 }
-std::optional<size_t> FirstPlace(Call& c) {
-  const std::vector<size_t> places = PlacesOf(c, c.value("el"));
-  if (!places.empty()) return places[0];
+std::optional<size_t> FirstIndex(Call& c) {
+  const std::vector<size_t> indices = IndicesOf(c, c.value("el"));
+  if (!indices.empty()) return indices[0];
   if (c.ok()) c.FailInvalid("expected a list with this item, found none");
   return std::nullopt;
 }
 Value IndexOfItem(Call& c) {
-  const std::optional<size_t> place = FirstPlace(c);
-  return place ? Value::Int(Dim(static_cast<int64_t>(*place))) : Value();
+  const std::optional<size_t> index = FirstIndex(c);
+  return index ? Value::Int(Dim(static_cast<int64_t>(*index))) : Value();
 }
 Value RemoveItem(Call& c) {
   List* list = Changed(c);
   if (list == nullptr) return {};
-  if (const std::optional<size_t> place = FirstPlace(c))
+  if (const std::optional<size_t> index = FirstIndex(c))
     list->items.erase(list->items.begin() +
-                      static_cast<std::ptrdiff_t>(*place));
+                      static_cast<std::ptrdiff_t>(*index));
   return Value::None();
 }
 Value CopyList(Call& c) {
@@ -388,15 +388,15 @@ Value SliceList(Call& c) {
     c.FailInvalid("step: expected a number other than 0");
     return {};
   }
-  const auto place = [&](std::string_view name, int64_t otherwise) {
+  const auto index = [&](std::string_view name, int64_t otherwise) {
     if (!c.has(name)) return otherwise;
     int64_t at = c.integer(name);
     if (at < 0) at += size;
     return step > 0 ? std::clamp<int64_t>(at, 0, size)
                     : std::clamp<int64_t>(at, -1, size - 1);
   };
-  const int64_t start = place("start", step > 0 ? 0 : size - 1);
-  const int64_t end = place("end", step > 0 ? size : -1);
+  const int64_t start = index("start", step > 0 ? 0 : size - 1);
+  const int64_t end = index("end", step > 0 ? size : -1);
   std::vector<Value> part;
   for (int64_t i = start; step > 0 ? i < end : i > end;) {
     part.push_back(items[static_cast<size_t>(i)]);
@@ -568,7 +568,7 @@ Value DeleteItem(Call& c) {
   }
   if (List* list = Changed(c)) {
     if (const std::optional<size_t> at =
-            PlaceIn(c, list->items, c.value("key")))
+            IndexIn(c, list->items, c.value("key")))
       list->items.erase(list->items.begin() + static_cast<std::ptrdiff_t>(*at));
   }
   return Value::None();
@@ -636,13 +636,13 @@ Value EndsWith(Call& c) {
 Value FindText(Call& c) {
   const std::string text = c.text("self");
   const auto size = static_cast<int64_t>(text.size());
-  const auto place = [&](std::string_view name) {
+  const auto index = [&](std::string_view name) {
     const int64_t at = c.integer(name);
     return std::clamp<int64_t>(at < 0 ? at + size : at, 0, size);
   };
-  const int64_t start = place("start");
+  const int64_t start = index("start");
   // An `end` of -1 means that no end is given.
-  const int64_t end = c.integer("end") == -1 ? size : place("end");
+  const int64_t end = c.integer("end") == -1 ? size : index("end");
   const std::string part =
       text.substr(static_cast<size_t>(start),
                   static_cast<size_t>(std::max<int64_t>(end - start, 0)));

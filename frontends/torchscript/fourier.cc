@@ -172,13 +172,13 @@ ComplexParts Transformed(Call& c, ComplexParts x,
 // The axes of a transform, and their lengths. A call names one axis (n, dim) or
 // several (s, dim). Without these arguments, the axes are the last `standard`
 // axes, or all.
-struct Plan {
+struct TransformAxes {
   std::vector<int64_t> axes;
   Shape lengths;
 };
-std::optional<Plan> PlanOf(Call& c, const Tensor& x, int standard,
-                           bool is_half) {
-  Plan plan;
+std::optional<TransformAxes> TransformAxesOf(Call& c, const Tensor& x,
+                                             int standard, bool is_half) {
+  TransformAxes transform;
   bool has_several = false;
   for (const SchemaParameter& parameter : c.schema().parameters)
     has_several |= parameter.name == "s";
@@ -186,46 +186,46 @@ std::optional<Plan> PlanOf(Call& c, const Tensor& x, int standard,
   if (has_several) {
     if (c.has("s")) given = c.dims("s");
     if (c.has("dim")) {
-      plan.axes = c.integers("dim");
+      transform.axes = c.integers("dim");
     } else {
       const auto count = !given.empty() ? static_cast<int>(given.size())
                          : standard > 0 ? standard
                                         : x.rank();
-      for (int i = count; i > 0; --i) plan.axes.push_back(-i);
+      for (int i = count; i > 0; --i) transform.axes.push_back(-i);
     }
   } else {
     if (c.has("n")) given = {c.dim("n")};
-    plan.axes = {c.integer("dim")};
+    transform.axes = {c.integer("dim")};
   }
-  for (int64_t& axis : plan.axes)
+  for (int64_t& axis : transform.axes)
     axis = NormalAxis(c.machine(), axis, x.rank());
   if (!c.CheckRank("self", x, 1)) return std::nullopt;
-  if (plan.axes.empty() ||
-      (!given.empty() && given.size() != plan.axes.size())) {
+  if (transform.axes.empty() ||
+      (!given.empty() && given.size() != transform.axes.size())) {
     c.FailInvalid("expected at least one dim, and as many lengths as dims");
     return std::nullopt;
   }
-  for (size_t i = 0; i < plan.axes.size(); ++i) {
-    const Dim extent = x.dim(static_cast<int>(plan.axes[i]));
-    const bool is_last = i + 1 == plan.axes.size();
+  for (size_t i = 0; i < transform.axes.size(); ++i) {
+    const Dim extent = x.dim(static_cast<int>(transform.axes[i]));
+    const bool is_last = i + 1 == transform.axes.size();
     if (!given.empty() && given[i] != Dim(-1))
-      plan.lengths.push_back(given[i]);
+      transform.lengths.push_back(given[i]);
     else
-      plan.lengths.push_back(is_half && is_last ? (extent - Dim(1)) * Dim(2)
-                                                : extent);
+      transform.lengths.push_back(
+          is_half && is_last ? (extent - Dim(1)) * Dim(2) : extent);
   }
-  return c.ok() ? std::optional(plan) : std::nullopt;
+  return c.ok() ? std::optional(transform) : std::nullopt;
 }
 template <Kind kind, bool inverse, int standard>
 Value Transform(Call& c) {
   const ComplexParts x = AsFloats(Parts(c, "self"));
   const Norm norm = NormOf(c, inverse);
   if (!c.ok()) return {};
-  const std::optional<Plan> plan =
-      PlanOf(c, x.real, standard, kind == Kind::kFromHalf);
-  if (!plan) return {};
-  const ComplexParts y =
-      Transformed(c, x, plan->axes, plan->lengths, kind, inverse, norm);
+  const std::optional<TransformAxes> transform =
+      TransformAxesOf(c, x.real, standard, kind == Kind::kFromHalf);
+  if (!transform) return {};
+  const ComplexParts y = Transformed(c, x, transform->axes, transform->lengths,
+                                     kind, inverse, norm);
   if (kind == Kind::kFromHalf) return c.machine().NewTensor(y.real);
   return NewComplex(c.machine(), y);
 }
@@ -382,8 +382,8 @@ Value Stft(Call& c, bool is_centered, const std::string& mode) {
                                          points, bins, /*inverse=*/false);
   if (c.flag("normalized")) y = Divided(c, y, points, Norm::kRoot);
   const auto arranged = [&](const Tensor& part) {
-    const Tensor turned = ops::Transpose(part, {0, 2, 1});
-    return is_batched ? turned : ops::Squeeze(turned, {0});
+    const Tensor transposed = ops::Transpose(part, {0, 2, 1});
+    return is_batched ? transposed : ops::Squeeze(transposed, {0});
   };
   if (!c.ok()) return {};
   const Value complex = Complex(c, arranged(y.real), arranged(y.imaginary));

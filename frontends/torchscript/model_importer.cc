@@ -47,7 +47,7 @@ void EraseUnused(graph::Graph& graph) {
   }
 }
 
-bool HasFixedValue(const Slot& slot) { return slot.fixed.has_value(); }
+bool HasFixedValue(const StateEntry& entry) { return entry.fixed.has_value(); }
 
 std::string MethodNames(const Class& type) {
   std::string names;
@@ -217,31 +217,33 @@ Status ModelImporter::AddOutputs(graph::GraphBuilder& builder,
 }
 
 StatusOr<graph::Graph> ModelImporter::Import() {
-  StatusOr<graph::Graph> graph = ImportOnce({}, slots_);
-  if (!graph.ok() || slots_.empty()) return graph;
-  if (std::ranges::all_of(slots_, &HasFixedValue) && IsSettled(*graph))
+  StatusOr<graph::Graph> graph = ImportOnce({}, entries_);
+  if (!graph.ok() || entries_.empty()) return graph;
+  if (std::ranges::all_of(entries_, &HasFixedValue) && IsSettled(*graph))
     return graph;
-  std::erase_if(slots_, [](const Slot& slot) {
-    return slot.is_replaced && slot.kind != Kind::kTensor && !slot.is_number();
+  std::erase_if(entries_, [](const StateEntry& entry) {
+    return entry.is_replaced && entry.kind != Kind::kTensor &&
+           !entry.is_number();
   });
-  for (const Slot& slot : slots_) {
-    if (slot.kind == Kind::kTensor || slot.is_number()) continue;
+  for (const StateEntry& entry : entries_) {
+    if (entry.kind == Kind::kTensor || entry.is_number()) continue;
     return UnimplementedError(
-        "attribute '" + OnOneLine(slot.name()) +
+        "attribute '" + OnOneLine(entry.name()) +
         "', which the model changes: expected a tensor or number, or a value "
         "that later calls keep, found " +
-        OnOneLine(slot.text));
+        OnOneLine(entry.text));
   }
   // True if an attribute has another type before the first call than after it,
   // or is a number that has one known value after every call.
   const auto first_differs = [&] {
-    return std::any_of(slots_.begin(), slots_.end(), [](const Slot& slot) {
-      return slot.is_known || !slot.starts_alike;
-    });
+    return std::any_of(entries_.begin(), entries_.end(),
+                       [](const StateEntry& entry) {
+                         return entry.is_known || !entry.starts_alike;
+                       });
   };
   // Each round may find a number that calls change, which is then no longer
   // known.
-  for (size_t round = 0; round <= slots_.size(); ++round) {
+  for (size_t round = 0; round <= entries_.size(); ++round) {
     must_retry_ = false;
     graph = first_differs() ? ImportWithFirstCall() : ImportWithState();
     if (!must_retry_) return graph;
@@ -250,12 +252,13 @@ StatusOr<graph::Graph> ModelImporter::Import() {
 }
 
 bool ModelImporter::IsSettled(graph::Graph& first) {
-  std::vector<Slot> changed;
-  StatusOr<graph::Graph> later = ImportOnce(slots_, changed);
+  std::vector<StateEntry> changed;
+  StatusOr<graph::Graph> later = ImportOnce(entries_, changed);
   if (!later.ok()) return false;
-  for (const Slot& slot : changed) {
-    const auto found = std::ranges::find(slots_, slot.name(), &Slot::name);
-    if (found == slots_.end() || found->fixed != slot.fixed) return false;
+  for (const StateEntry& entry : changed) {
+    const auto found =
+        std::ranges::find(entries_, entry.name(), &StateEntry::name);
+    if (found == entries_.end() || found->fixed != entry.fixed) return false;
   }
   // The first call also computes the values that later calls keep.
   EraseUnused(first);
@@ -276,18 +279,18 @@ Status ModelImporter::CheckDropped(Instance& instance) const {
   return OkStatus();
 }
 
-StatusOr<graph::Graph> ModelImporter::ImportOnce(const std::vector<Slot>& given,
-                                                 std::vector<Slot>& changed) {
+StatusOr<graph::Graph> ModelImporter::ImportOnce(
+    const std::vector<StateEntry>& given, std::vector<StateEntry>& changed) {
   graph::GraphBuilder builder("main", options_.operation_limit);
   EMBER_ASSIGN_OR_RETURN(const std::vector<Tensor> inputs, AddInputs(builder));
   Machine machine(builder);
   EMBER_ASSIGN_OR_RETURN(Instance instance, Load(machine));
   if (!given.empty()) {
     std::map<std::string, Object*> objects = ObjectsOf(*instance.module);
-    for (const Slot& slot : given) {
-      const auto object = objects.find(slot.object);
+    for (const StateEntry& entry : given) {
+      const auto object = objects.find(entry.object);
       if (object == objects.end()) continue;
-      object->second->attributes[slot.attribute] = slot.fixed->Make(machine);
+      object->second->attributes[entry.attribute] = entry.fixed->Make(machine);
     }
   }
   const ModuleState before = ModuleState::Of(*instance.module);
@@ -302,19 +305,19 @@ StatusOr<graph::Graph> ModelImporter::ImportOnce(const std::vector<Slot>& given,
     // A second copy of the module gives the attributes as they were.
     EMBER_ASSIGN_OR_RETURN(Instance fresh, Load(machine));
     std::map<std::string, Object*> objects = ObjectsOf(*fresh.module);
-    for (Slot& slot : changed) {
-      if (slot.kind != Kind::kTensor) continue;
-      const auto object = objects.find(slot.object);
+    for (StateEntry& entry : changed) {
+      if (entry.kind != Kind::kTensor) continue;
+      const auto object = objects.find(entry.object);
       if (object == objects.end()) continue;
-      const auto old = object->second->attributes.find(slot.attribute);
+      const auto old = object->second->attributes.find(entry.attribute);
       if (old == object->second->attributes.end() || !old->second.is_tensor())
         continue;
       const Tensor tensor = machine.Read(*old->second.cell);
       if (!machine.ok()) return machine.status();
-      slot.starts_alike = tensor.value()->type() == slot.type;
+      entry.starts_alike = tensor.value()->type() == entry.type;
       const auto contents = builder.ConstantContents(tensor.value());
-      slot.starts_with_zeros =
-          slot.starts_alike && contents &&
+      entry.starts_with_zeros =
+          entry.starts_alike && contents &&
           std::all_of(contents->begin(), contents->end(),
                       [](double number) { return number == 0; });
     }
@@ -335,7 +338,7 @@ std::string ModelImporter::FlagName() const {
   std::string name = "started";
   for (bool is_taken = true; is_taken;) {
     is_taken = false;
-    for (const Slot& slot : slots_) is_taken |= slot.name() == name;
+    for (const StateEntry& entry : entries_) is_taken |= entry.name() == name;
     if (is_taken) name += "_";
   }
   return name;
@@ -345,11 +348,11 @@ ModelImporter::StateInputs ModelImporter::AddStateInputs(
     graph::GraphBuilder& builder, bool has_flag) {
   const std::string state(frontends::kStateType);
   StateInputs inputs;
-  for (const Slot& slot : slots_) {
-    inputs.slots.emplace_back();
-    if (slot.is_known) continue;
-    inputs.slots.back() =
-        Tensor(&builder, builder.Input(slot.name(), slot.type, state));
+  for (const StateEntry& entry : entries_) {
+    inputs.entries.emplace_back();
+    if (entry.is_known) continue;
+    inputs.entries.back() =
+        Tensor(&builder, builder.Input(entry.name(), entry.type, state));
   }
   if (has_flag) {
     inputs.started =
@@ -361,24 +364,24 @@ ModelImporter::StateInputs ModelImporter::AddStateInputs(
 void ModelImporter::SetState(Machine& machine, Instance& instance,
                              const StateInputs& inputs, bool selects_initial) {
   std::map<std::string, Object*> objects = ObjectsOf(*instance.module);
-  for (size_t i = 0; i < slots_.size() && machine.ok(); ++i) {
-    const Slot& slot = slots_[i];
-    const auto object = objects.find(slot.object);
+  for (size_t i = 0; i < entries_.size() && machine.ok(); ++i) {
+    const StateEntry& entry = entries_[i];
+    const auto object = objects.find(entry.object);
     if (object == objects.end()) continue;
-    Value& attribute = object->second->attributes[slot.attribute];
-    if (slot.is_known) {
-      attribute = slot.known;
+    Value& attribute = object->second->attributes[entry.attribute];
+    if (entry.is_known) {
+      attribute = entry.known;
       continue;
     }
-    Tensor value = machine.Inside(inputs.slots[i]);
-    if (selects_initial && !slot.starts_with_zeros) {
+    Tensor value = machine.Inside(inputs.entries[i]);
+    if (selects_initial && !entry.starts_with_zeros) {
       const Tensor initial = attribute.is_tensor()
                                  ? machine.Read(*attribute.cell)
                                  : machine.ToScalar(attribute);
       value = ops::Select(machine.Inside(inputs.started), value, initial);
     }
-    if (slot.kind != Kind::kTensor)
-      attribute = Value::Dynamic(slot.kind, value);
+    if (entry.kind != Kind::kTensor)
+      attribute = Value::Dynamic(entry.kind, value);
     else if (attribute.is_tensor())
       // The write also changes all other values that refer to this tensor.
       machine.Write(*attribute.cell, value);
@@ -391,29 +394,29 @@ StatusOr<std::vector<graph::Value*>> ModelImporter::StateAfter(
     Machine& machine, Instance& instance, bool checks_known) {
   std::map<std::string, Object*> objects = ObjectsOf(*instance.module);
   std::vector<graph::Value*> values;
-  for (Slot& slot : slots_) {
-    const std::string what = "attribute '" + OnOneLine(slot.name()) + "'";
-    const auto object = objects.find(slot.object);
+  for (StateEntry& entry : entries_) {
+    const std::string what = "attribute '" + OnOneLine(entry.name()) + "'";
+    const auto object = objects.find(entry.object);
     const Value now = object == objects.end()
                           ? Value::None()
-                          : object->second->attributes[slot.attribute];
-    if (slot.is_known) {
-      if (checks_known && !IsSame(now, slot.known)) {
-        slot.is_known = false;
+                          : object->second->attributes[entry.attribute];
+    if (entry.is_known) {
+      if (checks_known && !IsSame(now, entry.known)) {
+        entry.is_known = false;
         must_retry_ = true;
       }
       continue;
     }
     Tensor value;
-    if (now.kind == slot.kind) {
+    if (now.kind == entry.kind) {
       value = now.is_tensor()
                   ? machine.Read(*now.cell)
-                  : ops::Cast(machine.ToScalar(now), slot.type.dtype);
+                  : ops::Cast(machine.ToScalar(now), entry.type.dtype);
     }
     if (!machine.ok()) return machine.status();
-    if (!value || value.value()->type() != slot.type) {
+    if (!value || value.value()->type() != entry.type) {
       return UnimplementedError(
-          what + ": expected " + graph::ToString(slot.type) +
+          what + ": expected " + graph::ToString(entry.type) +
           " after every call, as after the first, found " +
           (value ? graph::ToString(value.value()->type())
                  : OnOneLine(Describe(now))));
@@ -428,18 +431,18 @@ void ModelImporter::AddStateOutputs(graph::GraphBuilder& builder,
                                     bool has_flag) {
   const std::string state(frontends::kStateType);
   size_t next = 0;
-  for (const Slot& slot : slots_) {
-    if (slot.is_known || next >= values.size()) continue;
-    builder.Output(slot.name(), values[next++], state);
+  for (const StateEntry& entry : entries_) {
+    if (entry.is_known || next >= values.size()) continue;
+    builder.Output(entry.name(), values[next++], state);
   }
   if (has_flag)
     builder.Output(FlagName(), builder.Scalar(1, DType::kBool), state);
 }
 
 StatusOr<graph::Graph> ModelImporter::ImportWithState() {
-  const bool has_flag =
-      std::any_of(slots_.begin(), slots_.end(),
-                  [](const Slot& slot) { return !slot.starts_with_zeros; });
+  const bool has_flag = std::any_of(
+      entries_.begin(), entries_.end(),
+      [](const StateEntry& entry) { return !entry.starts_with_zeros; });
   graph::GraphBuilder builder("main", options_.operation_limit);
   EMBER_ASSIGN_OR_RETURN(const std::vector<Tensor> inputs, AddInputs(builder));
   const StateInputs state = AddStateInputs(builder, has_flag);

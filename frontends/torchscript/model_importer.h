@@ -74,21 +74,22 @@ class ModelImporter {
   // Imports as if every call were the first, or as if each call began with
   // these attributes, which must be fixed. Finds the attributes that the call
   // changes. The graph is empty if some of them are not fixed.
-  StatusOr<graph::Graph> ImportOnce(const std::vector<Slot>& given,
-                                    std::vector<Slot>& changed);
+  StatusOr<graph::Graph> ImportOnce(const std::vector<StateEntry>& given,
+                                    std::vector<StateEntry>& changed);
   // Returns an error if a call has read an attribute of `dropped_` before it
   // assigned it.
   Status CheckDropped(Instance& instance) const;
-  // True if a call that begins with the slots leaves them as they are, and
-  // computes what the first call computes. Such slots are no state. Erases
+  // True if a call that begins with these entries leaves them as they are, and
+  // computes what the first call computes. Such entries are no state. Erases
   // operations of `first` that no operation reads.
   bool IsSettled(graph::Graph& first);
   StatusOr<graph::Graph> ImportWithState();
   StatusOr<graph::Graph> ImportWithFirstCall();
-  // The state that a build of the graph has as inputs: the values of the slots
-  // that are not known, and the flag that says if there was a call before.
+  // The state that a build of the graph has as inputs: the values of the
+  // entries that are not known, and the flag that says if there was a call
+  // before.
   struct StateInputs {
-    std::vector<Tensor> slots;  // absent if known
+    std::vector<Tensor> entries;  // absent if known
     Tensor started;
   };
   StateInputs AddStateInputs(graph::GraphBuilder& builder, bool has_flag);
@@ -113,11 +114,11 @@ class ModelImporter {
   // Number of items in all results so far, which is limited.
   int flattened_ = 0;
   const Function* method_ = nullptr;
-  std::vector<Slot> slots_;
+  std::vector<StateEntry> entries_;
   // Attributes that the first call assigns before it reads them.
   ModuleState::Names dropped_;
-  // True if a slot of the state was not as assumed, so that the import must be
-  // tried again.
+  // True if an entry of the state was not as assumed, so that the import must
+  // be tried again.
   bool must_retry_ = false;
 };
 

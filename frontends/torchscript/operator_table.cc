@@ -118,7 +118,7 @@ const Table& TheTable() {
           ConvolutionRows(), PoolingRows(),   NormalizationRows(),
           ContractionRows(), RecurrentRows(), ImageRows(),
           TransformerRows(), SamplingRows(),  LossRows(),
-          QuantizedRows(),   SpecialRows(),   PlaceRows(),
+          QuantizedRows(),   SpecialRows(),   PositionRows(),
           StatisticsRows(),  FourierRows(),   SystemRows(),
           ExportedRows(),    RefusedRows()}) {
       for (const OperatorRow& row : rows) {

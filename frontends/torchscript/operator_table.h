@@ -62,7 +62,7 @@ std::span<const OperatorRow> ExportedRows();
 std::span<const OperatorRow> TransformerRows();
 std::span<const OperatorRow> SamplingRows();
 std::span<const OperatorRow> SpecialRows();
-std::span<const OperatorRow> PlaceRows();
+std::span<const OperatorRow> PositionRows();
 std::span<const OperatorRow> StatisticsRows();
 std::span<const OperatorRow> LossRows();
 std::span<const OperatorRow> QuantizedRows();

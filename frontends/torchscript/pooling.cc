@@ -181,13 +181,13 @@ Tensor AdaptiveAveragePool(Call& c) {
 }
 
 // Elements, and where they were before pooling.
-struct Placed {
+struct IndexedValues {
   Tensor values;
-  Tensor places;
+  Tensor indices;
 };
 // Reduces an axis to its largest element, the first one of equal ones. The axis
 // stays as 1.
-Placed LargestAlong(const Placed& x, int axis) {
+IndexedValues LargestAlong(const IndexedValues& x, int axis) {
   const Tensor best = ops::Unsqueeze(Apply("arg_reduce", {x.values},
                                            {{"mode", std::string("maximum")},
                                             {"axis", int64_t{axis}},
@@ -196,42 +196,43 @@ Placed LargestAlong(const Placed& x, int axis) {
   const auto pick = [&](const Tensor& from) {
     return Apply("gather_elements", {from, best}, {{"axis", int64_t{axis}}});
   };
-  return {pick(x.values), pick(x.places)};
+  return {pick(x.values), pick(x.indices)};
 }
 // Like AdaptAxis for the largest elements; the extents of the axis are known if
 // it is pooled to more than one element.
-Placed AdaptPlacedAxis(Call& c, const Placed& x, int axis, int64_t out) {
+IndexedValues AdaptIndexedAxis(Call& c, const IndexedValues& x, int axis,
+                               int64_t out) {
   const std::optional<int64_t> in = x.values.dim(axis).AsConstant();
   if (out == 1) return LargestAlong(x, axis);
   if (!in || *in == out) return x;
   const auto with = [&](const auto& change) {
-    return Placed{change(x.values), change(x.places)};
+    return IndexedValues{change(x.values), change(x.indices)};
   };
   if (*in % out == 0) {
     Shape split = x.values.shape();
     split[static_cast<size_t>(axis)] = Dim(out);
     split.insert(split.begin() + axis + 1, Dim(*in / out));
-    const Placed y = LargestAlong(
+    const IndexedValues y = LargestAlong(
         with([&](const Tensor& t) { return ops::Reshape(t, split); }),
         axis + 1);
     return {ops::Squeeze(y.values, {axis + 1}),
-            ops::Squeeze(y.places, {axis + 1})};
+            ops::Squeeze(y.indices, {axis + 1})};
   }
-  std::vector<Tensor> values, places;
+  std::vector<Tensor> values, indices;
   for (int64_t i = 0; i < out && c.ok(); ++i) {
     const int64_t start = i * *in / out;
     const int64_t end = DivideRoundingUp((i + 1) * *in, out);
-    const Placed part = LargestAlong(
+    const IndexedValues part = LargestAlong(
         with([&](const Tensor& t) {
           return ops::SliceAxis(t, axis, Dim(start), Dim(end - start));
         }),
         axis);
     values.push_back(part.values);
-    places.push_back(part.places);
+    indices.push_back(part.indices);
   }
-  return {Concat(values, axis), Concat(places, axis)};
+  return {Concat(values, axis), Concat(indices, axis)};
 }
-// The places are counted row by row in an image. Axes are pooled from the last
+// The indices are counted row by row in an image. Axes are pooled from the last
 // one on, so that the first of equal elements in that order wins.
 template <size_t count>
 Value AdaptiveMaxPool(Call& c) {
@@ -241,22 +242,23 @@ Value AdaptiveMaxPool(Call& c) {
   if (!sizes) return {};
   const int first = x.rank() - static_cast<int>(count);
   const Shape image(x.shape().begin() + first, x.shape().end());
-  const Tensor places = ops::Reshape(
+  const Tensor indices = ops::Reshape(
       IotaVector(c.builder(), graph::ElementCount(image), DType::kI64), image);
-  Placed largest = {x, ops::Broadcast(places, x.shape())};
+  IndexedValues largest = {x, ops::Broadcast(indices, x.shape())};
   for (size_t i = count; i-- > 0 && c.ok();) {
     const std::optional<int64_t>& size = (*sizes)[i];
     if (size)
-      largest = AdaptPlacedAxis(c, largest, first + static_cast<int>(i), *size);
+      largest =
+          AdaptIndexedAxis(c, largest, first + static_cast<int>(i), *size);
   }
   return c.machine().NewTuple(
-      {c.machine().NewTensor(y), c.machine().NewTensor(largest.places)});
+      {c.machine().NewTensor(y), c.machine().NewTensor(largest.indices)});
 }
 
-// Returns the place of the largest element of each window, counted row by row
+// Returns the index of the largest element of each window, counted row by row
 // in the whole image without its padding.
-Tensor PlacesOfLargest(Call& c, const Tensor& x, const ops::Window& window,
-                       int first) {
+Tensor IndicesOfLargest(Call& c, const Tensor& x, const ops::Window& window,
+                        int first) {
   const double lowest = -std::numeric_limits<double>::infinity();
   const auto count = static_cast<size_t>(window.rank());
   Shape low(x.shape().size(), Dim(0));
@@ -271,7 +273,7 @@ Tensor PlacesOfLargest(Call& c, const Tensor& x, const ops::Window& window,
   Tensor y = ops::Pad(wide, low, high, "constant", wide.Like(lowest));
 
   std::vector<int64_t> order;
-  std::vector<int64_t> places;
+  std::vector<int64_t> indices;
   Shape windows;
   std::vector<Tensor> positions;
   const int rank = first + 2 * window.rank();
@@ -291,7 +293,7 @@ Tensor PlacesOfLargest(Call& c, const Tensor& x, const ops::Window& window,
         ops::AlongAxis(start, 0, 2) + ops::AlongAxis(within, 1, 2);
     y = ops::Gather(y, position, axis);
     order.push_back(axis);
-    places.push_back(axis + 1);
+    indices.push_back(axis + 1);
     windows.push_back(number);
     Shape own(static_cast<size_t>(rank), Dim(1));
     own[static_cast<size_t>(axis)] = number;
@@ -299,7 +301,7 @@ Tensor PlacesOfLargest(Call& c, const Tensor& x, const ops::Window& window,
     positions.push_back(ops::Reshape(
         position - ops::DimScalar(c.builder(), window.low[i]), own));
   }
-  order.insert(order.end(), places.begin(), places.end());
+  order.insert(order.end(), indices.begin(), indices.end());
   Tensor flat = positions[0];
   for (size_t i = 1; i < count; ++i) {
     flat =
@@ -335,7 +337,7 @@ Value MaxPoolWithIndices(Call& c) {
   const Tensor y = ops::ReduceWindow(x, "maximum", window, first);
   return c.machine().NewTuple(
       {c.machine().NewTensor(y),
-       c.machine().NewTensor(PlacesOfLargest(c, x, window, first))});
+       c.machine().NewTensor(IndicesOfLargest(c, x, window, first))});
 }
 
 // Imports max_unpool: writes each element to the position that its index gives;

@@ -203,19 +203,19 @@ Tensor ArgExtreme(Tensor x, int axis, std::string_view mode) {
                                {"last", int64_t{0}}}),
                         {axis});
 }
-Value ExtremeWithPlace(Call& c, std::string_view mode) {
+Value ExtremeWithIndex(Call& c, std::string_view mode) {
   const Tensor x = c.tensor("self");
   const int axis = c.axis("dim", x.rank());
   const bool keep = c.flag("keepdim");
   if (!c.ok()) return {};
   if (x.rank() == 0) return Both(c, x, c.Number(0, DType::kI64));
-  Tensor place = ArgExtreme(x, axis, mode);
+  Tensor index = ArgExtreme(x, axis, mode);
   Tensor best = ops::Reduce(x, mode, {axis}, keep);
-  if (!keep) place = ops::Squeeze(place, {axis});
-  return Both(c, best, place);
+  if (!keep) index = ops::Squeeze(index, {axis});
+  return Both(c, best, index);
 }
-Value MaxAxis(Call& c) { return ExtremeWithPlace(c, "maximum"); }
-Value MinAxis(Call& c) { return ExtremeWithPlace(c, "minimum"); }
+Value MaxAxis(Call& c) { return ExtremeWithIndex(c, "maximum"); }
+Value MinAxis(Call& c) { return ExtremeWithIndex(c, "minimum"); }
 Tensor ArgOf(Call& c, std::string_view mode) {
   Tensor x = c.tensor("self");
   const bool keep = c.flag("keepdim");
@@ -224,13 +224,13 @@ Tensor ArgOf(Call& c, std::string_view mode) {
   if (!c.has("dim")) {
     const int rank = x.rank();
     const Tensor flat = ops::Reshape(x, {graph::ElementCount(x.shape())});
-    const Tensor place = ops::Squeeze(ArgExtreme(flat, 0, mode), {0});
-    return keep ? ops::Reshape(place, Shape(static_cast<size_t>(rank), Dim(1)))
-                : place;
+    const Tensor index = ops::Squeeze(ArgExtreme(flat, 0, mode), {0});
+    return keep ? ops::Reshape(index, Shape(static_cast<size_t>(rank), Dim(1)))
+                : index;
   }
   const int axis = c.axis("dim", x.rank());
-  const Tensor place = ArgExtreme(x, axis, mode);
-  return keep ? place : ops::Squeeze(place, {axis});
+  const Tensor index = ArgExtreme(x, axis, mode);
+  return keep ? index : ops::Squeeze(index, {axis});
 }
 Tensor Argmax(Call& c) { return ArgOf(c, "maximum"); }
 Tensor Argmin(Call& c) { return ArgOf(c, "minimum"); }
@@ -416,13 +416,13 @@ Value MedianOf(Call& c, const Tensor& x, int axis, bool keep) {
       NthSmallest(c, x, axis, FloorDivide(x.dim(axis) - Dim(1), Dim(2)), keep);
   if (!c.ok() || !x.is_float()) return both;
   const Tensor middle = c.machine().Read(*both.list->items[0].cell);
-  const Tensor place = c.machine().Read(*both.list->items[1].cell);
+  const Tensor index = c.machine().Read(*both.list->items[1].cell);
   const Tensor most = ops::Reduce(x, "maximum", {axis}, keep);
   Tensor most_place = ArgExtreme(x, axis, "maximum");
   if (!keep) most_place = ops::Squeeze(most_place, {axis});
   const Tensor is_nan = ops::IsNan(most);
   return Both(c, ops::Select(is_nan, most, middle),
-              ops::Select(is_nan, most_place, place));
+              ops::Select(is_nan, most_place, index));
 }
 Value MedianAxis(Call& c) {
   const Tensor x = c.tensor("self");

@@ -107,9 +107,9 @@ ModuleState ModuleState::Of(Object& module) {
   return state;
 }
 
-std::vector<Slot> ModuleState::Changed(Object& module, Machine& machine,
-                                       Names& dropped) const {
-  std::vector<Slot> slots;
+std::vector<StateEntry> ModuleState::Changed(Object& module, Machine& machine,
+                                             Names& dropped) const {
+  std::vector<StateEntry> entries;
   // Containers that have been compared already; changes in them are errors.
   Compared compared;
   for (const auto& [path, object] : ObjectsOf(module)) {
@@ -117,44 +117,44 @@ std::vector<Slot> ModuleState::Changed(Object& module, Machine& machine,
       const auto found = before_.find({path, name});
       if (found != before_.end() && !IsChanged(found->second, now, compared))
         continue;
-      Slot slot;
-      slot.object = path;
-      slot.attribute = name;
-      slot.kind = now.kind;
-      slot.text = Describe(now);
-      slot.fixed = FixedValue::Of(now);
-      slot.is_replaced = object->replaced.contains(name);
+      StateEntry entry;
+      entry.object = path;
+      entry.attribute = name;
+      entry.kind = now.kind;
+      entry.text = Describe(now);
+      entry.fixed = FixedValue::Of(now);
+      entry.is_replaced = object->replaced.contains(name);
       const Value& old = found == before_.end() ? now : found->second.value;
       if (now.is_tensor()) {
         const Tensor tensor = machine.Read(*now.cell);
         if (!machine.ok()) return {};
-        slot.type = tensor.value()->type();
+        entry.type = tensor.value()->type();
       } else if (now.is_number()) {
-        slot.type = {ScalarDType(now.kind), {}};
-        slot.is_known = now.is_known_number();
-        slot.known = now;
-        slot.starts_alike = old.kind == now.kind;
-        slot.starts_with_zeros = slot.starts_alike && old.is_known_number() &&
-                                 old.known_number() == 0;
+        entry.type = {ScalarDType(now.kind), {}};
+        entry.is_known = now.is_known_number();
+        entry.known = now;
+        entry.starts_alike = old.kind == now.kind;
+        entry.starts_with_zeros = entry.starts_alike && old.is_known_number() &&
+                                  old.known_number() == 0;
       } else if (now.is(Kind::kFunction) ||
                  (now.is(Kind::kObject) && objects_.contains(now.object))) {
         // The attributes of an object that was there before are compared
         // separately.
         continue;
-      } else if (!slot.fixed && object->replaced.contains(name)) {
+      } else if (!entry.fixed && object->replaced.contains(name)) {
         dropped.emplace(path, name);
         continue;
-      } else if (!slot.fixed) {
+      } else if (!entry.fixed) {
         machine.FailUnsupported(
-            "attribute '" + OnOneLine(slot.name()) +
+            "attribute '" + OnOneLine(entry.name()) +
             "', which the model changes: expected a tensor or number, found " +
             OnOneLine(Describe(now)));
         return {};
       }
-      slots.push_back(std::move(slot));
+      entries.push_back(std::move(entry));
     }
   }
-  return slots;
+  return entries;
 }
 
 }  // namespace ember::torchscript

@@ -3,7 +3,7 @@
 //
 //   const ModuleState before = ModuleState::Of(*net);
 //   …                                        // runs forward
-//   std::vector<Slot> slots = before.Changed(*net, machine);
+//   std::vector<StateEntry> entries = before.Changed(*net, machine);
 //
 // Not thread-safe.
 #ifndef EMBER_FRONTENDS_TORCHSCRIPT_STATE_H_
@@ -25,7 +25,7 @@ namespace ember::torchscript {
 
 // An attribute that calls change, and facts about the value that it has after a
 // call.
-struct Slot {
+struct StateEntry {
   std::string object;  // Path of the object in the module.
   std::string attribute;
   // The kind of the value, and its type if it is a tensor.
@@ -69,8 +69,8 @@ class ModuleState {
   // attribute is an error of the machine, and the result is empty. A list or
   // dict is unchanged if its items are, even if the method has made a new list
   // or dict of them.
-  std::vector<Slot> Changed(Object& module, Machine& machine,
-                            Names& dropped) const;
+  std::vector<StateEntry> Changed(Object& module, Machine& machine,
+                                  Names& dropped) const;
 
  private:
   struct Before {

@@ -27,11 +27,11 @@ std::optional<int64_t> RowsOf(Call& c, const Tensor& x) {
 
 // Returns a mask that is true at index k of an axis, and broadcasts against the
 // tensor `vector_of`.
-Tensor IsPlace(Call& c, const Tensor& vector_of, int axis, const Tensor& k) {
+Tensor IsIndex(Call& c, const Tensor& vector_of, int axis, const Tensor& k) {
   const int rank = vector_of.rank();
-  const Tensor place = ops::AlongAxis(
+  const Tensor index = ops::AlongAxis(
       IotaVector(c.builder(), vector_of.dim(axis), DType::kI64), axis, rank);
-  return ops::Equal(place, k);
+  return ops::Equal(index, k);
 }
 
 // The rows of [.., n, width] after Gauss-Jordan elimination of the first n
@@ -53,19 +53,19 @@ Eliminated Eliminate(Call& c, Tensor a, int64_t count) {
     // below.
     const Tensor sizes = ops::Select(ops::Less(row, number), column.Like(-1),
                                      ops::Absolute(column));
-    const Tensor place = ops::Unsqueeze(Apply("arg_reduce", {sizes},
+    const Tensor index = ops::Unsqueeze(Apply("arg_reduce", {sizes},
                                               {{"mode", std::string("maximum")},
                                                {"axis", int64_t{row_axis}},
                                                {"last", int64_t{0}}}),
                                         {row_axis});
-    const Tensor is_pivot = ops::Equal(row, place);
+    const Tensor is_pivot = ops::Equal(row, index);
     const Tensor is_k = ops::Equal(row, number);
     const Tensor pivot_row = ops::Reduce(ops::Select(is_pivot, a, a.Like(0)),
                                          "sum", {row_axis}, true);
     const Tensor own_row = ops::SliceAxis(a, row_axis, Dim(k), Dim(1));
     a = ops::Select(is_k, pivot_row, ops::Select(is_pivot, own_row, a));
     const Tensor pivot = ops::SliceAxis(pivot_row, last, Dim(k), Dim(1));
-    const Tensor factor = ops::Select(ops::Equal(place, number), pivot, -pivot);
+    const Tensor factor = ops::Select(ops::Equal(index, number), pivot, -pivot);
     determinant = determinant ? determinant * factor : factor;
     const Tensor unit_row = pivot_row / pivot;
     a = ops::Select(is_k, unit_row,
@@ -84,7 +84,7 @@ Tensor Identity(Call& c, const Tensor& like) {
   const Tensor columns = ops::AlongAxis(
       IotaVector(c.builder(), like.dim(rank - 1), DType::kI64), rank - 1, rank);
   return ops::Broadcast(
-      ops::Cast(IsPlace(c, like, rank - 2, columns), like.dtype()),
+      ops::Cast(IsIndex(c, like, rank - 2, columns), like.dtype()),
       like.shape());
 }
 Tensor InverseOf(Call& c, std::string_view name) {
@@ -185,18 +185,18 @@ Tensor Cholesky(Call& c) {
     const Tensor unit = ops::Select(ops::Less(row, static_cast<double>(k)),
                                     column.Like(0), column / ops::Sqrt(pivot));
     columns.push_back(unit);
-    std::vector<int64_t> turned = AllAxes(unit);
-    std::swap(turned[static_cast<size_t>(last)],
-              turned[static_cast<size_t>(row_axis)]);
-    rest = rest - unit * ops::Transpose(unit, turned);
+    std::vector<int64_t> transposed = AllAxes(unit);
+    std::swap(transposed[static_cast<size_t>(last)],
+              transposed[static_cast<size_t>(row_axis)]);
+    rest = rest - unit * ops::Transpose(unit, transposed);
   }
   if (!c.ok() || columns.empty()) return rest;
   const Tensor lower = Concat(columns, last);
   if (!c.flag("upper")) return lower;
-  std::vector<int64_t> turned = AllAxes(lower);
-  std::swap(turned[static_cast<size_t>(last)],
-            turned[static_cast<size_t>(row_axis)]);
-  return ops::Transpose(lower, turned);
+  std::vector<int64_t> transposed = AllAxes(lower);
+  std::swap(transposed[static_cast<size_t>(last)],
+            transposed[static_cast<size_t>(row_axis)]);
+  return ops::Transpose(lower, transposed);
 }
 
 Tensor MatrixPower(Call& c) {

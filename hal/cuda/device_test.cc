@@ -127,7 +127,7 @@ TEST(CudaDeviceTest, LaunchesBlocksOfThreads) {
   const GridEntry entry = {.name = "reverse",
                            .function = Reverse,
                            .argument_count = 1,
-                           .meets = true};
+                           .has_barriers = true};
   const std::vector<uint8_t> image = WriteGridImage({&entry, 1});
   ExecutableDefinition definition;
   definition.name = definition.entry_point = "reverse";

@@ -38,7 +38,8 @@ DeviceLimits LimitsOf(const PhysicalDevice& physical, bool separate_memory) {
   constexpr uint32_t kParameterBytes = 8;
   const VkPhysicalDeviceLimits& limits = physical.features->limits();
   DeviceLimits result;
-  result.shares_memory = physical.memory_plan.shares_memory && !separate_memory;
+  result.shares_memory =
+      physical.memory_types.shares_memory && !separate_memory;
   result.binding_alignment = static_cast<int64_t>(
       std::max<VkDeviceSize>({limits.minStorageBufferOffsetAlignment,
                               limits.minTexelBufferOffsetAlignment, 1}));

@@ -120,9 +120,9 @@ StatusOr<PhysicalDevice> Inspect(const InstanceFunctions& vk,
   device.features = std::make_unique<FeatureSet>();
   device.features->Query(vk, handle);
   vk.GetPhysicalDeviceMemoryProperties(handle, &device.memory);
-  device.memory_plan = PlanMemory(device.memory, properties.deviceType);
-  if (device.memory_plan.host_visible.empty() ||
-      device.memory_plan.device_local.empty()) {
+  device.memory_types = ChooseMemoryTypes(device.memory, properties.deviceType);
+  if (device.memory_types.host_visible.empty() ||
+      device.memory_types.device_local.empty()) {
     return NotFoundError(Concat({properties.deviceName,
                                  ": expected memory of the device and memory "
                                  "that the host can map, found none"}));

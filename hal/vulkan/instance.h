@@ -27,7 +27,7 @@ struct PhysicalDevice {
   VkPhysicalDevice handle = VK_NULL_HANDLE;
   std::unique_ptr<FeatureSet> features;
   VkPhysicalDeviceMemoryProperties memory = {};
-  MemoryPlan memory_plan;
+  MemoryTypes memory_types;
   uint32_t queue_family = 0;  // number of the queue family whose queue runs
                               // compute work
 

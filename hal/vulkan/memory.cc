@@ -114,7 +114,7 @@ StatusOr<MemoryPiece> DeviceMemory::Allocate(
   Status problem = InternalError(
       "vulkan device: no type of memory is both for buffers and of the kind "
       "wanted");
-  for (uint32_t type : context_.physical().memory_plan.Types(kind)) {
+  for (uint32_t type : context_.physical().memory_types.Types(kind)) {
     if ((requirements.memoryTypeBits >> type & 1) == 0) continue;
     StatusOr<MemoryPiece> piece = AllocateIn(type, requirements);
     if (piece.ok()) return piece;

@@ -58,15 +58,15 @@ bool Has(VkMemoryPropertyFlags flags, VkMemoryPropertyFlags wanted) {
 
 }  // namespace
 
-MemoryPlan PlanMemory(const VkPhysicalDeviceMemoryProperties& memory,
-                      VkPhysicalDeviceType type) {
-  MemoryPlan plan;
+MemoryTypes ChooseMemoryTypes(const VkPhysicalDeviceMemoryProperties& memory,
+                              VkPhysicalDeviceType type) {
+  MemoryTypes types;
   // Only these kinds of devices share memory with the host. A discrete device
   // may also let the host access its memory, but over a bus, and the host's
   // reads of it are not cached.
   const bool is_one_memory = type == VK_PHYSICAL_DEVICE_TYPE_INTEGRATED_GPU ||
                              type == VK_PHYSICAL_DEVICE_TYPE_CPU;
-  plan.host_visible = Choose(memory, [&](VkMemoryPropertyFlags flags) {
+  types.host_visible = Choose(memory, [&](VkMemoryPropertyFlags flags) {
     if (!Has(flags, kMappable)) return -1;
     // Rates types for memory that the host accesses. Cached memory is best,
     // because reads of uncached memory take a hundred times as long. On a
@@ -75,16 +75,16 @@ MemoryPlan PlanMemory(const VkPhysicalDeviceMemoryProperties& memory,
     return (Has(flags, kCached) ? 2 : 0) +
            (Has(flags, kLocal) == is_one_memory ? 1 : 0);
   });
-  plan.shares_memory = is_one_memory && !plan.host_visible.empty();
-  if (plan.shares_memory) {
-    plan.device_local = plan.host_visible;
-    return plan;
+  types.shares_memory = is_one_memory && !types.host_visible.empty();
+  if (types.shares_memory) {
+    types.device_local = types.host_visible;
+    return types;
   }
-  plan.device_local = Choose(memory, [](VkMemoryPropertyFlags flags) {
+  types.device_local = Choose(memory, [](VkMemoryPropertyFlags flags) {
     if (!Has(flags, kLocal)) return -1;
     return Has(flags, VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT) ? 0 : 1;
   });
-  return plan;
+  return types;
 }
 
 int64_t DeviceMemoryBytes(const VkPhysicalDeviceMemoryProperties& memory) {

@@ -1,9 +1,10 @@
 // Chooses which of the memory types that a device reports are used for which
 // kind of buffers.
 //
-//   MemoryPlan plan = PlanMemory(properties, VK_PHYSICAL_DEVICE_TYPE_CPU);
-//   plan.shares_memory;                     // true: one memory for both
-//   plan.Types(MemoryKind::kDeviceLocal);   // best first
+//   MemoryTypes types =
+//       ChooseMemoryTypes(properties, VK_PHYSICAL_DEVICE_TYPE_CPU);
+//   types.shares_memory;                     // true: one memory for both
+//   types.Types(MemoryKind::kDeviceLocal);   // best first
 //
 // Only host-coherent memory is mapped, so that nothing is ever flushed.
 // Immutable.
@@ -18,7 +19,7 @@
 
 namespace ember::hal::vulkan {
 
-struct MemoryPlan {
+struct MemoryTypes {
   // True if the device accesses memory that the host can access as fast as any
   // other memory.
   bool shares_memory = false;
@@ -31,8 +32,8 @@ struct MemoryPlan {
   }
 };
 
-MemoryPlan PlanMemory(const VkPhysicalDeviceMemoryProperties& memory,
-                      VkPhysicalDeviceType type);
+MemoryTypes ChooseMemoryTypes(const VkPhysicalDeviceMemoryProperties& memory,
+                              VkPhysicalDeviceType type);
 
 // Returns the number of bytes of the largest device-local heap.
 int64_t DeviceMemoryBytes(const VkPhysicalDeviceMemoryProperties& memory);

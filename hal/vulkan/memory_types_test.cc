@@ -31,10 +31,11 @@ VkPhysicalDeviceMemoryProperties Memory(
 TEST(MemoryTypesTest, Software) {
   const auto memory = Memory({{2 * kGiB, VK_MEMORY_HEAP_DEVICE_LOCAL_BIT}},
                              {{kLocal | kMapped | kCached, 0}});
-  const MemoryPlan plan = PlanMemory(memory, VK_PHYSICAL_DEVICE_TYPE_CPU);
-  EXPECT_TRUE(plan.shares_memory);
-  EXPECT_EQ(plan.host_visible, Numbers{0});
-  EXPECT_EQ(plan.device_local, Numbers{0});
+  const MemoryTypes types =
+      ChooseMemoryTypes(memory, VK_PHYSICAL_DEVICE_TYPE_CPU);
+  EXPECT_TRUE(types.shares_memory);
+  EXPECT_EQ(types.host_visible, Numbers{0});
+  EXPECT_EQ(types.device_local, Numbers{0});
   EXPECT_EQ(DeviceMemoryBytes(memory), static_cast<int64_t>(2 * kGiB));
 }
 
@@ -51,12 +52,12 @@ TEST(MemoryTypesTest, Discrete) {
                                 {kMapped, 1},
                                 {kMapped | kCached, 1},
                                 {kLocal | kMapped, 2}});
-    const MemoryPlan plan =
-        PlanMemory(memory, VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU);
-    EXPECT_FALSE(plan.shares_memory);
-    EXPECT_EQ(plan.host_visible, (Numbers{3, 2, 4}));
-    EXPECT_EQ(plan.device_local, (Numbers{1, 4}));
-    EXPECT_EQ(plan.Types(MemoryKind::kDeviceLocal).front(), 1u);
+    const MemoryTypes types =
+        ChooseMemoryTypes(memory, VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU);
+    EXPECT_FALSE(types.shares_memory);
+    EXPECT_EQ(types.host_visible, (Numbers{3, 2, 4}));
+    EXPECT_EQ(types.device_local, (Numbers{1, 4}));
+    EXPECT_EQ(types.Types(MemoryKind::kDeviceLocal).front(), 1u);
     EXPECT_EQ(DeviceMemoryBytes(memory), static_cast<int64_t>(24 * kGiB));
   }
 }
@@ -71,11 +72,11 @@ TEST(MemoryTypesTest, IntegratedWithAPartOfItsOwn) {
               {kMapped, 0},
               {kLocal | kMapped, 1},
               {kMapped | kCached, 0}});
-  const MemoryPlan plan =
-      PlanMemory(memory, VK_PHYSICAL_DEVICE_TYPE_INTEGRATED_GPU);
-  EXPECT_TRUE(plan.shares_memory);
-  EXPECT_EQ(plan.host_visible, (Numbers{3, 2, 1}));
-  EXPECT_EQ(plan.device_local, plan.host_visible);
+  const MemoryTypes types =
+      ChooseMemoryTypes(memory, VK_PHYSICAL_DEVICE_TYPE_INTEGRATED_GPU);
+  EXPECT_TRUE(types.shares_memory);
+  EXPECT_EQ(types.host_visible, (Numbers{3, 2, 1}));
+  EXPECT_EQ(types.device_local, types.host_visible);
 }
 
 // Memory types that are protected, lazily allocated, or not coherent must not
@@ -87,10 +88,10 @@ TEST(MemoryTypesTest, SpecialTypesAreLeftAlone) {
               {kLocal | VK_MEMORY_PROPERTY_LAZILY_ALLOCATED_BIT, 0},
               {kLocal | VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | kCached, 0},
               {kLocal | kMapped, 0}});
-  const MemoryPlan plan =
-      PlanMemory(memory, VK_PHYSICAL_DEVICE_TYPE_INTEGRATED_GPU);
-  EXPECT_EQ(plan.host_visible, Numbers{3});
-  EXPECT_EQ(plan.device_local, Numbers{3});
+  const MemoryTypes types =
+      ChooseMemoryTypes(memory, VK_PHYSICAL_DEVICE_TYPE_INTEGRATED_GPU);
+  EXPECT_EQ(types.host_visible, Numbers{3});
+  EXPECT_EQ(types.device_local, Numbers{3});
 }
 
 }  // namespace

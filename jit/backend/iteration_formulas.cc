@@ -70,20 +70,20 @@ class Counter {
 
   // Numbers of iterations of an invocation that runs a block, and of one that
   // is masked off meanwhile, as in jit/loops/analysis/iterations.cc.
-  struct Turns {
+  struct IterationCounts {
     uint32_t on, off;
   };
 
-  Turns Count(const Block& block) {
-    Turns total = {Constant(0), Constant(0)};
+  IterationCounts Count(const Block& block) {
+    IterationCounts total = {Constant(0), Constant(0)};
     for (const Statement& statement : block) {
-      Turns inside = Count(statement.body);
+      IterationCounts inside = Count(statement.body);
       if (statement.kind == Statement::Kind::kFor) {
         if (statement.loop == LoopKind::kSerial) {
           const uint32_t leaving = Sum(inside.off, Constant(1));
-          const uint32_t turns =
+          const uint32_t iterations =
               Product(Times(statement.variable), Sum(inside.on, Constant(1)));
-          inside = {Sum(turns, leaving), leaving};
+          inside = {Sum(iterations, leaving), leaving};
         } else if (!loops::IsInvocationLoop(statement)) {
           const uint32_t times = Times(statement.variable);
           inside = {Product(times, inside.on), Product(times, inside.off)};

@@ -22,13 +22,13 @@ void ExpressionEmitter::Push(bool is_branch, std::string heading) {
 }
 
 void ExpressionEmitter::EnterFunction(const std::string& name) {
-  placement_.EnterEntry();
+  depths_.EnterEntry();
   Push(false, Arguments::Heading(name));
 }
 
 void ExpressionEmitter::EnterLoop(NodeId variable, const std::string& begin,
                                   const std::string& end) {
-  placement_.EnterLoop(variable);
+  depths_.EnterLoop(variable);
   const std::string name = arguments_.Variable(variable);
   // The loop variable must be able to hold the number after its last value, at
   // which the loop ends.
@@ -39,12 +39,12 @@ void ExpressionEmitter::EnterLoop(NodeId variable, const std::string& begin,
 }
 
 void ExpressionEmitter::EnterBranch(const std::string& condition) {
-  placement_.EnterBranch();
+  depths_.EnterBranch();
   Push(true, Concat({"if (", condition, ")"}));
 }
 
 void ExpressionEmitter::Leave() {
-  placement_.Leave();
+  depths_.Leave();
   c_.Leave();
   scopes_.pop_back();
 }
@@ -84,16 +84,16 @@ std::string ExpressionEmitter::Emit(NodeId id) {
     default:
       break;
   }
-  if (placement_.HasLoad(id)) return EmitLoaded(id, node);
-  const int home = placement_.HomeOf(id);
+  if (depths_.HasLoad(id)) return EmitLoaded(id, node);
+  const int home = depths_.HomeOf(id);
   for (size_t i = static_cast<size_t>(home); i < scopes_.size(); ++i) {
     if (i != static_cast<size_t>(home) && !scopes_[i].is_branch) continue;
     const auto known = scopes_[i].values.find(id);
     if (known != scopes_[i].values.end()) return known->second;
   }
-  const int place = placement_.PlaceOf(id);
-  const std::string name = Declare(id, node, place, Part::kBegin);
-  scopes_[static_cast<size_t>(std::max(home, place))].values[id] = name;
+  const int depth = depths_.DepthOf(id);
+  const std::string name = Declare(id, node, depth, Part::kBegin);
+  scopes_[static_cast<size_t>(std::max(home, depth))].values[id] = name;
   return name;
 }
 

@@ -1,8 +1,8 @@
 // Emits expressions of a nest as C, at the source builder's current place.
 //
 // Each node is a constant variable of its own. Nodes without loads are computed
-// once, as far out as jit/loops/analysis/placement.h says. Nodes with loads are
-// computed at their statement, once per statement.
+// once, as far out as jit/loops/analysis/scope_depths.h says. Nodes with loads
+// are computed at their statement, once per statement.
 //
 //   expressions.BeginStatement();
 //   const std::string value = expressions.Emit(store.value);     // "v12"
@@ -31,7 +31,7 @@
 #include "jit/c/arithmetic.h"
 #include "jit/c/source_builder.h"
 #include "jit/loops/analysis/facts.h"
-#include "jit/loops/analysis/placement.h"
+#include "jit/loops/analysis/scope_depths.h"
 #include "jit/loops/loop_nest.h"
 
 namespace ember::jit::c {
@@ -58,7 +58,7 @@ class ExpressionEmitter {
         arguments_(nest, builder),
         arithmetic_(error),
         error_(error),
-        placement_(nest.pool) {}
+        depths_(nest.pool) {}
 
   // --- Blocks of the code, and what is known in them. ---
 
@@ -80,9 +80,9 @@ class ExpressionEmitter {
   // Returns the number of the lane in a loop that ForEachLane makes.
   std::string Lane() const { return arguments_.Variable(lanes_->variable); }
   bool VariesByLane(NodeId id) {
-    return lanes_ && placement_.DependsOn(id, lanes_->variable);
+    return lanes_ && depths_.DependsOn(id, lanes_->variable);
   }
-  bool HasLoad(NodeId id) { return placement_.HasLoad(id); }
+  bool HasLoad(NodeId id) { return depths_.HasLoad(id); }
 
   // --- values ---
 
@@ -116,7 +116,7 @@ class ExpressionEmitter {
   std::string EmitPad(const tensor::Node& node);
   // Emits a node with loads.
   std::string EmitLoaded(NodeId id, const tensor::Node& node);
-  // Declares the node's variable at the given place.
+  // Declares the node's variable in the scope of the given depth.
   std::string Declare(NodeId id, const tensor::Node& node, int depth,
                       Part part);
   // True if the node is an i64 that is held in 32 bits, since all its values
@@ -133,7 +133,7 @@ class ExpressionEmitter {
   Arguments arguments_;
   Arithmetic arithmetic_;
   Status& error_;
-  loops::Placement placement_;
+  loops::ScopeDepths depths_;
   std::vector<Scope> scopes_;
   std::optional<Lanes> lanes_;
   // Values of nodes with loads: those of the current statement, and those of a

@@ -29,7 +29,7 @@ namespace {
 // The slots of each buffer that something reads and writes. The last entry is
 // the memory in which invocations combine values.
 struct Touched {
-  std::vector<Slots> reads, writes;
+  std::vector<RingSlots> reads, writes;
 
   explicit Touched(size_t buffers) : reads(buffers + 1), writes(buffers + 1) {}
   void Add(const Touched& other) {
@@ -39,7 +39,7 @@ struct Touched {
     }
   }
   template <typename Change>
-  void ChangeSlots(size_t buffer, Change&& change) {
+  void ChangeRingSlots(size_t buffer, Change&& change) {
     reads[buffer] = change(reads[buffer]);
     writes[buffer] = change(writes[buffer]);
   }
@@ -63,17 +63,17 @@ struct Accesses {
 // The asynchronous stores to one ring in the loop that owns the ring.
 struct Flight {
   bool is_stored = false;
-  // The slot to which the stores of this flight go, as bit `ahead` of Slots in
-  // the iteration whose await ends the group of these stores. That is the
+  // The slot to which the stores of this flight go, as bit `ahead` of RingSlots
+  // in the iteration whose await ends the group of these stores. That is the
   // iteration of the stores if they precede its await, otherwise the next
   // iteration. Empty if the slot is not the same for all of the stores.
   std::optional<int64_t> ahead;
 };
 
-class Planner {
+class BarrierPlanner {
  public:
-  Planner(const loops::LoopNest& nest, const Block& body,
-          const SharedMemory& memory)
+  BarrierPlanner(const loops::LoopNest& nest, const Block& body,
+                 const SharedMemory& memory)
       : nest_(nest),
         memory_(memory),
         rings_(nest, body, memory.is_of_many),
@@ -96,8 +96,9 @@ class Planner {
  private:
   // --- slots ---
 
-  Slots SlotsOf(uint32_t buffer, std::span<const NodeId> indices) const {
-    return rings_.SlotsOf(buffer, indices, around_);
+  RingSlots RingSlotsOf(uint32_t buffer,
+                        std::span<const NodeId> indices) const {
+    return rings_.RingSlotsOf(buffer, indices, around_);
   }
 
   bool IsAround(NodeId variable) const {
@@ -128,11 +129,12 @@ class Planner {
         if (!store.is_async || rings_.LoopOf(store.buffer) != variable)
           continue;
         Flight& flight = flights_[store.buffer];
-        const auto turn = rings_.TurnOf(store.buffer, store.indices[0]);
-        const bool is_known = turn && turn->variable == variable;
+        const auto ring_index =
+            rings_.RingIndexOf(store.buffer, store.indices[0]);
+        const bool is_known = ring_index && ring_index->variable == variable;
         const int64_t later = awaits_[variable] == 0 ? 0 : 1;
         const std::optional<int64_t> ahead =
-            is_known ? std::optional(turn->offset - later) : std::nullopt;
+            is_known ? std::optional(ring_index->offset - later) : std::nullopt;
         if (flight.is_stored && flight.ahead != ahead) {
           flight.ahead = std::nullopt;
         } else {
@@ -153,13 +155,14 @@ class Planner {
     Accesses accesses(nest_.buffers.size());
     for (uint32_t i = 0; i < nest_.buffers.size(); ++i) {
       if (!memory_.is_of_many[i] || !is_async_[i]) continue;
-      Slots slots = AllSlots(rings_.CountOf(i));
+      RingSlots slots = AllRingSlots(rings_.CountOf(i));
       if (rings_.LoopOf(i) && !IsAround(*rings_.LoopOf(i))) {
         slots = begun_[i];
       } else if (rings_.LoopOf(i) && flights_[i].ahead &&
                  awaits_.at(*rings_.LoopOf(i)) == 1 &&
                  *flights_[i].ahead >= await.groups) {
-        slots = static_cast<Slots>(1 << (*flights_[i].ahead - await.groups));
+        slots =
+            static_cast<RingSlots>(1 << (*flights_[i].ahead - await.groups));
       }
       accesses.by_all.writes[i] = slots;
     }
@@ -174,8 +177,8 @@ class Planner {
       if (!store.is_async) continue;
       const uint32_t i = store.buffer;
       const bool is_fixed = rings_.LoopOf(i) && !IsAround(*rings_.LoopOf(i));
-      begun_[i] |=
-          is_fixed ? SlotsOf(i, store.indices) : AllSlots(rings_.CountOf(i));
+      begun_[i] |= is_fixed ? RingSlotsOf(i, store.indices)
+                            : AllRingSlots(rings_.CountOf(i));
     }
     for (const Statement& inner : statement.body) NoteBegun(inner);
   }
@@ -203,7 +206,7 @@ class Planner {
           Touched& touched = behind_loads && stores_first ? accesses.by_first
                                                           : accesses.by_all;
           (stores ? touched.writes : touched.reads)[buffer] |=
-              SlotsOf(buffer, indices);
+              RingSlotsOf(buffer, indices);
         });
     return accesses;
   }
@@ -219,17 +222,17 @@ class Planner {
       accesses.by_all.reads.back() = 1;
       accesses.by_all.writes.back() = 1;
     }
-    if (memory_.in_flight.contains(&statement)) ReadInNextTurn(accesses);
+    if (memory_.in_flight.contains(&statement)) ReadInNextIteration(accesses);
     return accesses;
   }
 
   // Adds the reads of the innermost loop's previous iteration to those of the
   // current one, because its products may still be running.
-  void ReadInNextTurn(Accesses& accesses) const {
+  void ReadInNextIteration(Accesses& accesses) const {
     for (uint32_t i = 0; i < nest_.buffers.size(); ++i) {
       if (rings_.LoopOf(i) != around_.back()) continue;
-      Slots& reads = accesses.by_all.reads[i];
-      reads |= Turned(reads, rings_.CountOf(i));
+      RingSlots& reads = accesses.by_all.reads[i];
+      reads |= InNextIteration(reads, rings_.CountOf(i));
     }
   }
 
@@ -237,7 +240,8 @@ class Planner {
 
   bool MayBeOneMemory(size_t a, size_t b) const {
     if (std::max(a, b) == nest_.buffers.size()) return false;
-    if (!memory_.ranges.empty() && memory_.ranges[a].Meets(memory_.ranges[b]))
+    if (!memory_.ranges.empty() &&
+        memory_.ranges[a].Overlaps(memory_.ranges[b]))
       return true;
     return loops::MayShareMemory(nest_, static_cast<uint32_t>(a),
                                  static_cast<uint32_t>(b));
@@ -297,7 +301,7 @@ class Planner {
         pending.Add(Awaited(statement));
         continue;
       }
-      if (const auto first = AccessesToMeetBefore(statement, pending)) {
+      if (const auto first = AccessesToSynchronizeBefore(statement, pending)) {
         NoteCoherent(pending, *first);
         result_.before.insert(&statement);
         pending = Accesses(nest_.buffers.size());
@@ -315,10 +319,10 @@ class Planner {
 
   // Returns a value if a barrier belongs before the branch or loop rather than
   // in it: the accesses that may follow that barrier, before the next one.
-  std::optional<Accesses> AccessesToMeetBefore(const Statement& statement,
-                                               const Accesses& pending) {
+  std::optional<Accesses> AccessesToSynchronizeBefore(
+      const Statement& statement, const Accesses& pending) {
     if (statement.kind == Statement::Kind::kFor)
-      return AccessesOfLoopToMeetBefore(statement, pending);
+      return AccessesOfLoopToSynchronizeBefore(statement, pending);
     const Statement* first = &statement;
     while (!IsInvocationLoop(*first)) {
       const bool is_loop = first->kind == Statement::Kind::kFor;
@@ -338,8 +342,8 @@ class Planner {
   // This plans the loop twice, with and without those accesses. Inner loops are
   // then not planned twice again, because deep nests would take exponential
   // time.
-  std::optional<Accesses> AccessesOfLoopToMeetBefore(const Statement& loop,
-                                                     const Accesses& pending) {
+  std::optional<Accesses> AccessesOfLoopToSynchronizeBefore(
+      const Statement& loop, const Accesses& pending) {
     const Accesses none(nest_.buffers.size());
     if (looks_ || pending == none) return std::nullopt;
     looks_ = true;
@@ -372,7 +376,7 @@ class Planner {
       const Accesses begin = pending;
       Plan(loop.body, pending);
       Accesses next = pending;
-      ForEachTurning(loop.variable, next, Turned);
+      ForEachRingOf(loop.variable, next, InNextIteration);
       next.Add(begin);
       if (next == begin) break;
       pending = std::move(next);
@@ -380,12 +384,13 @@ class Planner {
     around_.pop_back();
     // The loop's last iteration is not known, so after the loop an access may
     // have been to any slot of the ring.
-    ForEachTurning(loop.variable, pending, [](Slots slots, int count) -> Slots {
-      return slots == 0 ? 0 : AllSlots(count);
-    });
-    const auto turns =
+    ForEachRingOf(loop.variable, pending,
+                  [](RingSlots slots, int count) -> RingSlots {
+                    return slots == 0 ? 0 : AllRingSlots(count);
+                  });
+    const auto iterations =
         nest_.pool.IntegerConstant(loops::ExtentOf(nest_.pool, loop.variable));
-    if (turns.value_or(0) < 1) pending.Add(skipped);
+    if (iterations.value_or(0) < 1) pending.Add(skipped);
   }
 
   // Adds to `pending` what an iteration of the ring's loop leaves for the next
@@ -396,7 +401,7 @@ class Planner {
     const Barriers known = result_;
     Accesses left = pending;
     Plan(loop.body, left);
-    ForEachTurning(loop.variable, left, Turned);
+    ForEachRingOf(loop.variable, left, InNextIteration);
     pending.Add(left);
     result_ = known;
   }
@@ -404,15 +409,15 @@ class Planner {
   // Applies `change` to the slots that `accesses` has of each buffer that is a
   // ring of the loop with this variable.
   template <typename Change>
-  void ForEachTurning(NodeId variable, Accesses& accesses,
-                      Change&& change) const {
+  void ForEachRingOf(NodeId variable, Accesses& accesses,
+                     Change&& change) const {
     for (uint32_t i = 0; i < nest_.buffers.size(); ++i) {
       if (rings_.LoopOf(i) != variable) continue;
-      const auto of_buffer = [&](Slots slots) {
+      const auto of_buffer = [&](RingSlots slots) {
         return change(slots, rings_.CountOf(i));
       };
-      accesses.by_all.ChangeSlots(i, of_buffer);
-      accesses.by_first.ChangeSlots(i, of_buffer);
+      accesses.by_all.ChangeRingSlots(i, of_buffer);
+      accesses.by_first.ChangeRingSlots(i, of_buffer);
     }
   }
 
@@ -440,10 +445,10 @@ class Planner {
   void CountUses(const Accesses& accesses, int weight,
                  std::vector<Uses>& uses) const {
     for (size_t i = 0; i < uses.size(); ++i) {
-      const Slots all_reads = accesses.by_all.reads[i],
-                  all_writes = accesses.by_all.writes[i],
-                  reads = all_reads | accesses.by_first.reads[i],
-                  writes = all_writes | accesses.by_first.writes[i];
+      const RingSlots all_reads = accesses.by_all.reads[i],
+                      all_writes = accesses.by_all.writes[i],
+                      reads = all_reads | accesses.by_first.reads[i],
+                      writes = all_writes | accesses.by_first.writes[i];
       if ((reads | writes) == 0) continue;
       uses[i].touches += weight;
       uses[i].reads |= reads != 0;
@@ -495,7 +500,7 @@ class Planner {
   std::vector<bool> is_async_;
   // For each buffer: the slots to which statements up to this place have stored
   // asynchronously.
-  std::vector<Slots> begun_;
+  std::vector<RingSlots> begun_;
   // for each loop: number of awaits per iteration
   std::unordered_map<NodeId, int> awaits_;
   // true while a loop is planned only to find its accesses
@@ -508,7 +513,7 @@ class Planner {
 
 Barriers PlanBarriers(const loops::LoopNest& nest, const Block& body,
                       const SharedMemory& memory) {
-  return Planner(nest, body, memory).Run(body);
+  return BarrierPlanner(nest, body, memory).Run(body);
 }
 
 }  // namespace ember::jit::gpu

@@ -43,7 +43,7 @@ struct MemoryRange {
   int64_t begin = 0;
   int64_t end = 0;
 
-  bool Meets(const MemoryRange& other) const {
+  bool Overlaps(const MemoryRange& other) const {
     return begin < other.end && other.begin < end;
   }
 };

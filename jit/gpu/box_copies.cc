@@ -139,10 +139,10 @@ class Finder {
     const loops::Buffer& to = nest_.buffers[copy_.to];
     const size_t rank = to.extents.size();
     const int64_t bytes = DTypeByteSize(to.type);
-    copy_.slot_bytes = bytes;
-    for (size_t d = 1; d < rank; ++d) copy_.slot_bytes *= ExtentOf(d);
+    copy_.ring_slot_bytes = bytes;
+    for (size_t d = 1; d < rank; ++d) copy_.ring_slot_bytes *= ExtentOf(d);
     const int64_t panel_count = panels_.row_bytes / kPanelRowBytes;
-    if (copy_.slot_bytes % kPanelAlignment != 0) return false;
+    if (copy_.ring_slot_bytes % kPanelAlignment != 0) return false;
     // Number of elements of a piece along each dim of `to`. If the slot has one
     // panel, a piece has all rows; otherwise it has the rows of one matrix.
     std::vector<int64_t> piece(rank, 1);
@@ -163,14 +163,15 @@ class Finder {
     return true;
   }
 
-  // Adds the pieces of the slot in the order of their places: by matrix, then
-  // by panel.
+  // Adds the pieces of the slot in the order of their positions: by matrix,
+  // then by panel.
   void AddPieces(const std::vector<int64_t>& piece, int64_t piece_bytes) {
     const size_t rank = piece.size();
     std::vector<int64_t> begin(rank, 0);
-    for (int64_t place = 0; place < copy_.slot_bytes; place += piece_bytes) {
+    for (int64_t position = 0; position < copy_.ring_slot_bytes;
+         position += piece_bytes) {
       BoxCopy::Piece& added = copy_.pieces.emplace_back();
-      added.place = place;
+      added.position = position;
       for (const auto& dim : copy_.dims)
         added.offsets.push_back(dim ? begin[*dim] : 0);
       for (size_t d = rank; d-- > 1;) {

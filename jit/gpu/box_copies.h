@@ -52,10 +52,10 @@ struct BoxCopy {
     // the piece's begin relative to the first piece, in elements along each dim
     // of `from`
     std::vector<int64_t> offsets;
-    int64_t place = 0;  // the begin of the piece in the slot, in bytes
+    int64_t position = 0;  // the begin of the piece in the slot, in bytes
   };
   std::vector<Piece> pieces;
-  int64_t slot_bytes = 0;
+  int64_t ring_slot_bytes = 0;
 };
 
 // Returns the copy that the statement does, or nothing if it is no such loop or

@@ -64,10 +64,10 @@ void CollectTouched(const LoopNest& nest, const Statement& statement,
 // Finds out if every iteration of a loop stores to the same elements of a
 // buffer. With `loads`, every iteration must also load the same elements and
 // use them.
-class SameInEachTurn {
+class SameInEachIteration {
  public:
-  SameInEachTurn(const LoopNest& nest, NodeId variable, uint32_t buffer,
-                 bool loads)
+  SameInEachIteration(const LoopNest& nest, NodeId variable, uint32_t buffer,
+                      bool loads)
       : nest_(nest), variable_(variable), buffer_(buffer), loads_(loads) {}
 
   bool Holds(const Statement& statement) const {
@@ -152,7 +152,7 @@ bool LeavesNothing(const LoopNest& nest, const Statement& loop,
       is_stored_again |= touch.stores;
   }
   const bool is_stored_first = first.stores && !first.loads && !is_stored_again;
-  const SameInEachTurn same(nest, loop.variable, buffer, !is_stored_first);
+  const SameInEachIteration same(nest, loop.variable, buffer, !is_stored_first);
   return std::ranges::all_of(
       loop.body, [&](const Statement& inner) { return same.Holds(inner); });
 }
@@ -214,7 +214,7 @@ size_t Lifetimes::CommonLevels(size_t a, size_t b, bool& are_apart) const {
   return levels;
 }
 
-bool Lifetimes::MayMeet(size_t a, size_t b) const {
+bool Lifetimes::MayOverlap(size_t a, size_t b) const {
   bool are_apart = false;
   CommonLevels(a, b, are_apart);
   return !are_apart;

@@ -18,7 +18,7 @@ size_t BufferOf(const loops::LoopNest& nest, std::string_view name) {
 }
 
 // True if %a and %b of a nest with this body may be in use at the same time.
-bool MayMeet(std::string_view body) {
+bool MayOverlap(std::string_view body) {
   const auto nest = loops::Parse(
       "loops @t(%x: input f32[64], %y: output f32[64]) {\n"
       "  task %a: f32[64]\n  task %b: f32[64]\n"
@@ -27,17 +27,17 @@ bool MayMeet(std::string_view body) {
   EXPECT_TRUE(nest.ok()) << nest.status().ToString();
   if (!nest.ok()) return true;
   return Lifetimes(*nest, nest->phases[0].body)
-      .MayMeet(BufferOf(*nest, "a"), BufferOf(*nest, "b"));
+      .MayOverlap(BufferOf(*nest, "a"), BufferOf(*nest, "b"));
 }
 
 TEST(LifetimesTest, OneBehindTheOther) {
-  EXPECT_FALSE(MayMeet(R"(
+  EXPECT_FALSE(MayOverlap(R"(
     invocation i < 64 { %a[i] = %x[i] }
     invocation i < 64 { %y[i] = %a[63 - i] }
     invocation i < 64 { %b[i] = %x[i] }
     invocation i < 64 { %y[i] = %b[63 - i] }
 )"));
-  EXPECT_TRUE(MayMeet(R"(
+  EXPECT_TRUE(MayOverlap(R"(
     invocation i < 64 { %a[i] = %x[i] }
     invocation i < 64 { %b[i] = %x[i] }
     invocation i < 64 { %y[i] = %a[63 - i] + %b[63 - i] }
@@ -45,13 +45,13 @@ TEST(LifetimesTest, OneBehindTheOther) {
 }
 
 TEST(LifetimesTest, NeverUsed) {
-  EXPECT_FALSE(MayMeet("    invocation i < 64 { %a[i] = %x[i] }\n"));
+  EXPECT_FALSE(MayOverlap("    invocation i < 64 { %a[i] = %x[i] }\n"));
 }
 
 // No iteration reads what an earlier one has stored, so %a and %b are not in
 // use at the same time.
-TEST(LifetimesTest, InTheTurnsOfALoop) {
-  EXPECT_FALSE(MayMeet(R"(
+TEST(LifetimesTest, InTheIterationsOfALoop) {
+  EXPECT_FALSE(MayOverlap(R"(
     for k < 4 {
       invocation i < 64 { %a[i] = %x[i] }
       invocation i < 64 { %y[i] += %a[63 - i] }
@@ -62,7 +62,7 @@ TEST(LifetimesTest, InTheTurnsOfALoop) {
   // A select on the iteration's number reads %a after %a's only store. It reads
   // nothing of an earlier iteration, so the two buffers are not in use at the
   // same time.
-  EXPECT_FALSE(MayMeet(R"(
+  EXPECT_FALSE(MayOverlap(R"(
     for k < 4 {
       invocation i < 64 { %a[i] = %x[i] }
       invocation i < 64 { %y[i] += select(k < 2, %a[63 - i], 0.0) }
@@ -71,7 +71,7 @@ TEST(LifetimesTest, InTheTurnsOfALoop) {
     }
 )"));
   // The same holds if the buffers are used in the inner one of two loops.
-  EXPECT_FALSE(MayMeet(R"(
+  EXPECT_FALSE(MayOverlap(R"(
     for j < 2 {
       for k < 4 {
         invocation i < 64 { %a[i] = %x[i] }
@@ -83,9 +83,9 @@ TEST(LifetimesTest, InTheTurnsOfALoop) {
 )"));
 }
 
-TEST(LifetimesTest, WhatIsLeftForTheNextTurn) {
+TEST(LifetimesTest, WhatIsLeftForTheNextIteration) {
   // %a is summed up over the iterations, so it is in use throughout the loop.
-  EXPECT_TRUE(MayMeet(R"(
+  EXPECT_TRUE(MayOverlap(R"(
     for k < 4 {
       invocation i < 64 { %a[i] += %x[i] }
       invocation i < 64 { %b[i] = %x[i] }
@@ -94,7 +94,7 @@ TEST(LifetimesTest, WhatIsLeftForTheNextTurn) {
 )"));
   // Each iteration but the first reads what the previous one has stored to %a,
   // so %a is in use throughout the loop.
-  EXPECT_TRUE(MayMeet(R"(
+  EXPECT_TRUE(MayOverlap(R"(
     for k < 4 {
       invocation i < 64 { %y[i] += select(0 < k, %a[63 - i], 0.0) }
       invocation i < 64 { %a[i] = %x[i] }
@@ -102,7 +102,7 @@ TEST(LifetimesTest, WhatIsLeftForTheNextTurn) {
       invocation i < 64 { %y[i] += %b[63 - i] }
     }
 )"));
-  EXPECT_TRUE(MayMeet(R"(
+  EXPECT_TRUE(MayOverlap(R"(
     for k < 4 {
       if 0 < k { invocation i < 64 { %y[i] += %a[63 - i] } }
       invocation i < 64 { %a[i] = %x[i] }
@@ -112,7 +112,7 @@ TEST(LifetimesTest, WhatIsLeftForTheNextTurn) {
 )"));
   // Each iteration stores some elements of %a, and the last iteration reads all
   // of them, so %a is in use throughout the loop.
-  EXPECT_TRUE(MayMeet(R"(
+  EXPECT_TRUE(MayOverlap(R"(
     for k < 4 {
       invocation i < 16 { %a[k * 16 + i] = %x[i] }
       invocation i < 64 { %b[i] = %x[i] }
@@ -122,7 +122,7 @@ TEST(LifetimesTest, WhatIsLeftForTheNextTurn) {
 )"));
   // %a is stored in the first iteration only and read in all, so it is in use
   // throughout the loop.
-  EXPECT_TRUE(MayMeet(R"(
+  EXPECT_TRUE(MayOverlap(R"(
     for k < 4 {
       if k == 0 { invocation i < 64 { %a[i] = %x[i] } }
       invocation i < 64 { %y[i] += %a[63 - i] }
@@ -131,7 +131,7 @@ TEST(LifetimesTest, WhatIsLeftForTheNextTurn) {
     }
 )"));
   // %a is read after the loop, so it is in use until then.
-  EXPECT_TRUE(MayMeet(R"(
+  EXPECT_TRUE(MayOverlap(R"(
     for k < 4 {
       invocation i < 64 { %a[i] = %x[i] }
       invocation i < 64 { %b[i] = %x[i] }
@@ -141,7 +141,7 @@ TEST(LifetimesTest, WhatIsLeftForTheNextTurn) {
 )"));
   // An iteration stores only a part of %a again. The rest may come from an
   // earlier iteration, so %a is in use throughout the loop.
-  EXPECT_TRUE(MayMeet(R"(
+  EXPECT_TRUE(MayOverlap(R"(
     for k < 4 {
       invocation i < 32 { %a[i] = %x[i] }
       invocation i < 64 { %y[i] += select(0 < k, %a[63 - i], 0.0) }
@@ -173,10 +173,10 @@ loops @t(%x: input f32[64], %y: output f32[64]) {
   }
 })");
   ASSERT_TRUE(nest.ok()) << nest.status().ToString();
-  EXPECT_FALSE(Lifetimes(*nest, nest->phases[0].body).MayMeet(2, 3));
+  EXPECT_FALSE(Lifetimes(*nest, nest->phases[0].body).MayOverlap(2, 3));
 }
 
-// Two buffers of a loop share a place. The loop needs barriers between their
+// Two buffers of a loop share bytes. The loop needs barriers between their
 // uses, both in an iteration and before the next one.
 TEST(LifetimesTest, BarriersBetweenUses) {
   const auto nest = loops::Parse(R"(
@@ -202,7 +202,7 @@ loops @t(%x: input f32[64], %y: output f32[64]) {
   const Lifetimes lifetimes(*nest, phase);
   const size_t a = BufferOf(*nest, "a"), b = BufferOf(*nest, "b"),
                c = BufferOf(*nest, "c");
-  ASSERT_FALSE(lifetimes.MayMeet(a, b));
+  ASSERT_FALSE(lifetimes.MayOverlap(a, b));
   const auto have =
       [&](const std::unordered_set<const loops::Statement*>& barriers) {
         EXPECT_EQ(lifetimes.HaveBarriersBetween(a, b, barriers),

@@ -88,7 +88,7 @@ TEST(OrderingBarriersTest, BehindStoresToPanels) {
   EXPECT_EQ(behind.ordering, 1u);
 }
 
-TEST(OrderingBarriersTest, OncePerTurnOfALoop) {
+TEST(OrderingBarriersTest, OncePerIterationOfALoop) {
   const std::string panels(kStoresToPanels), products(kProducts),
       others(kOthers);
   // The barrier after the stores orders them. Three barriers for other memory

@@ -21,10 +21,10 @@ using loops::NodeId;
 
 namespace {
 
-bool IsOfMany(const PhasePlan::Place& place) {
-  return place.kind == PhasePlan::Kind::kMemory ||
-         place.kind == PhasePlan::Kind::kSlices ||
-         place.kind == PhasePlan::Kind::kShared;
+bool IsOfMany(const PhasePlan::BufferStorage& storage) {
+  return storage.kind == PhasePlan::Kind::kMemory ||
+         storage.kind == PhasePlan::Kind::kSlices ||
+         storage.kind == PhasePlan::Kind::kShared;
 }
 
 // Collects the asynchronous copies and the awaits of the block.
@@ -63,17 +63,17 @@ class OrderPlanner {
  private:
   void NoteMemory() {
     memory_.has_parts = plan_.parts > 0;
-    for (const PhasePlan::Place& place : plan_.places) {
+    for (const PhasePlan::BufferStorage& storage : plan_.places) {
       if (device_.keeps_elements) {
-        const bool is_shared = place.kind == PhasePlan::Kind::kShared;
-        const int64_t begin = place.shared_offset;
+        const bool is_shared = storage.kind == PhasePlan::Kind::kShared;
+        const int64_t begin = storage.shared_offset;
         memory_.ranges.push_back(
-            is_shared ? MemoryRange{begin, begin + place.shared_size}
+            is_shared ? MemoryRange{begin, begin + storage.shared_size}
                       : MemoryRange{});
       }
-      memory_.is_of_many.push_back(IsOfMany(place));
-      memory_.has_panels.push_back(place.panels.Any());
-      panels_.push_back(place.panels);
+      memory_.is_of_many.push_back(IsOfMany(storage));
+      memory_.has_panels.push_back(storage.panels.Any());
+      panels_.push_back(storage.panels);
     }
   }
 
@@ -148,8 +148,8 @@ class OrderPlanner {
           node.opcode != tensor::Opcode::kPad) {
         return true;
       }
-      const PhasePlan::Place& place = plan_.places[node.buffer];
-      return place.kind == PhasePlan::Kind::kMemory && !place.is_written;
+      const PhasePlan::BufferStorage& storage = plan_.places[node.buffer];
+      return storage.kind == PhasePlan::Kind::kMemory && !storage.is_written;
     };
     std::vector<NodeId> roots = {
         loops::ExtentOf(nest_.pool, roles.loop->variable)};
@@ -160,9 +160,10 @@ class OrderPlanner {
     }
     return std::ranges::all_of(loops::NodesUnder(nest_.pool, roots),
                                is_there) &&
-           std::ranges::none_of(plan_.places, [](const PhasePlan::Place& p) {
-             return p.kind == PhasePlan::Kind::kSlices;
-           });
+           std::ranges::none_of(plan_.places,
+                                [](const PhasePlan::BufferStorage& p) {
+                                  return p.kind == PhasePlan::Kind::kSlices;
+                                });
   }
 
   // Makes the kernel persistent if that is possible and pays. The producer may
@@ -175,7 +176,7 @@ class OrderPlanner {
     for (const WarpRoles::Ring& ring : plan_.roles->rings) {
       for (const uint32_t buffer : ring.buffers) {
         for (size_t i = 0; i < plan_.places.size(); ++i) {
-          if (i != buffer && memory_.ranges[i].Meets(memory_.ranges[buffer]))
+          if (i != buffer && memory_.ranges[i].Overlaps(memory_.ranges[buffer]))
             return;
         }
       }
@@ -187,10 +188,10 @@ class OrderPlanner {
                            (plan_.shared_bytes + kReservedBytes);
     const int64_t workgroups =
         device_.processors * std::max<int64_t>(blocks, 1);
-    const NodeId turns =
+    const NodeId iterations =
         loops::ExtentOf(nest_.pool, plan_.roles->loop->variable);
-    if (!tensor::DependsOn(nest_.pool, turns, phase_.task) ||
-        HaveEqualShares(nest_.pool, turns, phase_.task, workgroups)) {
+    if (!tensor::DependsOn(nest_.pool, iterations, phase_.task) ||
+        HaveEqualShares(nest_.pool, iterations, phase_.task, workgroups)) {
       plan_.most_workgroups = workgroups;
     }
   }
@@ -211,8 +212,8 @@ std::unordered_set<const loops::Statement*> BarriersOfBuffersApart(
     const DeviceTraits& device, const PhasePlan& plan) {
   SharedMemory memory;
   memory.has_parts = plan.parts > 0;
-  for (const PhasePlan::Place& place : plan.places)
-    memory.is_of_many.push_back(IsOfMany(place));
+  for (const PhasePlan::BufferStorage& storage : plan.places)
+    memory.is_of_many.push_back(IsOfMany(storage));
   if (device.copies_boxes) FindCopies(body, memory.of_others);
   return PlanBarriers(nest, body, memory).before;
 }

@@ -1,5 +1,5 @@
 // Plans the order of a phase, the last part of its plan, once buffers have
-// their places. The order consists of the decisions where invocations of a
+// their storage. The order consists of the decisions where invocations of a
 // workgroup need barriers (jit/gpu/barriers.h), which products stay in flight
 // across them (jit/gpu/products_in_flight.h), and whether a warp of its own
 // copies for the others (jit/gpu/warp_roles.h).
@@ -19,7 +19,7 @@
 namespace ember::jit::gpu {
 
 // Returns the statements that would need a barrier before them if no two
-// buffers of the phase shared a place. If the device copies boxes, barriers
+// buffers of the phase shared bytes. If the device copies boxes, barriers
 // that only wait for copies are left out.
 std::unordered_set<const loops::Statement*> BarriersOfBuffersApart(
     const loops::LoopNest& nest, const loops::Block& body,

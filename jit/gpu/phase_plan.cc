@@ -69,10 +69,10 @@ RegisterClass ClassOf(DType type) {
   return {IsHeldAsFloat(type), type == DType::kBool, BytesInRegister(type)};
 }
 
-class Planner {
+class PhasePlanner {
  public:
-  Planner(const loops::LoopNest& nest, const loops::Phase& phase,
-          const DeviceTraits& device)
+  PhasePlanner(const loops::LoopNest& nest, const loops::Phase& phase,
+               const DeviceTraits& device)
       : nest_(nest),
         phase_(phase),
         device_(device),
@@ -95,14 +95,14 @@ class Planner {
     EMBER_RETURN_IF_ERROR(CheckIterations());
     ChooseMode();
     PlanParts(phase_.body);
-    PlaceBuffers();
+    AllocateBuffers();
     for (size_t i = 0; i < plan_.places.size(); ++i) {
-      PhasePlan::Place& place = plan_.places[i];
-      if (!place.panels.Any() || place.kind == PhasePlan::Kind::kShared)
+      PhasePlan::BufferStorage& storage = plan_.places[i];
+      if (!storage.panels.Any() || storage.kind == PhasePlan::Kind::kShared)
         continue;
       if (!row_panels_.contains(static_cast<uint32_t>(i)))
         return Lacks("panels beyond shared memory");
-      place.panels = {};
+      storage.panels = {};
     }
     if (plan_.mode == PhasePlan::Mode::kInvocations)
       PlanOrder(nest_, phase_, device_, plan_);
@@ -184,7 +184,7 @@ class Planner {
   Status SurveyMatrix(const Statement& loop, NodeId subgroup) {
     EMBER_ASSIGN_OR_RETURN(const loops::MatrixOperation operation,
                            loops::MatrixOperationOf(nest_, loop, subgroup));
-    PhasePlan::Place& accumulator = plan_.places[operation.accumulator];
+    PhasePlan::BufferStorage& accumulator = plan_.places[operation.accumulator];
     accumulator.kind = PhasePlan::Kind::kMatrices;
     using enum loops::MatrixOperation::Kind;
     switch (operation.kind) {
@@ -203,7 +203,7 @@ class Planner {
       return Lacks(ToText(type));
     const int64_t warps = device_.keeps_elements ? WarpsOfMatrix(type) : 1;
     if (warps == 1) {
-      unplaced_.insert({operation.a.buffer, operation.b.buffer});
+      without_panels_.insert({operation.a.buffer, operation.b.buffer});
     } else {
       const auto panels = PanelsOfColumns(nest_, operation, subgroup, warps);
       if (!panels)
@@ -214,7 +214,7 @@ class Planner {
       if (rows)
         row_panels_[operation.a.buffer] = *rows;
       else
-        unplaced_.insert(operation.a.buffer);
+        without_panels_.insert(operation.a.buffer);
     }
     const bool is_unsigned = type.a == DType::kU8 && type.b == DType::kU8;
     const auto [sign, is_new] =
@@ -231,11 +231,12 @@ class Planner {
   // registers.
   Status CheckPanels() {
     for (const auto& [buffer, panels] : row_panels_) {
-      if (!unplaced_.contains(buffer)) plan_.places[buffer].panels = panels;
+      if (!without_panels_.contains(buffer))
+        plan_.places[buffer].panels = panels;
     }
     for (size_t i = 0; i < plan_.places.size(); ++i) {
       if (plan_.places[i].panels.Any() &&
-          unplaced_.contains(static_cast<uint32_t>(i))) {
+          without_panels_.contains(static_cast<uint32_t>(i))) {
         return Lacks("panels that are read or stored otherwise");
       }
     }
@@ -267,19 +268,19 @@ class Planner {
          loops::NodesUnder(nest_.pool, loops::RootsOf(nest_.pool, statement))) {
       const tensor::Node& node = nest_.pool[id];
       if (node.opcode != Opcode::kLoad && node.opcode != Opcode::kPad) continue;
-      PhasePlan::Place& place = plan_.places[node.buffer];
-      place.is_read = true;
-      if (!in_matrix_) unplaced_.insert(node.buffer);
+      PhasePlan::BufferStorage& storage = plan_.places[node.buffer];
+      storage.is_read = true;
+      if (!in_matrix_) without_panels_.insert(node.buffer);
       const size_t rank = node.operands.size() - (node.opcode == Opcode::kPad);
-      NoteIndices(std::span(node.operands).first(rank), around, place);
+      NoteIndices(std::span(node.operands).first(rank), around, storage);
     }
     for (const loops::Store& store : statement.stores) {
-      PhasePlan::Place& place = plan_.places[store.buffer];
-      place.is_written = true;
+      PhasePlan::BufferStorage& storage = plan_.places[store.buffer];
+      storage.is_written = true;
       if (in_matrix_ || !MayStoreToPanels(nest_, store, lanes_))
-        unplaced_.insert(store.buffer);
-      place.is_read |= store.update != tensor::Update::kAssign;
-      NoteIndices(store.indices, around, place);
+        without_panels_.insert(store.buffer);
+      storage.is_read |= store.update != tensor::Update::kAssign;
+      NoteIndices(store.indices, around, storage);
       if (around == nullptr || !StoresWords(store))
         has_bytes_.insert(store.buffer);
     }
@@ -324,16 +325,16 @@ class Planner {
   }
 
   void NoteIndices(std::span<const NodeId> indices, const Statement* around,
-                   PhasePlan::Place& place) {
+                   PhasePlan::BufferStorage& storage) {
     if (indices.empty()) return;
     // If one access to the buffer has the invocation as its first index, all
     // accesses have it: the verifier made sure of that.
     if (around != nullptr && indices[0] == around->variable)
-      place.of_invocation = true;
+      storage.of_invocation = true;
     if (!lanes_) return;
     const std::vector<NodeId> last =
         loops::NodesUnder(nest_.pool, indices.last(1));
-    place.is_vectors |= std::ranges::find(last, *lanes_) != last.end();
+    storage.is_vectors |= std::ranges::find(last, *lanes_) != last.end();
   }
 
   // True if vectors of 4 elements fill the buffer's rows. Otherwise vectors are
@@ -345,7 +346,7 @@ class Planner {
                0;
   }
 
-  // --- Choosing the kind of place of each buffer. ---
+  // --- Choosing the kind of storage of each buffer. ---
 
   int64_t RegisterBytes(size_t number) const {
     const Buffer& buffer = nest_.buffers[number];
@@ -432,28 +433,29 @@ class Planner {
     return DivideRoundingUp(plan_.invocations, device_.subgroup_size);
   }
 
-  // Gives buffers their places. Buffers that share a place need a barrier where
+  // Gives buffers their storage. Buffers that share bytes need a barrier where
   // one is stored to while others may still read the other. In loops they get
-  // separate places if a processor still has room for as many workgroups. With
+  // separate bytes if a processor still has room for as many workgroups. With
   // matrices two workgroups suffice: schedules plan for two
   // (jit/schedule/gpu/matrix_tiles.cc), and registers allow no more.
-  void PlaceBuffers() {
-    const PhasePlan unplaced = plan_;
-    const auto place = [&] {
-      plan_ = unplaced;
+  void AllocateBuffers() {
+    const PhasePlan unallocated = plan_;
+    const auto allocate = [&] {
+      plan_ = unallocated;
       shared_.clear();
-      for (size_t i = 0; i < plan_.places.size(); ++i) PlaceBuffer(i);
+      for (size_t i = 0; i < plan_.places.size(); ++i) AllocateBuffer(i);
       return std::ranges::count(plan_.places, PhasePlan::Kind::kSlices,
-                                &PhasePlan::Place::kind);
+                                &PhasePlan::BufferStorage::kind);
     };
     const auto workgroups = [&] {
       const int64_t fit = device_.shared_bytes / plan_.shared_bytes;
       const bool has_matrices =
           std::ranges::find(plan_.places, PhasePlan::Kind::kMatrices,
-                            &PhasePlan::Place::kind) != plan_.places.end();
+                            &PhasePlan::BufferStorage::kind) !=
+          plan_.places.end();
       return has_matrices ? std::min<int64_t>(fit, 2) : fit;
     };
-    const auto slices = place();
+    const auto slices = allocate();
     if (!device_.keeps_elements || shared_.size() < 2 ||
         plan_.mode != PhasePlan::Mode::kInvocations) {
       return;
@@ -461,34 +463,35 @@ class Planner {
     const int64_t known = workgroups();
     barriers_apart_ =
         BarriersOfBuffersApart(nest_, phase_.body, device_, plan_);
-    if (place() <= slices && workgroups() >= known) return;
+    if (allocate() <= slices && workgroups() >= known) return;
     barriers_apart_.reset();
-    place();
+    allocate();
   }
 
-  void PlaceBuffer(size_t i) {
-    PhasePlan::Place& place = plan_.places[i];
-    if (!IsUsed(i) || place.kind == PhasePlan::Kind::kMatrices) return;
-    place.kind = KindOf(i);
-    place.of_invocation &= place.kind == PhasePlan::Kind::kRegisters;
-    place.is_vectors = place.is_vectors &&
-                       place.kind == PhasePlan::Kind::kShared &&
-                       FillsVectors(i);
-    if (place.kind != PhasePlan::Kind::kShared) {
-      place.is_native = false;
+  void AllocateBuffer(size_t i) {
+    PhasePlan::BufferStorage& storage = plan_.places[i];
+    if (!IsUsed(i) || storage.kind == PhasePlan::Kind::kMatrices) return;
+    storage.kind = KindOf(i);
+    storage.of_invocation &= storage.kind == PhasePlan::Kind::kRegisters;
+    storage.is_vectors = storage.is_vectors &&
+                         storage.kind == PhasePlan::Kind::kShared &&
+                         FillsVectors(i);
+    if (storage.kind != PhasePlan::Kind::kShared) {
+      storage.is_native = false;
       return;
     }
     if (device_.keeps_elements) {
-      place.shared_offset = FreeOffset(i);
-      place.shared_size = SharedBytes(i);
+      storage.shared_offset = FreeOffset(i);
+      storage.shared_size = SharedBytes(i);
       shared_.push_back(i);
       plan_.shared_bytes = std::max(plan_.shared_bytes, EndOf(i));
     } else {
       plan_.shared_bytes += SharedBytes(i);
     }
-    place.is_words = KeepsWords(i);
-    place.is_native = place.is_native && !place.is_words;
-    place.is_vectors = place.is_vectors && !place.is_words && !place.is_native;
+    storage.is_words = KeepsWords(i);
+    storage.is_native = storage.is_native && !storage.is_words;
+    storage.is_vectors =
+        storage.is_vectors && !storage.is_words && !storage.is_native;
   }
 
   PhasePlan::Kind KindOf(size_t i) const {
@@ -519,13 +522,13 @@ class Planner {
   }
 
   bool MustBeApart(size_t i, size_t other) const {
-    return lifetimes_.MayMeet(i, other) ||
+    return lifetimes_.MayOverlap(i, other) ||
            (barriers_apart_ &&
             !lifetimes_.HaveBarriersBetween(i, other, *barriers_apart_));
   }
 
-  // Returns the first place in the workgroup's memory, after the memory for
-  // combined values, that no buffer in use at the same time has.
+  // Returns the first free bytes in the workgroup's memory, after the memory
+  // for combined values, that no buffer in use at the same time has.
   int64_t FreeOffset(size_t i) const {
     const int64_t bytes = SharedBytes(i);
     const int64_t unit = plan_.places[i].panels.Any()
@@ -557,7 +560,7 @@ class Planner {
   // invocation stores.
   std::set<uint32_t> has_bytes_;
   // Buffers with an access that is not possible if the buffer has panels.
-  std::set<uint32_t> unplaced_;
+  std::set<uint32_t> without_panels_;
   // For each buffer of matrices a: panels that the buffer may have, although no
   // instruction requires them.
   std::map<uint32_t, SharedPanels> row_panels_;
@@ -575,8 +578,8 @@ class Planner {
   // Buffers that already have memory of the workgroup.
   std::vector<size_t> shared_;
   int64_t parts_bytes_ = 0;
-  // The statements that have a barrier before them if no two buffers share a
-  // place. Sharing places must not add barriers to these.
+  // The statements that have a barrier before them if no two buffers share
+  // bytes. Sharing bytes must not add barriers to these.
   std::optional<std::unordered_set<const Statement*>> barriers_apart_;
 };
 
@@ -585,7 +588,7 @@ class Planner {
 StatusOr<PhasePlan> PlanPhase(const loops::LoopNest& nest,
                               const loops::Phase& phase,
                               const DeviceTraits& device) {
-  return Planner(nest, phase, device).Run();
+  return PhasePlanner(nest, phase, device).Run();
 }
 
 bool CombinesBySubgroups(DType type, tensor::Update update,

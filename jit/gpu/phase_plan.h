@@ -50,7 +50,7 @@ struct PhasePlan {
     kMatrices    // accumulators of matrix loops: each subgroup has a variable
                  // for each matrix
   };
-  struct Place {
+  struct BufferStorage {
     Kind kind = Kind::kUnused;
     // True if the first index is the invocation's number, which does not count
     // as a dim.
@@ -91,7 +91,7 @@ struct PhasePlan {
   // number of invocations per workgroup, without a producer's; whole subgroups
   // if the nest has subgroup loops
   int64_t invocations = 1;
-  std::vector<Place> places;  // the place of each buffer of the nest
+  std::vector<BufferStorage> places;  // the storage of each buffer of the nest
   // Statements with a barrier of the workgroup before them.
   std::unordered_set<const loops::Statement*> barriers;
   // The barriers that also order earlier stores for products of warpgroups
@@ -124,8 +124,9 @@ struct PhasePlan {
   bool HasProducerWarp() const { return roles && roles->has_warp; }
   // True if the workgroup's memory has buffers of panels.
   bool HasPanels() const {
-    return std::ranges::any_of(
-        places, [](const Place& place) { return place.panels.Any(); });
+    return std::ranges::any_of(places, [](const BufferStorage& storage) {
+      return storage.panels.Any();
+    });
   }
 };
 

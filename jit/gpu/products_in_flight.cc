@@ -29,7 +29,7 @@ bool HasMatrices(const Statement& statement) {
 }
 
 // For each buffer that products read: the slots that they read in an iteration.
-using Factors = std::map<uint32_t, Slots>;
+using Factors = std::map<uint32_t, RingSlots>;
 
 class Finder {
  public:
@@ -110,7 +110,8 @@ class Finder {
                   [&](uint32_t buffer, bool, std::span<const NodeId> indices) {
                     const auto factor = factors.find(buffer);
                     if (factor == factors.end()) return;
-                    factor->second |= rings_.SlotsOf(buffer, indices, around_);
+                    factor->second |=
+                        rings_.RingSlotsOf(buffer, indices, around_);
                   });
     for (const Statement& inner : statement.body) NoteReads(inner, factors);
   }
@@ -136,14 +137,16 @@ class Finder {
                 NodeId variable, const Factors& factors) const {
     for (const auto& [factor, read] : factors) {
       if (factor != buffer) {
-        if (memory_.ranges[factor].Meets(memory_.ranges[buffer])) return false;
+        if (memory_.ranges[factor].Overlaps(memory_.ranges[buffer]))
+          return false;
         continue;
       }
       if (rings_.LoopOf(buffer) != variable) return false;
       // The slots that are read by the products of this iteration and by those
       // of the previous iteration.
-      const Slots in_use = read | Turned(read, rings_.CountOf(buffer));
-      if ((rings_.SlotsOf(buffer, indices, around_) & in_use) != 0)
+      const RingSlots in_use =
+          read | InNextIteration(read, rings_.CountOf(buffer));
+      if ((rings_.RingSlotsOf(buffer, indices, around_) & in_use) != 0)
         return false;
     }
     return true;

@@ -24,12 +24,12 @@ constexpr char kProducts[] = R"(
 
 // Returns the copies for the iteration `ahead` iterations later.
 std::string Copies(int ahead) {
-  const std::string turn = "k + " + std::to_string(ahead);
-  return "if " + turn + R"( < 8 {
+  const std::string iteration = "k + " + std::to_string(ahead);
+  return "if " + iteration + R"( < 8 {
         invocation i < 128 {
           unroll r < 4 { vector v < 8 {
             async %as[mod()" +
-         turn + R"(, 4), floordiv(i, 8) + r * 16, mod(i, 8) * 8 + v] =
+         iteration + R"(, 4), floordiv(i, 8) + r * 16, mod(i, 8) * 8 + v] =
                 %a[floordiv(i, 8) + r * 16, k * 64 + mod(i, 8) * 8 + v + )" +
          std::to_string(64 * ahead) + R"(]
           } }
@@ -37,7 +37,7 @@ std::string Copies(int ahead) {
         invocation i < 128 {
           unroll r < 4 { vector v < 8 {
             async %bs[mod()" +
-         turn + R"(, 4), floordiv(i, 8) + r * 16, mod(i, 8) * 8 + v] =
+         iteration + R"(, 4), floordiv(i, 8) + r * 16, mod(i, 8) * 8 + v] =
                 %b[k * 64 + floordiv(i, 8) + r * 16 + )" +
          std::to_string(64 * ahead) + R"(, mod(i, 8) * 8 + v]
           } }

@@ -56,8 +56,8 @@ void Rings::FindBuffersOf(NodeId variable, const Block& block) {
     ForEachAccess(nest_, statement,
                   [&](uint32_t buffer, bool, std::span<const NodeId> indices) {
                     if (counts_[buffer] == 1 || loops_[buffer]) return;
-                    const auto turn = TurnOf(buffer, indices[0]);
-                    if (turn && turn->variable == variable)
+                    const auto ring_index = RingIndexOf(buffer, indices[0]);
+                    if (ring_index && ring_index->variable == variable)
                       loops_[buffer] = variable;
                   });
     FindBuffersOf(variable, statement.body);
@@ -66,7 +66,8 @@ void Rings::FindBuffersOf(NodeId variable, const Block& block) {
 
 // The index may lack the modulo: an index whose values are in 0..count-1 is
 // equal to its remainder.
-std::optional<Turn> Rings::TurnOf(uint32_t buffer, NodeId index) const {
+std::optional<RingIndex> Rings::RingIndexOf(uint32_t buffer,
+                                            NodeId index) const {
   const int64_t count = counts_[buffer];
   const tensor::Node& node = nest_.pool[index];
   const bool is_remainder =
@@ -78,29 +79,31 @@ std::optional<Turn> Rings::TurnOf(uint32_t buffer, NodeId index) const {
   const auto remainder = [count](int64_t value) {
     return (value % count + count) % count;
   };
-  Turn turn{.variable = std::nullopt, .offset = remainder(sum->constant)};
+  RingIndex ring_index{.variable = std::nullopt,
+                       .offset = remainder(sum->constant)};
   for (const tensor::LinearTerm& term : sum->terms) {
     const int64_t coefficient = remainder(term.coefficient);
     if (coefficient == 0) continue;
-    if (coefficient != 1 || turn.variable ||
+    if (coefficient != 1 || ring_index.variable ||
         nest_.pool[term.node].opcode != Opcode::kAxis) {
       return std::nullopt;
     }
-    turn.variable = term.node;
+    ring_index.variable = term.node;
   }
-  return turn;
+  return ring_index;
 }
 
-Slots Rings::SlotsOf(uint32_t buffer, std::span<const NodeId> indices,
-                     std::span<const NodeId> around) const {
+RingSlots Rings::RingSlotsOf(uint32_t buffer, std::span<const NodeId> indices,
+                             std::span<const NodeId> around) const {
   if (!is_of_many_[buffer]) return 0;
-  const Slots all = AllSlots(counts_[buffer]);
+  const RingSlots all = AllRingSlots(counts_[buffer]);
   const std::optional<NodeId>& loop = loops_[buffer];
   if (!loop) return all;
-  const std::optional<Turn> turn = TurnOf(buffer, indices[0]);
+  const std::optional<RingIndex> ring_index = RingIndexOf(buffer, indices[0]);
   const bool is_inside = std::ranges::find(around, *loop) != around.end();
-  if (!turn || turn->variable != (is_inside ? loop : std::nullopt)) return all;
-  return static_cast<Slots>(1 << turn->offset);
+  if (!ring_index || ring_index->variable != (is_inside ? loop : std::nullopt))
+    return all;
+  return static_cast<RingSlots>(1 << ring_index->offset);
 }
 
 }  // namespace ember::jit::gpu

@@ -10,7 +10,7 @@
 //   }
 //
 //   const Rings rings(nest, phase.body, is_of_many);
-//   rings.SlotsOf(tile, indices, {k});   // bit 0, bit 2
+//   rings.RingSlotsOf(tile, indices, {k});   // bit 0, bit 2
 //
 // Thread-safe. The nest must outlive it.
 #ifndef EMBER_JIT_GPU_RINGS_H_
@@ -30,21 +30,21 @@ namespace ember::jit::gpu {
 // of the ring's loop, bit h means slot (t + h) mod n; outside the loop, slot h.
 // All bits are set where the slot is not known. A buffer that is not a ring has
 // one slot.
-using Slots = uint8_t;
+using RingSlots = uint8_t;
 static_assert(loops::kMaxSlots <= 8);
 
-constexpr Slots AllSlots(int count) {
-  return static_cast<Slots>((1 << count) - 1);
+constexpr RingSlots AllRingSlots(int count) {
+  return static_cast<RingSlots>((1 << count) - 1);
 }
 
 // Returns the bits that mean the same slots in the loop's next iteration.
-constexpr Slots Turned(Slots slots, int count) {
-  return static_cast<Slots>((slots >> 1) | ((slots & 1) << (count - 1)));
+constexpr RingSlots InNextIteration(RingSlots slots, int count) {
+  return static_cast<RingSlots>((slots >> 1) | ((slots & 1) << (count - 1)));
 }
 
 // The slot that the first index of an access selects, relative to the iteration
 // of a loop.
-struct Turn {
+struct RingIndex {
   // Variable of that loop; empty: the slot is constant.
   std::optional<loops::NodeId> variable;
   // number of the slot, or its distance from the iteration, in 0..count-1
@@ -54,7 +54,7 @@ struct Turn {
 class Rings {
  public:
   // is_of_many: for each buffer, true if several invocations may touch the same
-  // element. For buffers where this is false, SlotsOf returns no slots.
+  // element. For buffers where this is false, RingSlotsOf returns no slots.
   Rings(const loops::LoopNest& nest, const loops::Block& body,
         std::vector<bool> is_of_many);
 
@@ -70,11 +70,12 @@ class Rings {
   // Returns the slots of the buffer that an access with the indices touches.
   // around: variables of the loops around the access. Returns 0 if is_of_many
   // is false for the buffer.
-  Slots SlotsOf(uint32_t buffer, std::span<const loops::NodeId> indices,
-                std::span<const loops::NodeId> around) const;
+  RingSlots RingSlotsOf(uint32_t buffer, std::span<const loops::NodeId> indices,
+                        std::span<const loops::NodeId> around) const;
   // Returns the slot that the index means, relative to the iteration of a loop;
   // nothing if the index is not (k + c) mod n.
-  std::optional<Turn> TurnOf(uint32_t buffer, loops::NodeId index) const;
+  std::optional<RingIndex> RingIndexOf(uint32_t buffer,
+                                       loops::NodeId index) const;
 
  private:
   int CountSlots(uint32_t buffer) const;

@@ -28,13 +28,14 @@ namespace {
 constexpr int64_t kMaxTasks = 1 << 14;
 
 // Evaluates an integer expression of one variable.
-class Turns {
+class IterationCount {
  public:
-  Turns(const tensor::ExpressionPool& pool, NodeId turns, NodeId task)
+  IterationCount(const tensor::ExpressionPool& pool, NodeId iterations,
+                 NodeId task)
       : pool_(pool), task_(task) {
-    nodes_ = loops::NodesUnder(pool, std::array{turns});
+    nodes_ = loops::NodesUnder(pool, std::array{iterations});
     values_.resize(nodes_.size());
-    for (size_t i = 0; i < nodes_.size(); ++i) places_[nodes_[i]] = i;
+    for (size_t i = 0; i < nodes_.size(); ++i) positions_[nodes_[i]] = i;
   }
 
   std::optional<int64_t> Of(int64_t task) {
@@ -54,7 +55,7 @@ class Turns {
     // A node without operands is a load, another variable or a parameter.
     if (tensor::RegisterOperandCount(node.opcode) == 0) return std::nullopt;
     const auto operand = [&](size_t n) {
-      return n < node.operands.size() ? values_[places_.at(node.operands[n])]
+      return n < node.operands.size() ? values_[positions_.at(node.operands[n])]
                                       : 0;
     };
     const DType type = pool_[node.operands[0]].type;
@@ -72,20 +73,20 @@ class Turns {
   // nodes of the expression; operands come before their users
   std::vector<NodeId> nodes_;
   std::vector<uint64_t> values_;
-  std::unordered_map<NodeId, size_t> places_;
+  std::unordered_map<NodeId, size_t> positions_;
 };
 
 }  // namespace
 
-bool HaveEqualShares(const tensor::ExpressionPool& pool, NodeId turns,
+bool HaveEqualShares(const tensor::ExpressionPool& pool, NodeId iterations,
                      NodeId task, int64_t workgroups) {
   const auto tasks = pool.IntegerConstant(loops::ExtentOf(pool, task));
   if (!tasks || *tasks > kMaxTasks || workgroups < 1) return false;
-  Turns turns_of(pool, turns, task);
+  IterationCount count_of(pool, iterations, task);
   std::vector<int64_t> shares(static_cast<size_t>(workgroups));
   int64_t all = 0;
   for (int64_t i = 0; i < *tasks; ++i) {
-    const std::optional<int64_t> count = turns_of.Of(i);
+    const std::optional<int64_t> count = count_of.Of(i);
     if (!count) return false;
     shares[static_cast<size_t>(i % workgroups)] += *count;
     all += *count;

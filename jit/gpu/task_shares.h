@@ -20,13 +20,14 @@
 namespace ember::jit::gpu {
 
 // True if the workgroups have about the same number of iterations in all of
-// their tasks. `turns`: the expression of the number of iterations of a task's
-// loop. It may contain the task's number (`task`, a loop variable) and
+// their tasks. `iterations`: the expression of the number of iterations of a
+// task's loop. It may contain the task's number (`task`, a loop variable) and
 // constants. A workgroup may exceed the average by one iteration for each of
 // its tasks. False also if the shares are not known: the expression loads
 // something or has a parameter, or the number of tasks is not constant.
-bool HaveEqualShares(const tensor::ExpressionPool& pool, loops::NodeId turns,
-                     loops::NodeId task, int64_t workgroups);
+bool HaveEqualShares(const tensor::ExpressionPool& pool,
+                     loops::NodeId iterations, loops::NodeId task,
+                     int64_t workgroups);
 
 }  // namespace ember::jit::gpu
 

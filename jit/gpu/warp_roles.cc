@@ -21,7 +21,7 @@ namespace {
 
 // Smallest number of slots with which products may stay in flight: one slot is
 // filled while products of two iterations read the others.
-constexpr int kFewestSlotsToGoOn = 3;
+constexpr int kFewestRingSlotsToGoOn = 3;
 
 bool HasAwait(const Statement& statement) {
   return statement.kind == Statement::Kind::kAwait ||
@@ -104,12 +104,13 @@ class Finder {
       ForEachAccessWithin(statement, [&](uint32_t buffer, bool stores,
                                          std::span<const NodeId> indices) {
         if (!filled_.contains(buffer)) {
-          are_own &= !MeetsRings(buffer);
+          are_own &= !OverlapsRings(buffer);
           return;
         }
-        const auto turn = rings_.TurnOf(buffer, indices[0]);
-        are_own &= !stores && turn && turn->variable == Variable() &&
-                   turn->offset == 0;
+        const auto ring_index = rings_.RingIndexOf(buffer, indices[0]);
+        are_own &= !stores && ring_index &&
+                   ring_index->variable == Variable() &&
+                   ring_index->offset == 0;
         readers_[buffer].insert(&statement);
         slots_[buffer] = indices[0];
       });
@@ -124,10 +125,10 @@ class Finder {
   }
 
   // True if the buffer is not the ring itself but shares memory with a ring.
-  bool MeetsRings(uint32_t buffer) const {
+  bool OverlapsRings(uint32_t buffer) const {
     return std::ranges::any_of(filled_, [&](uint32_t ring) {
       return ring != buffer &&
-             memory_.ranges[buffer].Meets(memory_.ranges[ring]);
+             memory_.ranges[buffer].Overlaps(memory_.ranges[ring]);
     });
   }
 
@@ -135,7 +136,7 @@ class Finder {
   // same way form one ring.
   bool GroupBuffers() {
     for (const uint32_t buffer : filled_) {
-      if (MeetsRings(buffer)) return false;
+      if (OverlapsRings(buffer)) return false;
       WarpRoles::Ring ring = {.slots = rings_.CountOf(buffer),
                               .slot = slots_[buffer]};
       for (const Statement& statement : roles_.loop->body) {
@@ -216,19 +217,20 @@ class Finder {
     if (!copy) return false;
     Fills& fills = fills_[known->second];
     const int64_t number = fills.ahead.value_or(fills.count);
-    const auto turn = rings_.TurnOf(buffer, copy->store->indices[0]);
-    const bool is_of_turn =
-        turn && turn->offset == number &&
-        turn->variable ==
+    const auto ring_index = rings_.RingIndexOf(buffer, copy->store->indices[0]);
+    const bool is_of_iteration =
+        ring_index && ring_index->offset == number &&
+        ring_index->variable ==
             (fills.ahead ? std::optional(Variable()) : std::nullopt);
-    if (!is_of_turn || (condition ? !IsTurn(*condition, fills.ahead, number)
-                                  : fills.ahead || !AllHaveTurn(number))) {
+    if (!is_of_iteration ||
+        (condition ? !IsIteration(*condition, fills.ahead, number)
+                   : fills.ahead || !AllHaveIteration(number))) {
       return false;
     }
     WarpRoles::Ring& ring = roles_.rings[known->second];
     const bool begins_fill = fills.begun.empty();
     if (!fills.begun.insert(buffer).second) return false;
-    if (fills.count == 0) ring.fill_bytes += copy->slot_bytes;
+    if (fills.count == 0) ring.fill_bytes += copy->ring_slot_bytes;
     if (fills.begun.size() == ring.buffers.size()) {
       fills.begun.clear();
       ++fills.count;
@@ -240,28 +242,29 @@ class Finder {
     return true;
   }
 
-  // True if every call has iteration `turn`. Copies in the loop always need a
-  // condition, since the iterations that they are for do not exist near the
-  // loop's end.
-  bool AllHaveTurn(int64_t turn) const {
-    return turn < nest_.pool[loops::ExtentOf(nest_.pool, Variable())].range.low;
+  // True if every call has iteration `iteration`. Copies in the loop always
+  // need a condition, since the iterations that they are for do not exist near
+  // the loop's end.
+  bool AllHaveIteration(int64_t iteration) const {
+    return iteration <
+           nest_.pool[loops::ExtentOf(nest_.pool, Variable())].range.low;
   }
 
   // True if the condition says that the filled iteration exists: that its
   // number is less than the loop's extent. Before the loop that number is
   // constant; in the loop it is k plus a constant.
-  bool IsTurn(NodeId condition, std::optional<int64_t> ahead,
-              int64_t turn) const {
+  bool IsIteration(NodeId condition, std::optional<int64_t> ahead,
+                   int64_t iteration) const {
     const tensor::Node& node = nest_.pool[condition];
     if (node.opcode != Opcode::kLess) return false;
-    const NodeId turns = loops::ExtentOf(nest_.pool, Variable());
-    const auto constant = nest_.pool.IntegerConstant(turns);
+    const NodeId iterations = loops::ExtentOf(nest_.pool, Variable());
+    const auto constant = nest_.pool.IntegerConstant(iterations);
     const auto bound = nest_.pool.IntegerConstant(node.operands[1]);
-    if (node.operands[1] != turns && (!constant || bound != constant))
+    if (node.operands[1] != iterations && (!constant || bound != constant))
       return false;
     const auto sum = tensor::Linearize(nest_.pool, node.operands[0],
                                        /*by_ranges=*/false);
-    if (!sum || sum->constant != turn) return false;
+    if (!sum || sum->constant != iteration) return false;
     if (!ahead) return sum->terms.empty();
     return sum->terms.size() == 1 && sum->terms[0].node == Variable() &&
            sum->terms[0].coefficient == 1;
@@ -300,7 +303,7 @@ class Finder {
     ForEachAccessWithin(statement,
                         [&](uint32_t buffer, bool, std::span<const NodeId>) {
                           touches |= filled_.contains(buffer) ||
-                                     (or_their_memory && MeetsRings(buffer));
+                                     (or_their_memory && OverlapsRings(buffer));
                         });
     return touches;
   }
@@ -313,7 +316,7 @@ class Finder {
     if (products == product_loops_.end()) return;
     const auto may_go_on = [&](const WarpRoles::Ring& ring) {
       return ring.readers == std::vector{products->products} &&
-             ring.slots >= kFewestSlotsToGoOn;
+             ring.slots >= kFewestRingSlotsToGoOn;
     };
     if (!std::ranges::all_of(roles_.rings, may_go_on) ||
         !LeavesOthersAlone(*products->products)) {
@@ -333,7 +336,7 @@ class Finder {
                                 std::span<const NodeId>) {
             leaves &= !stores ||
                       (buffer != read &&
-                       !memory_.ranges[buffer].Meets(memory_.ranges[read]));
+                       !memory_.ranges[buffer].Overlaps(memory_.ranges[read]));
           };
           ForEachAccessWithin(*roles_.loop, look);
         });

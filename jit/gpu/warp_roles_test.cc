@@ -48,7 +48,7 @@ struct Parts {
                         CopyA("mod(k + 2, 4)", "k * 64 + 128") +
                         CopyB("mod(k + 2, 4)", "k * 64 + 128") + "}\n";
   std::string behind;
-  std::string turns = "8";
+  std::string iterations = "8";
   std::string tasks = "1";
   // False if the nest has loads that cannot be proved to be in bounds. Then the
   // test does not verify the nest.
@@ -69,7 +69,7 @@ loops::LoopNest NestOf(const Parts& parts) {
       " {\n"
       "    subgroup s < 4 { matrix m < 16 { matrix n < 128 {\n"
       "      %sum[s, m, n] = 0.0\n    } } }\n" +
-      parts.before + "    for k < " + parts.turns + " {\n      await 1\n" +
+      parts.before + "    for k < " + parts.iterations + " {\n      await 1\n" +
       parts.products + parts.in_loop +
       "    }\n"
       "    subgroup s < 4 { matrix m < 16 { matrix n < 128 {\n"
@@ -188,7 +188,7 @@ TEST(WarpRolesTest, AllStoresAreCopiesOfBoxes) {
   EXPECT_TRUE(HasRoles(parts));
 }
 
-TEST(WarpRolesTest, FillsAreOfTurnsInOrder) {
+TEST(WarpRolesTest, FillsAreOfIterationsInOrder) {
   Parts parts;
   // The copies before the loop fill slot 1 for iteration 0 and slot 0 for
   // iteration 1, which is the wrong order, so warps get no roles.
@@ -213,9 +213,9 @@ TEST(WarpRolesTest, FillsAreOfTurnsInOrder) {
   EXPECT_FALSE(HasRoles(parts));
 }
 
-TEST(WarpRolesTest, TurnsMayBeAsManyAsTheCallBrings) {
+TEST(WarpRolesTest, IterationsMayBeAsManyAsTheCallBrings) {
   Parts parts;
-  parts.turns = "N";
+  parts.iterations = "N";
   parts.verifies = false;
   parts.in_loop.replace(0, std::string("if k + 2 < 8").size(), "if k + 2 < N");
   // If N is 0, the loop has no iteration, but copies begin before the loop: so
@@ -305,7 +305,7 @@ struct TwoProducts {
       "  %ws[floordiv(i, 64) + r * 4, mod(i, 64)] =\n"
       "      f16(%scores[floordiv(i, 64) + r * 4, mod(i, 64)]) } }\n";
   std::string second = Product("sum", "ws", "vs[mod(k, 2), d, n]");
-  std::string turns = "8";
+  std::string iterations = "8";
   std::string tasks = "1";
 
   static std::string Copy(const std::string& to, const std::string& slot,
@@ -350,9 +350,10 @@ struct TwoProducts {
         "    invocation i < 256 { for r < 16 {\n"
         "      %qs[floordiv(i, 64) + r * 4, mod(i, 64)] =\n"
         "          %q[floordiv(i, 64) + r * 4, mod(i, 64)] } }\n" +
-        Fill("sum") + before + "    for k < " + turns + " {\n      await 0\n" +
-        in_loop + Fill("score") + first + Store("score", "scores") + between +
-        second + "    }\n" + Store("sum", "y") + "  }\n}\n");
+        Fill("sum") + before + "    for k < " + iterations +
+        " {\n      await 0\n" + in_loop + Fill("score") + first +
+        Store("score", "scores") + between + second + "    }\n" +
+        Store("sum", "y") + "  }\n}\n");
     EXPECT_TRUE(nest.ok()) << nest.status().ToString();
     if (!nest.ok()) return std::nullopt;
     nest_ = *std::move(nest);
@@ -369,8 +370,8 @@ struct TwoProducts {
   mutable loops::LoopNest nest_;
 };
 
-// Slots of keys are free before those of values. Since the loop has barriers,
-// one of the invocations copies; it is never an iteration ahead.
+// The ring slots of keys are free before those of values. Since the loop has
+// barriers, one of the invocations copies; it is never an iteration ahead.
 TEST(WarpRolesTest, RingsWithLifetimesOfTheirOwn) {
   const TwoProducts products;
   const std::optional<PhasePlan> plan = products.Plan();
@@ -414,7 +415,7 @@ TEST(WarpRolesTest, RingsMayBeOfDifferentLength) {
 
 // An iteration must read the slot that was copied for it, and its reader
 // signals that it has read the slot.
-TEST(WarpRolesTest, EachTurnReadsItsSlot) {
+TEST(WarpRolesTest, EachIterationReadsItsSlot) {
   TwoProducts products;
   products.second =
       TwoProducts::Product("sum", "ws", "vs[mod(k + 1, 2), d, n]");
@@ -437,13 +438,13 @@ TEST(WarpRolesTest, SeveralReadersOfARing) {
 }
 
 // The number of iterations depends on the task.
-TEST(WarpRolesTest, TurnsOfATask) {
+TEST(WarpRolesTest, IterationsOfATask) {
   TwoProducts products;
-  products.turns = "t + 1";
+  products.iterations = "t + 1";
   products.in_loop.replace(0, std::string("if k + 1 < 8").size(),
                            "if k + 1 < t + 1");
   EXPECT_TRUE(products.HasRoles());
-  products.turns = "t";
+  products.iterations = "t";
   products.in_loop.replace(0, std::string("if k + 1 < t + 1").size(),
                            "if k + 1 < t");
   EXPECT_FALSE(products.HasRoles());
@@ -455,7 +456,7 @@ TEST(WarpRolesTest, TurnsOfATask) {
 // device distributes them.
 TEST(WarpRolesTest, TasksOfDifferentLengthAreDealtOut) {
   Parts parts;
-  parts.turns = "t + 8";
+  parts.iterations = "t + 8";
   parts.in_loop.replace(0, std::string("if k + 2 < 8").size(),
                         "if k + 2 < t + 8");
   const PhasePlan plan = PlanOf(NestOf(parts), Device());
@@ -468,15 +469,15 @@ TEST(WarpRolesTest, TasksOfDifferentLengthAreDealtOut) {
 // as with the two pieces of a range of a sum. The shares differ in the other
 // cases: both tasks have the same form, one task is left over, or the number of
 // tasks is not known.
-TEST(WarpRolesTest, TasksThatAreLongAndShortInTurnsHaveAFixedOrder) {
-  const auto most_workgroups = [](const std::string& turns,
+TEST(WarpRolesTest, TasksThatAreLongAndShortAlternatelyHaveAFixedOrder) {
+  const auto most_workgroups = [](const std::string& iterations,
                                   const std::string& tasks) {
     Parts parts;
-    parts.turns = "max(" + turns + ", 2)";
+    parts.iterations = "max(" + iterations + ", 2)";
     parts.tasks = tasks;
     parts.verifies = false;
     parts.in_loop.replace(0, std::string("if k + 2 < 8").size(),
-                          "if k + 2 < " + parts.turns);
+                          "if k + 2 < " + parts.iterations);
     const PhasePlan plan = PlanOf(NestOf(parts), Device());
     EXPECT_TRUE(plan.HasProducerWarp());
     return plan.most_workgroups;
@@ -533,13 +534,14 @@ TEST(BoxCopiesTest, MatricesHavePanels) {
                           {.rows = 16, .row_bytes = 256});
   ASSERT_TRUE(copy);
   EXPECT_EQ(copy->box, (std::vector<uint32_t>{1, 1, 16, 64}));
-  EXPECT_EQ(copy->slot_bytes, 2 * 16 * 256);
+  EXPECT_EQ(copy->ring_slot_bytes, 2 * 16 * 256);
   ASSERT_EQ(copy->pieces.size(), 4u);
   const std::vector<int64_t> offsets[] = {
       {0, 0, 0, 0}, {0, 0, 0, 64}, {0, 1, 0, 0}, {0, 1, 0, 64}};
   for (size_t i = 0; i < 4; ++i) {
     EXPECT_EQ(copy->pieces[i].offsets, offsets[i]) << i;
-    EXPECT_EQ(copy->pieces[i].place, static_cast<int64_t>(i) * 16 * 128) << i;
+    EXPECT_EQ(copy->pieces[i].position, static_cast<int64_t>(i) * 16 * 128)
+        << i;
   }
 }
 

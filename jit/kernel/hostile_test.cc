@@ -125,18 +125,18 @@ TEST(HostileKernels, LongChainsStayInterpreted) {
 // True if a stage's loops have too many iterations. Loops around a loop without
 // iterations count, since a kernel runs them. Sessions count iterations as work
 // (tensor/dispatch_cost.h), but these tests run without a session.
-bool TurnsTooOften(const tensor::RandomCase& random) {
+bool HasManyIterations(const tensor::RandomCase& random) {
   constexpr double kMax = 1 << 26;
   const auto header =
       tensor::ConcreteHeader::Evaluate(random.dispatch, random.parameters);
   if (!header.ok()) return false;
   for (const tensor::Stage& stage : random.dispatch.stages) {
-    double turns = 1;
+    double iterations = 1;
     for (const auto* axes : {&stage.spatial, &stage.reduction}) {
       for (const int64_t extent : header->Extents(*axes))
-        turns *= static_cast<double>(std::max<int64_t>(extent, 1));
+        iterations *= static_cast<double>(std::max<int64_t>(extent, 1));
     }
-    if (turns > kMax) return true;
+    if (iterations > kMax) return true;
   }
   return false;
 }
@@ -153,7 +153,7 @@ TEST(HostileKernels, RandomDispatches) {
                               tensor::Print(hostile.random.dispatch);
     // Sessions evaluate the dispatch's header before they ask for a kernel, so
     // dispatches whose header fails are left out.
-    if (!hostile.is_evaluable || TurnsTooOften(hostile.random)) continue;
+    if (!hostile.is_evaluable || HasManyIterations(hostile.random)) continue;
     for (int tier : {1, 2}) {
       const std::string reason = Compare(hostile.random, tier, where);
       kernels += reason.empty();

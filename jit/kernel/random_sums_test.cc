@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "base/testing/seeds.h"
-#include "jit/kernel/testing/executors.h"
+#include "jit/kernel/testing/dispatch_executors.h"
 #include "tensor/evaluator/evaluator.h"
 #include "tensor/sum_error.h"
 #include "tensor/testing/random_values.h"
@@ -195,7 +195,7 @@ TEST(RandomSumsTest, WithinTheBound) {
     ASSERT_TRUE(tensor::Evaluate(*dispatch, sum.parameters, buffers,
                                  {.accumulate_in_f64 = true})
                     .ok());
-    for (const Executor& executor : ExecutorsHere()) {
+    for (const DispatchExecutor& executor : DispatchExecutorsHere()) {
       std::vector<float> found(expected.size());
       buffers.back() = found.data();
       const Status status =

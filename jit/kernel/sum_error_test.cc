@@ -28,7 +28,7 @@
 #include <string_view>
 #include <vector>
 
-#include "jit/kernel/testing/executors.h"
+#include "jit/kernel/testing/dispatch_executors.h"
 #include "tensor/text/text.h"
 #include "tensor/verifier/verifier.h"
 
@@ -229,7 +229,7 @@ tensor::Dispatch DispatchOf(const Case& c) {
 // Returns the error of the case on the executor, or nothing if the executor
 // declines.
 template <typename T>
-std::optional<double> ErrorOf(const Executor& executor, const Case& c,
+std::optional<double> ErrorOf(const DispatchExecutor& executor, const Case& c,
                               const tensor::Dispatch& dispatch, Data<T>& data) {
   data.Clear();
   const Status status =
@@ -267,7 +267,7 @@ std::set<std::string>& HaveRun() {
 }
 
 struct Row {
-  Executor executor;
+  DispatchExecutor executor;
   std::string text;
   double worst = 0;
 };
@@ -277,7 +277,7 @@ template <typename T>
 void CheckLengths(const Layout& layout, DType type, int64_t columns,
                   Values values) {
   std::vector<Row> rows;
-  for (const Executor& executor : ExecutorsHere())
+  for (const DispatchExecutor& executor : DispatchExecutorsHere())
     rows.push_back({executor, "", 0});
   std::string lengths;
   const int64_t factor = Prints() ? 10 : 100;
@@ -333,7 +333,7 @@ TEST(SumErrorTest, WithinTheBound) {
     if (Prints()) CheckLengths<float>(layout, DType::kF32, 64, Values::kWide);
   }
   // An executor that declines everything would not be tested at all.
-  for (const Executor& executor : ExecutorsHere())
+  for (const DispatchExecutor& executor : DispatchExecutorsHere())
     EXPECT_TRUE(HaveRun().contains(executor.name)) << executor.name;
 }
 
@@ -368,7 +368,7 @@ TEST(SumErrorTest, WhatIsNotFinite) {
               layout->element(k, column, c.length, c.columns))] = value;
         }
       }
-      for (const Executor& executor : ExecutorsHere()) {
+      for (const DispatchExecutor& executor : DispatchExecutorsHere()) {
         SCOPED_TRACE(std::string(executor.name) + ", " + layout->name);
         const int64_t sizes[] = {static_cast<int64_t>(x.size()) * 4, 64};
         void* const buffers[] = {x.data(), y.data()};

@@ -9,8 +9,8 @@ namespace {
 
 // Gives the positions of the bits of a small float relative to the bits of an
 // f32.
-struct Place {
-  explicit Place(DType type) : format(FloatFormatOf(type)) {}
+struct BitPositions {
+  explicit BitPositions(DType type) : format(FloatFormatOf(type)) {}
 
   // Returns the number of mantissa bits that an f32 has and the type lacks.
   int shift() const { return 23 - format.mantissa_bits; }
@@ -33,39 +33,42 @@ struct Place {
 }  // namespace
 
 Term EncodeSmallFloat(Term single, DType type) {
-  const Place place(type);
-  const int64_t rebias = place.rebias() << 23;
+  const BitPositions positions(type);
+  const int64_t rebias = positions.rebias() << 23;
   const Term bits = Bitcast(single, DType::kU32);
-  const Term sign = (bits >> place.sign_shift()) & place.sign_bit();
+  const Term sign = (bits >> positions.sign_shift()) & positions.sign_bit();
   const Term size = bits & 0x7fffffff;
   // If the result is a normal number, the exponent's bias is reduced, and the
   // bits of the mantissa that do not fit are rounded off.
-  const Term odd = (size >> place.shift()) & 1;
-  const int64_t almost_half = (int64_t{1} << (place.shift() - 1)) - 1;
-  const Term normal = ((size - (rebias - almost_half)) + odd) >> place.shift();
+  const Term odd = (size >> positions.shift()) & 1;
+  const int64_t almost_half = (int64_t{1} << (positions.shift() - 1)) - 1;
+  const Term normal =
+      ((size - (rebias - almost_half)) + odd) >> positions.shift();
   // If the result is subnormal, a number is added whose ulp is the type's
   // smallest value. The addition rounds to a multiple of that value.
-  const Term number = single.Number(std::ldexp(place.least(), 23));
+  const Term number = single.Number(std::ldexp(positions.least(), 23));
   const Term sum = Bitcast(size, DType::kF32) + number;
   const Term units = Bitcast(sum, DType::kU32) - Bitcast(number, DType::kU32);
-  Term result = Select(size < ((place.rebias() + 1) << 23), units, normal);
+  Term result = Select(size < ((positions.rebias() + 1) << 23), units, normal);
   // Results above the type's range become past_finite, the smallest bit pattern
   // that is not finite. Results that round up to past_finite are equal to it
   // already.
-  const int64_t too_large = (place.past_finite() << place.shift()) + rebias;
-  result = Select(size < too_large, result, size.Integer(place.past_finite()));
-  const Term nan =
-      ((size >> place.shift()) & place.mantissa()) | place.quiet_nan();
+  const int64_t too_large =
+      (positions.past_finite() << positions.shift()) + rebias;
+  result =
+      Select(size < too_large, result, size.Integer(positions.past_finite()));
+  const Term nan = ((size >> positions.shift()) & positions.mantissa()) |
+                   positions.quiet_nan();
   result = Select(size < 0x7f800001, result, nan);
   return result | sign;
 }
 
 Term DecodeSmallFloat(Term bits, DType type) {
-  const Place place(type);
-  const int64_t rebias = place.rebias() << 23;
-  const Term sign = (bits & place.sign_bit()) << place.sign_shift();
-  const Term size = bits & (place.sign_bit() - 1);
-  const Term shifted = size << place.shift();
+  const BitPositions positions(type);
+  const int64_t rebias = positions.rebias() << 23;
+  const Term sign = (bits & positions.sign_bit()) << positions.sign_shift();
+  const Term size = bits & (positions.sign_bit() - 1);
+  const Term shifted = size << positions.shift();
   const Term normal = shifted + rebias;
   // bits of the f32 if the value is infinite or a NaN
   const Term large = shifted + 2 * rebias;
@@ -73,9 +76,9 @@ Term DecodeSmallFloat(Term bits, DType type) {
   // conversion.
   const Term units = Cast(RawCast(size, DType::kI32), DType::kF32);
   const Term subnormal =
-      Bitcast(units * units.Number(place.least()), DType::kU32);
-  Term result = Select(size < place.mantissa() + 1, subnormal, normal);
-  result = Select(size < place.past_finite(), result, large);
+      Bitcast(units * units.Number(positions.least()), DType::kU32);
+  Term result = Select(size < positions.mantissa() + 1, subnormal, normal);
+  result = Select(size < positions.past_finite(), result, large);
   return Bitcast(result | sign, DType::kF32);
 }
 

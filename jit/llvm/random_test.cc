@@ -115,8 +115,8 @@ class SeedTest {
       replay_ = ReplayOf(name_, seed);
       run(seed);
     }
-    counts_.Print(TestPlace(), Concat({name_, ", seeds ", seeds_.begin, "..",
-                                       seeds_.end - 1}));
+    counts_.Print(TestMachineName(), Concat({name_, ", seeds ", seeds_.begin,
+                                             "..", seeds_.end - 1}));
   }
 
   const RunCounts& counts() const { return counts_; }

@@ -65,7 +65,7 @@ std::string NumberText(uint64_t bits, DType type) {
 }
 
 // Returns the index of an element as text: "[0, 3]".
-std::string PlaceText(std::span<const int64_t> extents, int64_t element) {
+std::string IndexText(std::span<const int64_t> extents, int64_t element) {
   std::string text;
   for (size_t i = extents.size(); i-- > 0;) {
     text = std::to_string(element % extents[i]) + (text.empty() ? "" : ", ") +
@@ -152,7 +152,7 @@ class Comparison {
       char largest[32];
       std::snprintf(largest, sizeof largest, "%.3g", suspects.largest);
       finding_.difference =
-          Concat({"%", buffer.name, PlaceText(header_.Extents(buffer), element),
+          Concat({"%", buffer.name, IndexText(header_.Extents(buffer), element),
                   ": got ", NumberText(found, buffer.type), ", want ",
                   NumberText(wanted, buffer.type), "; ", suspects.count, " of ",
                   count, " elements differ, by up to ", largest});

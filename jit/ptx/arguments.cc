@@ -17,11 +17,11 @@ using llvm::Value;
 
 namespace {
 
-// Returns the place in panels of the byte at `pointer`, in a buffer of panels
+// Returns the address in panels of the byte at `pointer`, in a buffer of panels
 // that begins at `begin`. unit: a power of two of which the offset is a
 // multiple; code for a difference of addresses cannot derive that.
-Value* PlaceInPanels(Builder& builder, const SharedPanels& panels, Value* begin,
-                     Value* pointer, int64_t unit) {
+Value* AddressInPanels(Builder& builder, const SharedPanels& panels,
+                       Value* begin, Value* pointer, int64_t unit) {
   llvm::Type* const type = builder.getInt64Ty();
   const auto number = [&](int64_t value) {
     return builder.getInt64(static_cast<uint64_t>(value));
@@ -41,11 +41,11 @@ Value* PlaceInPanels(Builder& builder, const SharedPanels& panels, Value* begin,
       scaled(builder.CreateAnd(row, number(kPanelRows - 1)), kPanelPieceBytes);
   Value* const in_row = builder.CreateXor(
       builder.CreateURem(column, number(kPanelRowBytes)), exchanged);
-  Value* place = builder.CreateSub(offset, in_matrix);
-  place = builder.CreateAdd(place, scaled(panel, panels.PanelBytes()));
-  place = builder.CreateAdd(place, scaled(row, kPanelRowBytes));
-  place = builder.CreateAdd(place, in_row);
-  return builder.CreateGEP(builder.getInt8Ty(), begin, place);
+  Value* position = builder.CreateSub(offset, in_matrix);
+  position = builder.CreateAdd(position, scaled(panel, panels.PanelBytes()));
+  position = builder.CreateAdd(position, scaled(row, kPanelRowBytes));
+  position = builder.CreateAdd(position, in_row);
+  return builder.CreateGEP(builder.getInt8Ty(), begin, position);
 }
 
 vm::BoxMap BoxMapOf(const Layout& layout, const gpu::BoxCopy& copy) {
@@ -64,13 +64,13 @@ Layout LayOut(const loops::LoopNest& nest, const PhasePlan& plan) {
   layout.arguments.resize(plan.places.size());
   layout.shared_offsets.resize(plan.places.size());
   for (uint32_t i = 0; i < plan.places.size(); ++i) {
-    const PhasePlan::Place& place = plan.places[i];
-    const bool is_sliced = place.kind == PhasePlan::Kind::kSlices;
-    if (is_sliced || place.kind == PhasePlan::Kind::kMemory) {
+    const PhasePlan::BufferStorage& storage = plan.places[i];
+    const bool is_sliced = storage.kind == PhasePlan::Kind::kSlices;
+    if (is_sliced || storage.kind == PhasePlan::Kind::kMemory) {
       layout.arguments[i] = static_cast<unsigned>(layout.bindings.size());
-      layout.bindings.push_back({i, is_sliced, place.is_written});
-    } else if (place.kind == PhasePlan::Kind::kShared) {
-      layout.shared_offsets[i] = place.shared_offset;
+      layout.bindings.push_back({i, is_sliced, storage.is_written});
+    } else if (storage.kind == PhasePlan::Kind::kShared) {
+      layout.shared_offsets[i] = storage.shared_offset;
     }
   }
   layout.shared_bytes = plan.shared_bytes;
@@ -79,7 +79,7 @@ Layout LayOut(const loops::LoopNest& nest, const PhasePlan& plan) {
   layout.first_box = layout.first_parameter +
                      static_cast<unsigned>(nest.parameters.size()) + 1;
   if (!plan.roles) return layout;
-  // All fills copy the same boxes. They differ only in the places where the
+  // All fills copy the same boxes. They differ only in the positions where the
   // boxes begin.
   for (const auto& [statement, copy] : plan.roles->copies)
     layout.boxes.push_back(BoxMapOf(layout, copy.box));
@@ -107,8 +107,8 @@ Value* PtxArguments::Box(const gpu::BoxCopy& copy) {
                           static_cast<unsigned>(box - layout_.boxes.begin()));
 }
 
-Value* PtxArguments::PlaceOf(Builder& builder, uint32_t buffer,
-                             const RowMajorPlace& at) {
+Value* PtxArguments::AddressOf(Builder& builder, uint32_t buffer,
+                               const RowMajorAddress& at) {
   const SharedPanels& panels = plan_.places[buffer].panels;
   const int64_t bytes = DTypeByteSize(nest_.buffers[buffer].type);
   const int64_t constant = at.constant * bytes;
@@ -118,13 +118,13 @@ Value* PtxArguments::PlaceOf(Builder& builder, uint32_t buffer,
   // The part of the address that many elements share is computed once.
   if (at.is_of_parts && panels.IsStep(constant)) {
     return builder.CreateConstGEP1_64(
-        byte, PlaceInPanels(builder, panels, at.begin, at.pointer, unit),
-        static_cast<uint64_t>(panels.PlaceOf(constant)));
+        byte, AddressInPanels(builder, panels, at.begin, at.pointer, unit),
+        static_cast<uint64_t>(panels.PositionOf(constant)));
   }
-  return PlaceInPanels(builder, panels, at.begin,
-                       builder.CreateConstGEP1_64(
-                           byte, at.pointer, static_cast<uint64_t>(constant)),
-                       unit);
+  return AddressInPanels(builder, panels, at.begin,
+                         builder.CreateConstGEP1_64(
+                             byte, at.pointer, static_cast<uint64_t>(constant)),
+                         unit);
 }
 
 }  // namespace ember::jit::ptx

@@ -25,11 +25,11 @@
 namespace ember::jit::ptx {
 
 // The arguments of the kernel's function, with bindings in the order of
-// buffers, and the places of the workgroup's buffers in its memory.
+// buffers, and the positions of the workgroup's buffers in its memory.
 struct Layout {
   std::vector<gpu::PhaseCode::Binding> bindings;
   std::vector<unsigned> arguments;  // number of the argument of each buffer
-  // place of each buffer in the workgroup's memory, in bytes
+  // position of each buffer in the workgroup's memory, in bytes
   std::vector<int64_t> shared_offsets;
   int64_t shared_bytes = 0;
   unsigned record = 0;
@@ -87,9 +87,9 @@ class PtxArguments final : public llvm_ir::KernelArguments {
   bool IsRowMajor(uint32_t buffer) const override {
     return !plan_.places[buffer].panels.Any();
   }
-  // Emits the computation of SharedPanels::PlaceOf.
-  llvm::Value* PlaceOf(llvm_ir::Builder& builder, uint32_t buffer,
-                       const RowMajorPlace& at) override;
+  // Emits the computation of SharedPanels::PositionOf.
+  llvm::Value* AddressOf(llvm_ir::Builder& builder, uint32_t buffer,
+                         const RowMajorAddress& at) override;
 
   // Returns the address of the byte at the offset in the workgroup's memory.
   llvm::Value* Shared(llvm_ir::Builder& builder, int64_t offset) {

@@ -54,11 +54,11 @@ std::string Ring(const std::string& type, int slots, const std::string& value,
       "TURN, " +
       std::to_string(slots) + "), i * 4 + l] = " + value + " } } ";
   const std::string await = " await " + std::to_string(slots - 2) + " ";
-  const auto at = [&](const std::string& turn) {
+  const auto at = [&](const std::string& iteration) {
     std::string text = copy;
     for (size_t found = 0;
          (found = text.find("TURN", found)) != std::string::npos;) {
-      text.replace(found, 4, turn);
+      text.replace(found, 4, iteration);
     }
     return text;
   };
@@ -67,8 +67,8 @@ std::string Ring(const std::string& type, int slots, const std::string& value,
       "], %y: output " + type + "[5, 32]) { task %tile: " + type + "[" +
       std::to_string(slots) + ", 32] register %sum: " + type +
       "[32] phase t < 5 { invocation i < 32 { %sum[i] = 0:" + type + " } ";
-  for (int turn = 0; turn + 1 < slots; ++turn)
-    text += (turn > 0 ? await : "") + at(std::to_string(turn));
+  for (int iteration = 0; iteration + 1 < slots; ++iteration)
+    text += (iteration > 0 ? await : "") + at(std::to_string(iteration));
   text += "for k < 7 {" + await + "if k + " + ahead + " < 7 { " +
           at("(k + " + ahead + ")") +
           "} invocation i < 32 { for j < 32 { %sum[i] += %tile[mod(k, " +

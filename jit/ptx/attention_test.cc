@@ -42,7 +42,7 @@ constexpr std::string_view kTarget =
 constexpr std::string_view kAmpere =
     "sm_80+subgroup32+shared166912+invocations1024+processors108";
 
-struct Shape {
+struct AttentionSizes {
   int heads = 1;
   int group = 1;  // number of heads that share keys and values
   std::string rows = "1";
@@ -63,56 +63,56 @@ struct Shape {
 
 // Returns a dispatch of attention. score: an expression of %raw[h, i, j] and
 // possibly %mask[j].
-std::string Attention(const Shape& shape, const std::string& score) {
+std::string Attention(const AttentionSizes& sizes, const std::string& score) {
   const auto dims = [&](int heads, const std::string& rows) {
     const std::string h = std::to_string(heads);
-    return "[" + (shape.is_rows_first ? rows + ", " + h : h + ", " + rows) +
-           ", " + std::to_string(shape.depth) + "]";
+    return "[" + (sizes.is_rows_first ? rows + ", " + h : h + ", " + rows) +
+           ", " + std::to_string(sizes.depth) + "]";
   };
   const auto at = [&](const std::string& head, const std::string& row) {
-    return "[" + (shape.is_rows_first ? row + ", " + head : head + ", " + row) +
+    return "[" + (sizes.is_rows_first ? row + ", " + head : head + ", " + row) +
            ", d]";
   };
-  const std::string type = shape.type, d = std::to_string(shape.depth);
+  const std::string type = sizes.type, d = std::to_string(sizes.depth);
   const std::string head =
-      shape.group == 1 ? "h"
-                       : "floordiv(h, " + std::to_string(shape.group) + ")";
-  const std::string q = dims(shape.heads, shape.rows),
-                    kv = dims(shape.heads / shape.group, shape.keys);
+      sizes.group == 1 ? "h"
+                       : "floordiv(h, " + std::to_string(sizes.group) + ")";
+  const std::string q = dims(sizes.heads, sizes.rows),
+                    kv = dims(sizes.heads / sizes.group, sizes.keys);
   const std::string rows =
-      "[" + std::to_string(shape.heads) + ", " + shape.rows;
-  const std::string all = rows + ", " + shape.keys + "]",
+      "[" + std::to_string(sizes.heads) + ", " + sizes.rows;
+  const std::string all = rows + ", " + sizes.keys + "]",
                     sums = rows + ", " + d + "]", row = rows + "]";
-  const std::string keys = "(j < " + shape.keys + ") ";
-  const std::string block = std::to_string(shape.block);
-  const std::string key = shape.block == 0
+  const std::string keys = "(j < " + sizes.keys + ") ";
+  const std::string block = std::to_string(sizes.block);
+  const std::string key = sizes.block == 0
                               ? at(head, "j")
                               : "[floordiv(j, " + block + "), mod(j, " + block +
                                     "), " + head + ", d]";
   const std::string blocks =
-      shape.block == 0 ? ""
-                       : std::to_string(std::stoi(shape.keys) / shape.block);
+      sizes.block == 0 ? ""
+                       : std::to_string(std::stoi(sizes.keys) / sizes.block);
   const std::string in_block = ", " + block + ", " +
-                               std::to_string(shape.heads / shape.group) +
+                               std::to_string(sizes.heads / sizes.group) +
                                ", " + d + "]";
   std::string text = "dispatch @attention(%q: " + type + q;
-  if (shape.block == 0) {
+  if (sizes.block == 0) {
     text += ", %k: " + type + kv + ", %v: " + type + kv;
   } else {
     text += ", %table: i64[" + blocks + "], %keys: " + type + "[9" + in_block;
     text += ", %values: " + type + "[9" + in_block;
   }
-  text += ", %mask: " + type + "[" + shape.keys;
+  text += ", %mask: " + type + "[" + sizes.keys;
   text +=
-      shape.is_wide ? "]) -> (%sum: f32" + sums : "]) -> (%y: " + type + sums;
+      sizes.is_wide ? "]) -> (%sum: f32" + sums : "]) -> (%y: " + type + sums;
   text += ") {\n  temp %raw: f32" + all;
   text += "\n  temp %score: f32" + all + "\n  temp %top: f32" + row;
   text += "\n  temp %power: f32" + all + "\n  temp %total: f32" + row;
   text += "\n  temp %weight: " + type + all;
-  if (!shape.is_wide) text += "\n  temp %sum: f32" + sums;
-  if (shape.block != 0) {
+  if (!sizes.is_wide) text += "\n  temp %sum: f32" + sums;
+  if (sizes.block != 0) {
     const std::string index =
-        shape.is_checked ? "%table[n]" : "mod(%table[n], 9)";
+        sizes.is_checked ? "%table[n]" : "mod(%table[n], 9)";
     text += "\n  temp %k: " + type + "[" + blocks + in_block;
     text += "\n  temp %v: " + type + "[" + blocks + in_block;
     text += "\n  %k[n, m, h, d] = %keys[" + index + ", m, h, d]";
@@ -126,7 +126,7 @@ std::string Attention(const Shape& shape, const std::string& score) {
   text += "  %weight[h, i, j] = " + type;
   text += "(%power[h, i, j] / %total[h, i])\n  %sum[h, i, d] = sum" + keys;
   text += "f32(%weight[h, i, j]) * f32(%v" + key + ")\n";
-  if (!shape.is_wide) text += "  %y[h, i, d] = " + type + "(%sum[h, i, d])\n";
+  if (!sizes.is_wide) text += "  %y[h, i, d] = " + type + "(%sum[h, i, d])\n";
   return text + "}\n";
 }
 
@@ -204,18 +204,18 @@ TEST(PtxAttention, SkipsHiddenBlocks) {
 TEST(PtxAttention, SkipsHiddenBlocksOfParts) {
   GpuModel gpu = SmallGpu(kTarget);
   gpu.processors = 32;
-  const Shape shape{1, 1, "16", "2048", 16};
+  const AttentionSizes sizes{1, 1, "16", "2048", 16};
   for (const char* const mask :
        {"select(j < i + 1500, %raw[h, i, j], -inf)",
         "select(j < i * 100 + 400, %raw[h, i, j], -inf)"}) {
     SCOPED_TRACE(mask);
-    const auto nest = NestByDefault(Attention(shape, mask), gpu);
+    const auto nest = NestByDefault(Attention(sizes, mask), gpu);
     ASSERT_TRUE(nest.has_value());
     EXPECT_THAT(loops::ToText(*nest), HasSubstr("%sum.running.parts["));
-    ExpectSkipsTheSame(Attention(shape, mask), gpu);
+    ExpectSkipsTheSame(Attention(sizes, mask), gpu);
   }
   const auto products = [&](const char* mask) {
-    return ExpectOnGrid(Attention(shape, mask), nullptr,
+    return ExpectOnGrid(Attention(sizes, mask), nullptr,
                         {.within = 2e-2, .processors = 32});
   };
   const std::optional<uint64_t> some =
@@ -231,11 +231,11 @@ TEST(PtxAttention, SkipsHiddenBlocksOfParts) {
 // There are 256 keys in blocks of 64 or 128. Tiles have 64 rows or fewer, so
 // causal attention computes little more than half of the scores.
 TEST(PtxAttention, ComputesHalfOfCausalScores) {
-  const Shape shape{1, 1, "256", "256", 16};
+  const AttentionSizes sizes{1, 1, "256", "256", 16};
   const std::optional<uint64_t> causal =
-      ExpectOnGrid(Attention(shape, kCausal), nullptr, {.within = 1e-2});
+      ExpectOnGrid(Attention(sizes, kCausal), nullptr, {.within = 1e-2});
   const std::optional<uint64_t> lowered =
-      ExpectOnGrid(Attention(shape, kLowered), nullptr, {.within = 1e-2});
+      ExpectOnGrid(Attention(sizes, kLowered), nullptr, {.within = 1e-2});
   // The number of products is known on the emulated grid only, not on a GPU.
   if (!causal || !lowered) return;
   EXPECT_LE(*causal * 4, *lowered * 3);
@@ -247,12 +247,13 @@ TEST(PtxAttention, ComputesHalfOfCausalScores) {
 // slices the copies are asynchronous.
 TEST(PtxAttention, LooksUpBlocks) {
   int in_blocks = 0, ahead = 0;
-  for (Shape shape : {Shape{2, 1, "32", "64", 32}, Shape{2, 2, "17", "48", 64},
-                      Shape{1, 1, "64", "512", 32, "bf16"}}) {
-    shape.block = 16;
+  for (AttentionSizes sizes : {AttentionSizes{2, 1, "32", "64", 32},
+                               AttentionSizes{2, 2, "17", "48", 64},
+                               AttentionSizes{1, 1, "64", "512", 32, "bf16"}}) {
+    sizes.block = 16;
     for (const bool is_checked : {false, true}) {
-      shape.is_checked = is_checked;
-      const std::string text = Attention(shape, kScaled);
+      sizes.is_checked = is_checked;
+      const std::string text = Attention(sizes, kScaled);
       const auto nest = NestByDefault(text, SmallGpu(kTarget));
       ASSERT_TRUE(nest.has_value());
       EXPECT_EQ(nest->phases.size(), 1u) << text;
@@ -279,9 +280,9 @@ TEST(PtxAttention, LooksUpBlocks) {
 // the cache. A load with both has no slices, so the schedule does not multiply
 // matrices.
 TEST(PtxAttention, FactorsWithoutSlices) {
-  Shape shape{1, 1, "32", "64", 40};
-  shape.block = 32;
-  ExpectOnGrid(Attention(shape, kScaled), nullptr,
+  AttentionSizes sizes{1, 1, "32", "64", 40};
+  sizes.block = 32;
+  ExpectOnGrid(Attention(sizes, kScaled), nullptr,
                {.within = 2e-3, .has_matrices = false});
 }
 
@@ -407,12 +408,13 @@ TEST(PtxAttention, MultipliesByWarpgroups) {
   EXPECT_GT(CountIn(ptx, "bar.sync"), 2u);
   // An invocation stores vectors to panels.
   EXPECT_GE(CountIn(ptx, "st.shared.v4.b16"), 4u);
-  for (const Shape& shape :
-       {Shape{2, 1, "64", "256", 64}, Shape{3, 1, "100", "192", 64, "bf16"},
-        Shape{2, 2, "128", "128", 64, "f16", true, true}}) {
+  for (const AttentionSizes& sizes :
+       {AttentionSizes{2, 1, "64", "256", 64},
+        AttentionSizes{3, 1, "100", "192", 64, "bf16"},
+        AttentionSizes{2, 2, "128", "128", 64, "f16", true, true}}) {
     std::string small;
-    ExpectOnGrid(Attention(shape, kMasked), &small, {.within = 2e-2});
-    SCOPED_TRACE(Concat({shape.heads, "x", shape.rows, "x", shape.depth}));
+    ExpectOnGrid(Attention(sizes, kMasked), &small, {.within = 2e-2});
+    SCOPED_TRACE(Concat({sizes.heads, "x", sizes.rows, "x", sizes.depth}));
     EXPECT_EQ(CountIn(small, "wgmma.mma_async") != 0,
               TestDevice()->target().starts_with("sm_90a"));
   }
@@ -443,15 +445,16 @@ TEST(PtxAttention, CopiesKeysAsBoxes) {
   }
   if (TestDevice()->target().find("+tensor_maps") == std::string::npos)
     GTEST_SKIP() << "a device without boxes: " << TestDevice()->target();
-  for (const auto& [shape, score] : std::vector<std::pair<Shape, const char*>>{
+  for (const auto& [sizes, score] :
+       std::vector<std::pair<AttentionSizes, const char*>>{
            {{2, 1, "64", "128", 64}, kScaled},
            {{1, 1, "128", "192", 64, "bf16"}, kCausal},
            {{4, 2, "64", "128", 64}, kBehindOthers},
            {{2, 1, "100", "192", 64, "bf16", true}, kMasked},
            {{2, 1, "64", "137", 64}, kMasked}}) {
-    SCOPED_TRACE(Concat({shape.heads, "x", shape.rows, "x", shape.keys}));
+    SCOPED_TRACE(Concat({sizes.heads, "x", sizes.rows, "x", sizes.keys}));
     const hal::cuda::GridStatistics before = hal::cuda::TotalStatistics();
-    ExpectOnGrid(Attention(shape, score), nullptr, {.within = 2e-2});
+    ExpectOnGrid(Attention(sizes, score), nullptr, {.within = 2e-2});
     const hal::cuda::GridStatistics after = hal::cuda::TotalStatistics();
     EXPECT_GT(after.box_copies, before.box_copies);
     EXPECT_EQ(after.async_copies, before.async_copies);
@@ -459,7 +462,7 @@ TEST(PtxAttention, CopiesKeysAsBoxes) {
   // If blocks of the cache are as long as blocks of keys, the table gives the
   // begin of a box. If the index is checked, no boxes are copied: a thread that
   // fails the check would leave the copy.
-  Shape paged{2, 1, "64", "256", 64};
+  AttentionSizes paged{2, 1, "64", "256", 64};
   paged.block = 64;
   for (const bool is_checked : {false, true}) {
     paged.is_checked = is_checked;
@@ -478,14 +481,15 @@ TEST(PtxAttention, CopiesKeysAsBoxes) {
 // Keys are distributed among workgroups if few rows of queries leave processors
 // idle. A second phase combines the parts of their softmax.
 TEST(PtxAttention, SharesOutKeysOfFewRows) {
-  for (const auto& [shape, score] : std::vector<std::pair<Shape, const char*>>{
+  for (const auto& [sizes, score] :
+       std::vector<std::pair<AttentionSizes, const char*>>{
            {{1, 1, "16", "2048", 32}, kScaled},
            {{2, 2, "9", "2048", 64, "bf16", true}, kMasked},
            {{1, 1, "8", "2048", 16, "f16", false, true}, kScaled},
            {{1, 1, "64", "1024", 64}, kScaled}}) {
     GpuModel gpu = SmallGpu(kTarget);
     gpu.processors = 32;
-    const std::string text = Attention(shape, score);
+    const std::string text = Attention(sizes, score);
     const auto nest = NestByDefault(text, gpu);
     ASSERT_TRUE(nest.has_value());
     ASSERT_EQ(nest->phases.size(), 2u) << text;
@@ -501,32 +505,32 @@ TEST(PtxAttention, SharesOutKeysOfFewRows) {
   EXPECT_EQ(nest->phases.size(), 1u);
 }
 
-Shape RandomShape(tensor::RandomChoices& choices) {
-  Shape shape;
-  shape.group = choices.Pick(std::vector<int>{1, 1, 2});
-  shape.heads = shape.group * (1 + choices.Below(2));
-  shape.rows = std::to_string(
+AttentionSizes RandomAttention(tensor::RandomChoices& choices) {
+  AttentionSizes sizes;
+  sizes.group = choices.Pick(std::vector<int>{1, 1, 2});
+  sizes.heads = sizes.group * (1 + choices.Below(2));
+  sizes.rows = std::to_string(
       choices.Pick(std::vector<int>{16, 17, 30, 32, 49, 64, 65, 100}));
-  shape.keys = std::to_string(choices.Pick(std::vector<int>{
+  sizes.keys = std::to_string(choices.Pick(std::vector<int>{
       16, 24, 32, 50, 64, 77, 96, 100, 128, 192, 197, 256, 384, 512}));
-  shape.depth = choices.Pick(std::vector<int>{16, 24, 32, 40, 64, 80, 128});
-  shape.type = choices.Chance(3) ? "bf16" : "f16";
-  shape.is_rows_first = choices.Chance(2);
-  shape.is_wide = choices.Chance(3);
+  sizes.depth = choices.Pick(std::vector<int>{16, 24, 32, 40, 64, 80, 128});
+  sizes.type = choices.Chance(3) ? "bf16" : "f16";
+  sizes.is_rows_first = choices.Chance(2);
+  sizes.is_wide = choices.Chance(3);
   if (choices.Chance(3)) {
-    shape.block = choices.Pick(std::vector<int>{16, 32, 64});
-    shape.keys =
-        std::to_string(shape.block * (1 + choices.Below(256 / shape.block)));
+    sizes.block = choices.Pick(std::vector<int>{16, 32, 64});
+    sizes.keys =
+        std::to_string(sizes.block * (1 + choices.Below(256 / sizes.block)));
   } else if (choices.Chance(5)) {
     // In these shapes keys may be divided among workgroups.
-    shape.processors = choices.Pick(std::vector<int>{16, 132});
-    shape.rows =
+    sizes.processors = choices.Pick(std::vector<int>{16, 132});
+    sizes.rows =
         std::to_string(choices.Pick(std::vector<int>{8, 12, 16, 33, 64}));
-    shape.keys =
+    sizes.keys =
         std::to_string(choices.Pick(std::vector<int>{640, 1024, 1536}));
-    shape.heads = shape.group;
+    sizes.heads = sizes.group;
   }
-  return shape;
+  return sizes;
 }
 
 // Results are right for all sizes, and there is PTX code for each.
@@ -534,16 +538,16 @@ TEST(PtxAttention, OfRandomShapes) {
   const SeedRange seeds = TestSeeds(4, 0);
   for (uint64_t seed = seeds.begin; seed < seeds.end; ++seed) {
     tensor::RandomChoices choices(seed);
-    const Shape shape = RandomShape(choices);
+    const AttentionSizes sizes = RandomAttention(choices);
     const std::string text =
-        Attention(shape, choices.Pick(std::vector<std::string>{
+        Attention(sizes, choices.Pick(std::vector<std::string>{
                              kScaled, kCausal, kMasked, kLowered, kBehindOthers,
                              kBeforeOthers}));
     SCOPED_TRACE("EMBER_SEED=" + std::to_string(seed));
     ExpectOnGrid(text, nullptr,
-                 {.within = shape.type == "f16" ? 2e-3 : 2e-2,
+                 {.within = sizes.type == "f16" ? 2e-3 : 2e-2,
                   .has_matrices = false,
-                  .processors = shape.processors});
+                  .processors = sizes.processors});
     const auto nest = NestByDefault(text, GpuModel::Of(kTarget));
     ASSERT_TRUE(nest.has_value());
     EXPECT_NE(PtxOf(*nest, kTarget), "");

@@ -76,7 +76,7 @@ constexpr Row kRows[] = {
      "cp.async.bulk.tensor.5d.shared::cluster.global.mbarrier::complete_tx"
      "::bytes [$1], [$0, {$3, $4, $5, $6, $7}], [$2];",
      5},
-    {kMeet, "ember.meet", "rr", "bar.sync $0, $1;"},
+    {kSynchronize, "ember.meet", "rr", "bar.sync $0, $1;"},
 };
 
 const Row* RowOf(const llvm::CallBase& call) {
@@ -165,7 +165,7 @@ void EmitCopyBox(Builder& builder, Value* map,
        operands);
 }
 
-void EmitMeet(Builder& builder, int64_t barrier, int64_t threads) {
+void EmitSynchronize(Builder& builder, int64_t barrier, int64_t threads) {
   Call(builder, "ember.meet", {Word(builder, barrier), Word(builder, threads)});
 }
 

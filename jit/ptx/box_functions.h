@@ -44,7 +44,8 @@ void EmitCopyBox(llvm_ir::Builder& builder, llvm::Value* map,
                  llvm::Value* barrier);
 // bar.sync: synchronises `threads` of the block's threads, which are whole
 // warps, at barrier number 1 to 15.
-void EmitMeet(llvm_ir::Builder& builder, int64_t barrier, int64_t threads);
+void EmitSynchronize(llvm_ir::Builder& builder, int64_t barrier,
+                     int64_t threads);
 
 struct BoxCall {
   enum class Kind : uint8_t {
@@ -54,7 +55,7 @@ struct BoxCall {
     kArrive,               // operands: barrier, bytes
     kAwaitPhase,           // operands: barrier, parity
     kCopyBox,              // operands: map, to, barrier, coordinates
-    kMeet                  // operands: barrier, threads
+    kSynchronize           // operands: barrier, threads
   };
   Kind kind = Kind::kNone;
   unsigned rank = 0;  // kCopyBox: number of coordinates

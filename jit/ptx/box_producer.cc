@@ -17,7 +17,7 @@ using loops::NodeId;
 // A box begins at the element that is copied where all variables of the loop
 // are 0.
 void EmitBoxes(const loops::LoopNest& nest, const gpu::WarpRoles::Copy& of_ring,
-               SlotBarriers& slots, PtxArguments& arguments,
+               RingBarriers& barriers, PtxArguments& arguments,
                ExpressionEmitter& expressions, Builder& builder) {
   const gpu::BoxCopy& copy = of_ring.box;
   const loops::Store& store = *copy.store;
@@ -29,8 +29,8 @@ void EmitBoxes(const loops::LoopNest& nest, const gpu::WarpRoles::Copy& of_ring,
   for (const NodeId variable : copy.variables)
     expressions.scopes().Enter(nullptr, variable, number(0));
   Value* const slot = expressions.Emit(store.indices[0]);
-  if (of_ring.begins_fill) slots.BeginFill(of_ring.ring, slot);
-  Value* const full = slots.Full(of_ring.ring, slot);
+  if (of_ring.begins_fill) barriers.BeginFill(of_ring.ring, slot);
+  Value* const full = barriers.Full(of_ring.ring, slot);
   std::vector<Value*> begin;
   for (size_t d = 0; d < copy.dims.size(); ++d) {
     Value* const index = expressions.Emit(from[d]);
@@ -41,7 +41,7 @@ void EmitBoxes(const loops::LoopNest& nest, const gpu::WarpRoles::Copy& of_ring,
   }
   Value* const to =
       builder.CreateGEP(builder.getInt8Ty(), arguments.Buffer(builder, copy.to),
-                        builder.CreateMul(slot, number(copy.slot_bytes)));
+                        builder.CreateMul(slot, number(copy.ring_slot_bytes)));
   for (const gpu::BoxCopy::Piece& piece : copy.pieces) {
     std::vector<Value*> coordinates;
     for (size_t i = begin.size(); i-- > 0;) {
@@ -52,8 +52,8 @@ void EmitBoxes(const loops::LoopNest& nest, const gpu::WarpRoles::Copy& of_ring,
     }
     EmitCopyBox(
         builder, arguments.Box(copy), coordinates,
-        builder.CreateConstInBoundsGEP1_64(builder.getInt8Ty(), to,
-                                           static_cast<uint64_t>(piece.place)),
+        builder.CreateConstInBoundsGEP1_64(
+            builder.getInt8Ty(), to, static_cast<uint64_t>(piece.position)),
         full);
   }
   for (size_t i = 0; i < copy.variables.size(); ++i)

@@ -2,7 +2,7 @@
 // one box to a ring's slot. If the copy is the first of the slot's fill, the
 // code first waits until the consumers have emptied the slot.
 //
-//   EmitBoxes(nest, roles.copies.at(&statement), slots, arguments, expressions,
+//   EmitBoxes(nest, roles.copies.at(&statement), barriers, arguments, expressions,
 //             builder);   // in code of one thread, in the order of the nest
 //
 // Emits code; not thread-safe.
@@ -14,12 +14,12 @@
 #include "jit/llvm/emit/ir.h"
 #include "jit/loops/loop_nest.h"
 #include "jit/ptx/arguments.h"
-#include "jit/ptx/slot_barriers.h"
+#include "jit/ptx/ring_barriers.h"
 
 namespace ember::jit::ptx {
 
 void EmitBoxes(const loops::LoopNest& nest, const gpu::WarpRoles::Copy& of_ring,
-               SlotBarriers& slots, PtxArguments& arguments,
+               RingBarriers& barriers, PtxArguments& arguments,
                llvm_ir::ExpressionEmitter& expressions,
                llvm_ir::Builder& builder);
 

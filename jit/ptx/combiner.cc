@@ -53,7 +53,7 @@ Value* Combiner::PartAt(Value* parts, Value* warp) {
 
 Value* Combiner::Combine(DType type, const loops::Store& store, Value* value,
                          Value* thread, int64_t warps, Value* parts,
-                         const std::function<void()>& meet) {
+                         const std::function<void()>& synchronize) {
   for (int mask = kWarp / 2; mask > 0; mask /= 2)
     value = stores_.Combine(store, value, ShuffleXor(type, value, mask));
   if (warps < 2) return value;
@@ -78,7 +78,7 @@ Value* Combiner::Combine(DType type, const loops::Store& store, Value* value,
     b_.CreateAlignedStore(ToMemory(b_, type, value), PartAt(parts, warp),
                           alignment);
   });
-  meet();
+  synchronize();
   llvm::BasicBlock* const before = b_.GetInsertBlock();
   Value* all = value;
   llvm::BasicBlock* const end =

@@ -26,11 +26,12 @@ class Combiner {
   // Returns the combined value in the first thread; the results of other
   // threads are undefined. All threads of the block must execute the code; the
   // block has `warps` whole warps. parts: room for 8 bytes of each warp in
-  // shared memory that is not in use; null if there is one warp. `meet` emits a
-  // barrier.
+  // shared memory that is not in use; null if there is one warp. `synchronize`
+  // emits a barrier.
   llvm::Value* Combine(DType type, const loops::Store& store,
                        llvm::Value* value, llvm::Value* thread, int64_t warps,
-                       llvm::Value* parts, const std::function<void()>& meet);
+                       llvm::Value* parts,
+                       const std::function<void()>& synchronize);
 
  private:
   // Returns the value of the lane whose number differs from this lane's in the

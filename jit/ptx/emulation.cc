@@ -68,7 +68,7 @@ class KernelRewriter {
     EMBER_RETURN_IF_ERROR(ReplaceShared());
     EMBER_RETURN_IF_ERROR(WatchAccesses());
     EmitEntry(entry.name);
-    entry.meets = meets_;
+    entry.has_barriers = has_barriers_;
     return entry;
   }
 
@@ -183,10 +183,10 @@ class KernelRewriter {
       case nvvm_read_ptx_sreg_nctaid_y:
         return number(offsetof(GridThread, blocks), 1);
       case nvvm_barrier0:
-        meets_ = true;
+        has_barriers_ = true;
         return CallGrid(offsetof(GridFunctions, barrier), b_.getVoidTy(), {});
       case nvvm_shfl_sync_bfly_i32:
-        meets_ = true;
+        has_barriers_ = true;
         return CallGrid(
             offsetof(GridFunctions, shuffle), b_.getInt32Ty(),
             {b_.getInt32(static_cast<uint32_t>(ShuffleMode::kButterfly)),
@@ -243,7 +243,7 @@ class KernelRewriter {
   }
 
   Value* ProductOf(llvm::CallInst& call, const MatrixType& type) {
-    meets_ = true;
+    has_barriers_ = true;
     const WarpProduct product = {.depth = static_cast<uint32_t>(type.depth),
                                  .a = type.a,
                                  .b = type.b,
@@ -359,7 +359,7 @@ class KernelRewriter {
         call->eraseFromParent();
         continue;
       }
-      meets_ = true;
+      has_barriers_ = true;
       if (what.kind == DeviceCall::Kind::kMultiply) {
         call->replaceAllUsesWith(ProductOf(*call, what.row->type));
         call->eraseFromParent();
@@ -413,11 +413,11 @@ class KernelRewriter {
         operands.resize(2, b_.getInt32(0));
         return to_grid(offsetof(GridFunctions, arrive));
       case BoxCall::Kind::kAwaitPhase:
-        meets_ = true;
+        has_barriers_ = true;
         return to_grid(offsetof(GridFunctions, await_phase));
-      case BoxCall::Kind::kMeet:
-        meets_ = true;
-        return to_grid(offsetof(GridFunctions, meet));
+      case BoxCall::Kind::kSynchronize:
+        has_barriers_ = true;
+        return to_grid(offsetof(GridFunctions, synchronize));
       case BoxCall::Kind::kCopyBox: {
         constexpr unsigned kFirstCoordinate = 3;
         Value* const coordinates =
@@ -525,7 +525,7 @@ class KernelRewriter {
   Builder b_;
   llvm::Function* body_ = nullptr;
   Value* thread_ = nullptr;
-  bool meets_ = false;
+  bool has_barriers_ = false;
 };
 
 StatusOr<const Host*> ThisMachine() {

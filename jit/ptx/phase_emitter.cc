@@ -24,7 +24,7 @@
 #include "jit/ptx/dot_products.h"
 #include "jit/ptx/kernel_function.h"
 #include "jit/ptx/matrices.h"
-#include "jit/ptx/slot_barriers.h"
+#include "jit/ptx/ring_barriers.h"
 #include "jit/target/cuda_architecture.h"
 #include "jit/target/matrix_instructions.h"
 #include "jit/target/shared_panels.h"
@@ -69,7 +69,7 @@ class PhaseEmitter final : public BlockEmitter {
         dots_(nest, b_, expressions_),
         matrices_(nest, plan, target, b_, function, expressions_, error_) {
     if (plan.roles) {
-      slots_.emplace(b_, function, *plan.roles, [this] {
+      ring_barriers_.emplace(b_, function, *plan.roles, [this] {
         return arguments_.Shared(b_, plan_.copy_barriers);
       });
     }
@@ -114,7 +114,7 @@ class PhaseEmitter final : public BlockEmitter {
   void EmitTasks(const loops::Phase& phase, Value* first, Value* tasks);
   void EmitRoles(const loops::Phase& phase, Value* first, Value* tasks);
   void EmitProducing(const gpu::WarpRoles::Copy& copy);
-  Value* SlotOf(NodeId index) {
+  Value* RingSlotOf(NodeId index) {
     expressions_.BeginStatement();
     return expressions_.Emit(index);
   }
@@ -134,7 +134,7 @@ class PhaseEmitter final : public BlockEmitter {
     ++barriers_;
     matrices_.Await();
     if (plan_.HasProducerWarp())
-      EmitMeet(b_, kConsumers, plan_.invocations);
+      EmitSynchronize(b_, kConsumers, plan_.invocations);
     else
       b_.CreateIntrinsic(llvm::Intrinsic::nvvm_barrier0, {}, {});
   }
@@ -162,11 +162,11 @@ class PhaseEmitter final : public BlockEmitter {
   int64_t barriers_ = 0;
   // For phases with roles: `is_producer_` says which role's code is emitted;
   // `depth_` is the number of surrounding bodies.
-  std::optional<SlotBarriers> slots_;
+  std::optional<RingBarriers> ring_barriers_;
   bool is_producer_ = false;
   int64_t depth_ = 0;
   // the value of `depth_` in the loop of plan_.roles
-  int64_t depth_of_turns_ = 0;
+  int64_t depth_of_iterations_ = 0;
 };
 
 // True if the current role leaves the statement out. The producer keeps the
@@ -195,14 +195,15 @@ void PhaseEmitter::AfterStatement(const Statement& statement) {
     if (each.loop == &statement) matrices_.AwaitAll();
   }
   if (plan_.roles && plan_.roles->loop == &statement)
-    slots_->LeaveLoop(matrices_.lane());
+    ring_barriers_->LeaveLoop(matrices_.lane());
 }
 
 // The products of the previous iteration have been awaited at the end of an
 // iteration, so the slots that they read are released.
 void PhaseEmitter::LeaveBody() {
   matrices_.LeaveBody();
-  if (slots_ && depth_ == depth_of_turns_) slots_->LeaveTurn(matrices_.lane());
+  if (ring_barriers_ && depth_ == depth_of_iterations_)
+    ring_barriers_->LeaveIteration(matrices_.lane());
   --depth_;
 }
 
@@ -234,16 +235,16 @@ Status PhaseEmitter::EmitTask(const loops::Phase& phase) {
   b_.SetInsertPoint(start);
   expressions_.scopes().Enter(entry);
   Value* const tasks = expressions_.Emit(ExtentOf(phase.task));
-  if (slots_) {
-    EmitBranch(is_first_, [&] { slots_->Make(); });
+  if (ring_barriers_) {
+    EmitBranch(is_first_, [&] { ring_barriers_->Make(); });
     b_.CreateIntrinsic(llvm::Intrinsic::nvvm_barrier0, {}, {});
   }
   if (plan_.HasProducerWarp()) {
     EmitRoles(phase, task, tasks);
   } else {
-    if (slots_) {
-      slots_->EnterProducer();
-      slots_->EnterConsumers();
+    if (ring_barriers_) {
+      ring_barriers_->EnterProducer();
+      ring_barriers_->EnterConsumers();
     }
     BasicBlock* const enter = NewBlock("task");
     BasicBlock* const body = NewBlock("body");
@@ -271,12 +272,12 @@ void PhaseEmitter::EmitRoles(const loops::Phase& phase, Value* first,
   Value* const consumers = Long(plan_.invocations);
   EmitBranch(b_.CreateICmpEQ(invocation_, consumers), [&] {
     is_producer_ = true;
-    slots_->EnterProducer();
+    ring_barriers_->EnterProducer();
     EmitTasks(phase, first, tasks);
     is_producer_ = false;
   });
   EmitBranch(b_.CreateICmpULT(invocation_, consumers), [&] {
-    slots_->EnterConsumers();
+    ring_barriers_->EnterConsumers();
     EmitTasks(phase, first, tasks);
   });
 }
@@ -303,8 +304,8 @@ void PhaseEmitter::EmitTasks(const loops::Phase& phase, Value* first,
   EmitBlock(phase.body);
   // A barrier is needed since the next task uses the workgroup's memory again.
   const bool goes_on = plan_.most_workgroups != 0;
-  const bool meets = plan_.parts > 1 || !plan_.barriers.empty();
-  if (!is_producer_ && goes_on && meets) EmitBarrier();
+  const bool synchronizes = plan_.parts > 1 || !plan_.barriers.empty();
+  if (!is_producer_ && goes_on && synchronizes) EmitBarrier();
   LeaveBody();
   expressions_.scopes().Leave();
   if (goes_on) {
@@ -397,7 +398,7 @@ void PhaseEmitter::EmitAwait(const Statement& await) {
 // thread of the last warp is the producer.
 void PhaseEmitter::EmitProducing(const gpu::WarpRoles::Copy& copy) {
   const auto emit = [&] {
-    EmitBoxes(nest_, copy, *slots_, arguments_, expressions_, b_);
+    EmitBoxes(nest_, copy, *ring_barriers_, arguments_, expressions_, b_);
   };
   if (is_producer_) return emit();
   const int64_t producer = plan_.invocations - kWarpLanes;
@@ -435,15 +436,17 @@ void PhaseEmitter::EmitSubgroups(const Statement& statement) {
   in_invocations_ = true;
   subgroup_ = statement.variable;
   const auto body = [&] {
-    const auto slot_of = [this](NodeId index) { return SlotOf(index); };
-    if (slots_ && slots_->BeforeReader(statement, slot_of))
-      depth_of_turns_ = depth_;
+    const auto ring_slot_of = [this](NodeId index) {
+      return RingSlotOf(index);
+    };
+    if (ring_barriers_ && ring_barriers_->BeforeReader(statement, ring_slot_of))
+      depth_of_iterations_ = depth_;
     expressions_.scopes().EnterBound(statement.variable, matrices_.warp());
     EmitBlock(statement.body);
     expressions_.scopes().Leave();
-    if (!slots_ || !slots_->EndsReading(statement)) return;
+    if (!ring_barriers_ || !ring_barriers_->EndsReading(statement)) return;
     matrices_.Await();
-    slots_->AfterReader(statement, slot_of, matrices_.lane());
+    ring_barriers_->AfterReader(statement, ring_slot_of, matrices_.lane());
   };
   if (extent * kWarpLanes == plan_.invocations) {
     body();

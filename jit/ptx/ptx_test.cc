@@ -102,8 +102,8 @@ TEST(PtxTest, VectorsWhereTheyAreAligned) {
 // Iterations that are written out use vectors, too, although their addresses
 // are sums of many parts. A value is loaded only once if no output can overlap
 // it because of its shape.
-TEST(PtxTest, VectorsOfWrittenOutTurns) {
-  const Compiled turns = Compile(R"(
+TEST(PtxTest, VectorsOfWrittenOutIterations) {
+  const Compiled compiled = Compile(R"(
     loops @turns(%x: input f32[1024, 1024], %bias: input f32[1024],
                  %y: output f16[1024, 1024]) {
       phase t < 128 {
@@ -118,10 +118,10 @@ TEST(PtxTest, VectorsOfWrittenOutTurns) {
         }
       }
     })");
-  EXPECT_EQ(CountIn(turns.ptx, "st.global.v4.b16"), 4u);
-  EXPECT_THAT(turns.ptx, Not(HasSubstr("st.global.b16")));
-  EXPECT_THAT(turns.ptx, Not(HasSubstr("st.global.u16")));
-  EXPECT_EQ(CountIn(turns.ptx, "ld.global.nc.v4.f32"), 5u);
+  EXPECT_EQ(CountIn(compiled.ptx, "st.global.v4.b16"), 4u);
+  EXPECT_THAT(compiled.ptx, Not(HasSubstr("st.global.b16")));
+  EXPECT_THAT(compiled.ptx, Not(HasSubstr("st.global.u16")));
+  EXPECT_EQ(CountIn(compiled.ptx, "ld.global.nc.v4.f32"), 5u);
 }
 
 // An output may share the memory of an input with its shape. That input is

@@ -202,7 +202,7 @@ TEST_F(WideProducts, ConvolutionsAndBatches) {
 // Both factors are in shared memory, with any layout, and an iteration's
 // products stay in flight while the next iteration begins. The emulated grid
 // would report stores to memory that products in flight still read.
-TEST_F(WideProducts, GoOnInTheNextTurn) {
+TEST_F(WideProducts, GoOnInTheNextIteration) {
   for (const char* a : {"%a: f16[64, 256]", "%a: f16[256, 64]"}) {
     const bool has_rows = std::string_view(a).ends_with("256]");
     for (const char* b : {"%b: f16[256, 64]", "%b: f16[64, 256]"}) {

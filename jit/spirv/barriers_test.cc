@@ -27,13 +27,13 @@ namespace ember::jit::spirv {
 namespace {
 
 using ::testing::HasSubstr;
-using Meetings = std::unordered_set<const loops::Statement*>;
+using BarrierSet = std::unordered_set<const loops::Statement*>;
 
 constexpr char kTarget[] =
     "vulkan1.2+f64+int64+storage8+storage16+shared16384+invocations1024";
 
-StatusOr<Meetings> MeetingsOf(const loops::LoopNest& nest) {
-  Meetings all;
+StatusOr<BarrierSet> BarriersOf(const loops::LoopNest& nest) {
+  BarrierSet all;
   for (const auto* phases : {&nest.prologue, &nest.phases}) {
     for (const loops::Phase& phase : *phases) {
       EMBER_ASSIGN_OR_RETURN(const gpu::PhasePlan plan,
@@ -44,23 +44,23 @@ StatusOr<Meetings> MeetingsOf(const loops::LoopNest& nest) {
   return all;
 }
 
-Status Evaluate(const loops::LoopNest& nest, const Meetings& meetings) {
+Status Evaluate(const loops::LoopNest& nest, const BarrierSet& barriers) {
   Bytes buffers = SmallContents(nest, {});
   return loops::Evaluate(
       nest, {}, tensor::Pointers(buffers),
-      {.seed = 0, .refuse_races = true, .meetings = &meetings});
+      {.seed = 0, .refuse_races = true, .barriers = &barriers});
 }
 
 // Expects that the nest has `count` barriers and needs each of them.
 void ExpectBarriers(const std::string& text, size_t count) {
   const loops::LoopNest nest = ParseOrDie(text);
-  const StatusOr<Meetings> meetings = MeetingsOf(nest);
-  ASSERT_TRUE(meetings.ok()) << meetings.status().ToString();
-  EXPECT_EQ(meetings->size(), count) << text;
-  const Status with_all = Evaluate(nest, *meetings);
+  const StatusOr<BarrierSet> barriers = BarriersOf(nest);
+  ASSERT_TRUE(barriers.ok()) << barriers.status().ToString();
+  EXPECT_EQ(barriers->size(), count) << text;
+  const Status with_all = Evaluate(nest, *barriers);
   EXPECT_TRUE(with_all.ok()) << with_all.ToString() << text;
-  for (const loops::Statement* statement : *meetings) {
-    Meetings fewer = *meetings;
+  for (const loops::Statement* statement : *barriers) {
+    BarrierSet fewer = *barriers;
     fewer.erase(statement);
     const Status status = Evaluate(nest, fewer);
     EXPECT_EQ(status.code(), StatusCode::kInternal);
@@ -134,10 +134,10 @@ TEST(Barriers, HalvesOfAnotherLoop) {
       invocation i < 8 { for s < 8 { %sum[i] += %tile[h, s] } }
       invocation i < 8 { %tile[mod(k + 1, 2), i] = %x[t, k * 8 + i] }
     })"));
-  const StatusOr<Meetings> meetings = MeetingsOf(nest);
-  ASSERT_TRUE(meetings.ok());
-  EXPECT_EQ(meetings->size(), 2u);
-  EXPECT_TRUE(Evaluate(nest, *meetings).ok());
+  const StatusOr<BarrierSet> barriers = BarriersOf(nest);
+  ASSERT_TRUE(barriers.ok());
+  EXPECT_EQ(barriers->size(), 2u);
+  EXPECT_TRUE(Evaluate(nest, *barriers).ok());
 }
 
 // Each iteration of the outer loop stores to half 0 again, while the inner loop
@@ -160,10 +160,10 @@ TEST(Barriers, AsyncStores) {
     const std::string count = std::to_string(slots);
     const std::string await = " await " + std::to_string(slots - 2) + " ";
     std::string before;
-    for (int turn = 0; turn + 1 < slots; ++turn) {
-      before += (turn > 0 ? await : "") + "invocation i < 8 { async %tile[" +
-                std::to_string(turn) + ", i] = %x[t, " +
-                std::to_string(8 * turn) + " + i] } ";
+    for (int iteration = 0; iteration + 1 < slots; ++iteration) {
+      before += (iteration > 0 ? await : "") +
+                "invocation i < 8 { async %tile[" + std::to_string(iteration) +
+                ", i] = %x[t, " + std::to_string(8 * iteration) + " + i] } ";
     }
     const std::string next = "k + " + std::to_string(slots - 1);
     std::string text =
@@ -208,13 +208,13 @@ TEST(Barriers, OnceBeforeALoop) {
     invocation i < 8 { for s < 8 { %sum[i] += %other[s] } })");
   ExpectBarriers(text, 1);
   const loops::LoopNest nest = ParseOrDie(text);
-  const StatusOr<Meetings> meetings = MeetingsOf(nest);
-  ASSERT_TRUE(meetings.ok());
+  const StatusOr<BarrierSet> barriers = BarriersOf(nest);
+  ASSERT_TRUE(barriers.ok());
   const loops::Block& body = nest.phases[0].body;
   const auto loop = std::ranges::find(body, loops::LoopKind::kSerial,
                                       &loops::Statement::loop);
   ASSERT_NE(loop, body.end());
-  EXPECT_TRUE(meetings->contains(&*loop));
+  EXPECT_TRUE(barriers->contains(&*loop));
   // If iterations need a barrier before that statement anyway, there is no
   // further barrier before the loop.
   ExpectBarriers(Product(R"(
@@ -238,9 +238,9 @@ TEST(Barriers, DeepNests) {
       "invocation i < 8 { %other[i] = %tile[0, 7 - i] }"
       "invocation i < 8 { %tile[0, i] = %other[7 - i] }";
   const loops::LoopNest nest = ParseOrDie(Product("", text + end));
-  const StatusOr<Meetings> meetings = MeetingsOf(nest);
-  ASSERT_TRUE(meetings.ok()) << meetings.status().ToString();
-  EXPECT_TRUE(Evaluate(nest, *meetings).ok());
+  const StatusOr<BarrierSet> barriers = BarriersOf(nest);
+  ASSERT_TRUE(barriers.ok()) << barriers.status().ToString();
+  EXPECT_TRUE(Evaluate(nest, *barriers).ok());
 }
 
 // Returns a GPU that is so small that dispatches of a size for the evaluator
@@ -258,7 +258,7 @@ GpuModel SmallGpu() {
 // Checks random dispatches under random schedules, and under those of a GPU.
 TEST(Barriers, OfRandomSchedules) {
   const SeedRange seeds = TestSeeds(60);
-  int compared = 0, meeting = 0;
+  int compared = 0, with_barriers = 0;
   size_t barriers = 0;
   for (uint64_t seed = seeds.begin; seed < seeds.end; ++seed) {
     schedule::RandomPair pair = schedule::MakeRandomPair(seed);
@@ -269,26 +269,26 @@ TEST(Barriers, OfRandomSchedules) {
     }
     const auto nest = schedule::Lower(pair.schedule);
     if (!nest.ok() || !loops::Verify(*nest).ok()) continue;
-    const StatusOr<Meetings> meetings = MeetingsOf(*nest);
+    const StatusOr<BarrierSet> found = BarriersOf(*nest);
     // The phase needs more invocations than the device has.
-    if (!meetings.ok()) continue;
-    barriers += meetings->size();
-    meeting += !meetings->empty();
+    if (!found.ok()) continue;
+    barriers += found->size();
+    with_barriers += !found->empty();
     ++compared;
     const std::string wrong = pair.Compare([&](std::span<void* const> buffers) {
       return loops::Evaluate(*nest, pair.parameters, buffers,
-                             {.seed = seed, .meetings = &*meetings});
+                             {.seed = seed, .barriers = &*found});
     });
     ASSERT_EQ(wrong, "") << "replay with EMBER_SEED=" << seed << "\n"
                          << pair.ToText() << loops::ToText(*nest);
   }
   std::printf("seeds %llu..%llu: %d nests, %d with %zu barriers\n",
               static_cast<unsigned long long>(seeds.begin),
-              static_cast<unsigned long long>(seeds.end - 1), compared, meeting,
-              barriers);
+              static_cast<unsigned long long>(seeds.end - 1), compared,
+              with_barriers, barriers);
   if (seeds.is_replay) return;
   EXPECT_GT(compared * 10, static_cast<int>(seeds.end - seeds.begin) * 7);
-  EXPECT_GT(meeting * 10, compared);
+  EXPECT_GT(with_barriers * 10, compared);
 }
 
 }  // namespace

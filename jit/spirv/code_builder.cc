@@ -39,25 +39,25 @@ CodeBuilder::At::At(CodeBuilder& code, int depth)
     : code_(code),
       moved_(depth != kHere),
       block_(code.current_),
-      place_(code.place_) {
+      at_depth_(code.at_depth_) {
   if (!moved_) return;
   code.current_ = code.scopes_[static_cast<size_t>(depth)].prologue;
-  code.place_ = depth;
+  code.at_depth_ = depth;
 }
 
 CodeBuilder::At::~At() {
   if (!moved_) return;
   code_.current_ = block_;
-  code_.place_ = place_;
+  code_.at_depth_ = at_depth_;
 }
 
 const Id* CodeBuilder::Find(const Key& key) const {
   const size_t end =
-      place_ == kHere ? scopes_.size() : static_cast<size_t>(place_) + 1;
+      at_depth_ == kHere ? scopes_.size() : static_cast<size_t>(at_depth_) + 1;
   for (size_t i = 0; i < end && i < scopes_.size(); ++i) {
     const auto early = scopes_[i].prologue_values.find(key);
     if (early != scopes_[i].prologue_values.end()) return &early->second;
-    if (place_ != kHere) continue;
+    if (at_depth_ != kHere) continue;
     const auto late = scopes_[i].values.find(key);
     if (late != scopes_[i].values.end()) return &late->second;
   }
@@ -65,9 +65,9 @@ const Id* CodeBuilder::Find(const Key& key) const {
 }
 
 void CodeBuilder::Remember(Key key, Id id) {
-  if (place_ != kHere) {
-    scopes_[static_cast<size_t>(place_)].prologue_values.emplace(std::move(key),
-                                                                 id);
+  if (at_depth_ != kHere) {
+    scopes_[static_cast<size_t>(at_depth_)].prologue_values.emplace(
+        std::move(key), id);
     return;
   }
   if (conditional_ != 0) return;

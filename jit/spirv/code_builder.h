@@ -31,7 +31,7 @@
 
 namespace ember::jit::spirv {
 
-// Depth of code that must stay at the place of its statement.
+// Depth of code that must stay at its statement.
 inline constexpr int kHere = INT32_MAX;
 
 class CodeBuilder {
@@ -50,7 +50,7 @@ class CodeBuilder {
   int depth() const { return static_cast<int>(scopes_.size()) - 1; }
 
   // While an object of this class exists, instructions are put into the
-  // prologue of the scope at this depth (kHere: they stay at their place).
+  // prologue of the scope at this depth (kHere: they stay at their statement).
   class At {
    public:
     At(CodeBuilder& code, int depth);
@@ -61,10 +61,10 @@ class CodeBuilder {
    private:
     CodeBuilder& code_;
     // The state that the destructor restores, if the constructor changed the
-    // place.
+    // depth.
     bool moved_;
     size_t block_;
-    int place_;
+    int at_depth_;
   };
 
   // --- values ---
@@ -292,7 +292,7 @@ class CodeBuilder {
   ModuleBuilder& module_;
   std::vector<Block> blocks_;
   size_t current_ = 0;
-  int place_ = kHere;
+  int at_depth_ = kHere;
   std::vector<Scope> scopes_;
   // Number of bodies of If and similar functions around the code, within the
   // last scope.

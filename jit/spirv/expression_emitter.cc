@@ -34,28 +34,29 @@ void ExpressionEmitter::Push(std::optional<NodeId> variable, Value value,
 }
 
 void ExpressionEmitter::EnterEntry() {
-  placement_.EnterEntry();
+  depths_.EnterEntry();
   Push(std::nullopt, {}, true);
 }
 
 void ExpressionEmitter::EnterLoop(NodeId variable, Value value) {
-  placement_.EnterLoop(variable);
+  depths_.EnterLoop(variable);
   Push(variable, value, true);
 }
 
-void ExpressionEmitter::EnterBinding(NodeId variable, Value value, int place) {
-  placement_.EnterBinding(variable, place);
+void ExpressionEmitter::EnterBinding(NodeId variable, Value value,
+                                     int outermost) {
+  depths_.EnterBinding(variable, outermost);
   Push(variable, value, false);
 }
 
 void ExpressionEmitter::EnterBranch() {
-  placement_.EnterBranch();
+  depths_.EnterBranch();
   Push(std::nullopt, {}, true);
   scopes_.back().is_branch = true;
 }
 
 void ExpressionEmitter::Leave() {
-  placement_.Leave();
+  depths_.Leave();
   c_.LeaveScope();
   if (scopes_.back().variable) bound_.erase(*scopes_.back().variable);
   scopes_.pop_back();
@@ -71,23 +72,23 @@ bool ExpressionEmitter::Fits(NodeId id) const {
 template <typename Make>
 Value ExpressionEmitter::Memorized(NodeId id, bool is_low, Make&& make) {
   const uint64_t key = uint64_t{id} * 2 + is_low;
-  if (placement_.HasLoad(id)) {
+  if (depths_.HasLoad(id)) {
     if (const auto known = loaded_.find(key); known != loaded_.end())
       return known->second;
     const Value value = make();
     loaded_[key] = value;
     return value;
   }
-  const int home = placement_.HomeOf(id);
+  const int home = depths_.HomeOf(id);
   for (size_t i = static_cast<size_t>(home); i < scopes_.size(); ++i) {
     if (i != static_cast<size_t>(home) && !scopes_[i].is_branch) continue;
     const auto known = scopes_[i].values.find(key);
     if (known != scopes_[i].values.end()) return known->second;
   }
-  const int place = placement_.PlaceOf(id);
-  const CodeBuilder::At at(c_, place);
+  const int depth = depths_.DepthOf(id);
+  const CodeBuilder::At at(c_, depth);
   const Value value = make();
-  scopes_[static_cast<size_t>(std::max(home, place))].values[key] = value;
+  scopes_[static_cast<size_t>(std::max(home, depth))].values[key] = value;
   return value;
 }
 
@@ -311,9 +312,8 @@ Value ExpressionEmitter::InBounds(NodeId index, NodeId extent) {
   const bool is_short = Fits(index) && Fits(extent);
   const Value i = is_short ? EmitIndex(index) : Emit(index);
   const Value n = is_short ? EmitIndex(extent) : Emit(extent);
-  const int place =
-      std::max(placement_.PlaceOf(index), placement_.PlaceOf(extent));
-  const CodeBuilder::At at(c_, place);
+  const int depth = std::max(depths_.DepthOf(index), depths_.DepthOf(extent));
+  const CodeBuilder::At at(c_, depth);
   if (inside.low >= 0) return c_.Less(i, n, true);
   // An unsigned comparison also finds negative indices, which are large numbers
   // without a sign.
@@ -406,37 +406,37 @@ std::optional<Value> ExpressionEmitter::EmitBytes(
   constant += elements.constant;
   if (constant % kBytes != 0) return std::nullopt;
   words.constant = constant / kBytes;
-  Memory::VectorElement place;
+  Memory::VectorElement element;
   const std::optional<gpu::VectorAccess> access = gpu::FindVector(
       nest_.pool, words,
       {.least = 2, .most = limits.most / static_cast<uint32_t>(kBytes)},
       [&](NodeId node) { return ValueOf(node); });
   if (access && IsShared(*access)) {
-    place = {.width = access->width, .lane = access->lane};
-    place.number =
+    element = {.width = access->width, .lane = access->lane};
+    element.number =
         c_.ShiftRight(EmitSum(access->number), c_.Int(access->shift));
   } else {
-    place.number = EmitSum(words);
+    element.number = EmitSum(words);
   }
-  return memory_.LoadBytes(buffer, place);
+  return memory_.LoadBytes(buffer, element);
 }
 
 Value ExpressionEmitter::EmitSum(const LinearSum& linear) {
   struct Term {
-    int place;
+    int depth;
     LinearTerm term;
   };
   std::vector<Term> terms;
   for (const LinearTerm& term : linear.terms)
-    terms.push_back({placement_.PlaceOf(term.node), term});
+    terms.push_back({depths_.DepthOf(term.node), term});
   // Sorts the terms: those of outer scopes come first, so that their sums stay
   // in those scopes.
   std::stable_sort(
       terms.begin(), terms.end(),
-      [](const Term& a, const Term& b) { return a.place < b.place; });
+      [](const Term& a, const Term& b) { return a.depth < b.depth; });
   uint64_t constant = static_cast<uint64_t>(linear.constant);
   Value sum = c_.Int(0);
-  int place = 0;
+  int depth = 0;
   for (const auto& [at_least, term] : terms) {
     const CodeBuilder::At at(c_, at_least);
     const Value value =
@@ -445,10 +445,10 @@ Value ExpressionEmitter::EmitSum(const LinearSum& linear) {
       constant += *known;
       continue;
     }
-    place = at_least;
+    depth = at_least;
     sum = c_.Add(sum, value);
   }
-  const CodeBuilder::At at(c_, place);
+  const CodeBuilder::At at(c_, depth);
   return c_.Add(sum, c_.Constant(Scalar::kI32, constant));
 }
 

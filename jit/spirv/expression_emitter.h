@@ -1,7 +1,7 @@
 // Emits expressions of a nest as SPIR-V, at the code builder's current place.
 //
 // Nodes without loads are computed once, as far out as
-// jit/loops/analysis/placement.h says. Most i64 values are only needed in 32
+// jit/loops/analysis/scope_depths.h says. Most i64 values are only needed in 32
 // bits: an index is less than 2^31 (kernel_abi.h), so its sums and products are
 // computed modulo 2^32. Quotients and comparisons need the full value. They are
 // computed in 32 bits if the ranges of the operands show that these fit,
@@ -18,7 +18,7 @@
 #include "base/status.h"
 #include "jit/gpu/phase_plan.h"
 #include "jit/loops/analysis/facts.h"
-#include "jit/loops/analysis/placement.h"
+#include "jit/loops/analysis/scope_depths.h"
 #include "jit/loops/loop_nest.h"
 #include "jit/spirv/arithmetic.h"
 #include "jit/spirv/code_builder.h"
@@ -43,18 +43,18 @@ class ExpressionEmitter {
         memory_(memory),
         arithmetic_(arithmetic),
         error_(error),
-        placement_(nest.pool) {}
+        depths_(nest.pool) {}
 
   // --- Scopes of the code, and what is known in them. ---
 
   void EnterEntry();
   void EnterLoop(NodeId variable, Value value);
-  // Binds a variable whose value is available from depth `place` on.
-  void EnterBinding(NodeId variable, Value value, int place);
+  // Binds a variable whose value is available from depth `outermost` on.
+  void EnterBinding(NodeId variable, Value value, int outermost);
   void EnterBranch();
   void Leave();
 
-  // Forgets the values of loads: from this place on, memory may have changed,
+  // Forgets the values of loads: from here on, memory may have changed,
   // or other lanes are active.
   void BeginStatement() { loaded_.clear(); }
   // Sets the condition under which following code is active; inactive code
@@ -93,7 +93,7 @@ class ExpressionEmitter {
   Value PushedWord(uint32_t number);
   bool Fits(NodeId id) const;
   bool DependsOn(NodeId id, NodeId variable) {
-    return placement_.DependsOn(id, variable);
+    return depths_.DependsOn(id, variable);
   }
 
  private:
@@ -132,7 +132,7 @@ class ExpressionEmitter {
   Memory& memory_;
   Arithmetic& arithmetic_;
   Status& error_;
-  loops::Placement placement_;
+  loops::ScopeDepths depths_;
   std::vector<Scope> scopes_;
   std::unordered_map<NodeId, Value> bound_;
   std::unordered_map<uint64_t, Value> loaded_;

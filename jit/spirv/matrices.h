@@ -7,7 +7,8 @@
 //
 // All that is emitted must be where all invocations of a subgroup execute it.
 // Signs of integers follow the products that devices list: a sum is unsigned if
-// both factors are (gpu::PhasePlan::Place::is_unsigned). Not thread-safe.
+// both factors are (gpu::PhasePlan::BufferStorage::is_unsigned). Not
+// thread-safe.
 #ifndef EMBER_JIT_SPIRV_MATRICES_H_
 #define EMBER_JIT_SPIRV_MATRICES_H_
 

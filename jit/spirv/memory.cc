@@ -22,7 +22,7 @@ namespace {
 constexpr uint32_t kVectorBytes = 16;
 constexpr int kWordBytes = 4;
 constexpr uint32_t kTexelWords = 4;
-// Number of elements of a vector if gpu::PhasePlan::Place::is_vectors.
+// Number of elements of a vector if gpu::PhasePlan::BufferStorage::is_vectors.
 constexpr uint32_t kSharedWidth = 4;
 
 }  // namespace
@@ -100,14 +100,14 @@ Id Memory::BindingVariable(Id type, uint32_t binding, std::string_view name) {
 
 void Memory::DeclareBinding(uint32_t number) {
   const Buffer& buffer = nest_.buffers[number];
-  const gpu::PhasePlan::Place& place = plan_.places[number];
+  const gpu::PhasePlan::BufferStorage& storage = plan_.places[number];
   ModuleBuilder& module = c_.module();
   variables_[number].binding = binding_;
   const Id id = BindingVariable(module.BufferType(MemoryType(buffer.type)),
                                 binding_++, buffer.name);
   variables_[number].id = id;
-  if (!place.is_written) module.Decorate(id, spv::Decoration::NonWritable);
-  if (place.is_coherent) model_.DecorateCoherent(module, id);
+  if (!storage.is_written) module.Decorate(id, spv::Decoration::NonWritable);
+  if (storage.is_coherent) model_.DecorateCoherent(module, id);
   // Buffers count as separate memory unless they are declared as aliased.
   const auto may_share = [&](uint32_t other) {
     return other != number && plan_.places[other].kind == Kind::kMemory &&
@@ -118,9 +118,9 @@ void Memory::DeclareBinding(uint32_t number) {
     SetAliased(number);
     break;
   }
-  const bool is_sliced = place.kind == Kind::kSlices;
+  const bool is_sliced = storage.kind == Kind::kSlices;
   phase_.has_slices |= is_sliced;
-  phase_.bindings.push_back({number, is_sliced, place.is_written});
+  phase_.bindings.push_back({number, is_sliced, storage.is_written});
 }
 
 void Memory::SetAliased(uint32_t buffer) {
@@ -140,9 +140,9 @@ Id Memory::VariableOfVectors(uint32_t buffer, Id type, uint32_t bytes) {
   ModuleBuilder& module = c_.module();
   id = BindingVariable(module.BufferType(type, bytes), variable.binding,
                        Concat({nest_.buffers[buffer].name, ".", bytes}));
-  const gpu::PhasePlan::Place& place = plan_.places[buffer];
-  if (!place.is_written) module.Decorate(id, spv::Decoration::NonWritable);
-  if (place.is_coherent) model_.DecorateCoherent(module, id);
+  const gpu::PhasePlan::BufferStorage& storage = plan_.places[buffer];
+  if (!storage.is_written) module.Decorate(id, spv::Decoration::NonWritable);
+  if (storage.is_coherent) model_.DecorateCoherent(module, id);
   module.Decorate(id, spv::Decoration::Aliased);
   SetAliased(buffer);
   return id;
@@ -150,18 +150,18 @@ Id Memory::VariableOfVectors(uint32_t buffer, Id type, uint32_t bytes) {
 
 void Memory::DeclareLocal(uint32_t number) {
   const Buffer& buffer = nest_.buffers[number];
-  const gpu::PhasePlan::Place& place = plan_.places[number];
+  const gpu::PhasePlan::BufferStorage& storage = plan_.places[number];
   const Scalar type = TypeIn(number);
   ModuleBuilder& module = c_.module();
   auto elements = static_cast<uint32_t>(gpu::ConstantElements(nest_, buffer));
-  if (place.kind == Kind::kShared) {
-    if (place.is_words) elements /= 4;
+  if (storage.kind == Kind::kShared) {
+    if (storage.is_words) elements /= 4;
     // Variables of the workgroup with these element types need these
     // capabilities. Storage buffers with these elements do not.
     if (type == Scalar::kF16) module.Require(spv::Capability::Float16);
     if (type == Scalar::kI8) module.Require(spv::Capability::Int8);
     const Id array =
-        place.is_vectors
+        storage.is_vectors
             ? module.ArrayType(module.VectorType(type, kSharedWidth),
                                elements / kSharedWidth)
             : module.ArrayType(module.TypeOf(type), elements);
@@ -170,12 +170,12 @@ void Memory::DeclareLocal(uint32_t number) {
     interface_.push_back(variables_[number].id);
     return;
   }
-  if (place.of_invocation) {
+  if (storage.of_invocation) {
     elements /=
         static_cast<uint32_t>(*nest_.pool.IntegerConstant(buffer.extents[0]));
   }
   phase_.register_bytes += elements * std::max<int64_t>(BitsOf(type) / 8, 4);
-  if (place.kind == Kind::kPrivate) {
+  if (storage.kind == Kind::kPrivate) {
     variables_[number].id =
         c_.Local(module.ArrayType(module.TypeOf(type), elements), buffer.name);
     return;
@@ -292,10 +292,10 @@ void Memory::Store(uint32_t buffer, Value element, Value value) {
 // --- texels
 
 bool Memory::HasTexels(uint32_t number) const {
-  const gpu::PhasePlan::Place& place = plan_.places[number];
+  const gpu::PhasePlan::BufferStorage& storage = plan_.places[number];
   const Buffer& buffer = nest_.buffers[number];
-  if (target_.texels == 0 || place.kind != Kind::kMemory || place.is_written ||
-      place.is_coherent) {
+  if (target_.texels == 0 || storage.kind != Kind::kMemory ||
+      storage.is_written || storage.is_coherent) {
     return false;
   }
   // A buffer is read as texels only if it is whole words, and no more than the
@@ -489,8 +489,8 @@ void Memory::StoreMatrix(uint32_t buffer, Value element, Id matrix,
 }
 
 uint32_t Memory::AccessTo(uint32_t buffer) const {
-  const gpu::PhasePlan::Place& place = plan_.places[buffer];
-  const bool is_shared = place.is_ordered || place.kind == Kind::kShared;
+  const gpu::PhasePlan::BufferStorage& storage = plan_.places[buffer];
+  const bool is_shared = storage.is_ordered || storage.kind == Kind::kShared;
   return is_shared ? model_.SharedAccess() : 0;
 }
 
@@ -513,10 +513,10 @@ void Memory::EmitBarrier() {
   bool is_ordered = false, is_coherent = false;
   ++version_;
   for (size_t i = 0; i < variables_.size(); ++i) {
-    const gpu::PhasePlan::Place& place = plan_.places[i];
-    is_ordered |= place.is_ordered;
-    is_coherent |= place.is_coherent;
-    if (place.is_coherent || place.kind == Kind::kShared)
+    const gpu::PhasePlan::BufferStorage& storage = plan_.places[i];
+    is_ordered |= storage.is_ordered;
+    is_coherent |= storage.is_coherent;
+    if (storage.is_coherent || storage.kind == Kind::kShared)
       variables_[i].version = version_;
   }
   const Id workgroup =

@@ -182,7 +182,7 @@ void PhaseEmitter::EmitTask() {
       expressions_.EmitIndex(loops::ExtentOf(nest_.pool, phase_.task));
   c_.If(c_.Less(task, tasks, true), [&] {
     expressions_.EnterBranch();
-    expressions_.EnterBinding(phase_.task, task, /*place=*/1);
+    expressions_.EnterBinding(phase_.task, task, /*outermost=*/1);
     SetSlices(workgroup);
     EmitBlock(phase_.body);
     expressions_.Leave();

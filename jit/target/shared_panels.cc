@@ -230,7 +230,7 @@ bool HavePanels(const loops::LoopNest& nest, const loops::Block& block,
 
 }  // namespace
 
-int64_t SharedPanels::PlaceOf(int64_t offset) const {
+int64_t SharedPanels::PositionOf(int64_t offset) const {
   const int64_t matrix = offset / (rows * row_bytes);
   const int64_t row = offset / row_bytes % rows;
   const int64_t panel = offset % row_bytes / kPanelRowBytes;

@@ -40,11 +40,11 @@ struct SharedPanels {
   bool Any() const { return rows != 0; }
   // Returns the number of bytes from one panel to the next.
   int64_t PanelBytes() const { return rows * kPanelRowBytes; }
-  // Returns the place, in bytes, of byte `offset` of the row-major buffer.
-  int64_t PlaceOf(int64_t offset) const;
-  // True if, for each offset, adding `step` to the offset adds PlaceOf(step) to
-  // its place. This is the case for steps by whole blocks of rows and by whole
-  // panels, within a matrix and from one matrix to another.
+  // Returns the position, in bytes, of byte `offset` of the row-major buffer.
+  int64_t PositionOf(int64_t offset) const;
+  // True if, for each offset, adding `step` to the offset adds PositionOf(step)
+  // to its position. This is the case for steps by whole blocks of rows and by
+  // whole panels, within a matrix and from one matrix to another.
   bool IsStep(int64_t step) const;
 };
 

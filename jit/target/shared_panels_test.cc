@@ -1,4 +1,4 @@
-// Tests panels: that each byte has one place, that whole blocks of rows are
+// Tests panels: that each byte has one position, that whole blocks of rows are
 // steps, and which products and stores can use panels.
 #include "jit/target/shared_panels.h"
 
@@ -9,35 +9,35 @@
 namespace ember::jit {
 namespace {
 
-TEST(SharedPanels, EachByteHasOnePlace) {
+TEST(SharedPanels, EachByteHasOnePosition) {
   for (const SharedPanels panels :
        {SharedPanels{8, 128}, SharedPanels{16, 256}, SharedPanels{24, 384}}) {
     const int64_t bytes = 2 * panels.rows * panels.row_bytes;
-    std::set<int64_t> places;
+    std::set<int64_t> positions;
     for (int64_t offset = 0; offset < bytes; ++offset) {
-      const int64_t place = panels.PlaceOf(offset);
-      EXPECT_GE(place, 0);
-      EXPECT_LT(place, bytes);
-      places.insert(place);
+      const int64_t position = panels.PositionOf(offset);
+      EXPECT_GE(position, 0);
+      EXPECT_LT(position, bytes);
+      positions.insert(position);
       // The swizzle keeps the bytes of a piece together.
-      EXPECT_EQ(place % kPanelPieceBytes, offset % kPanelPieceBytes);
+      EXPECT_EQ(position % kPanelPieceBytes, offset % kPanelPieceBytes);
     }
-    EXPECT_EQ(static_cast<int64_t>(places.size()), bytes);
+    EXPECT_EQ(static_cast<int64_t>(positions.size()), bytes);
   }
 }
 
-// The figure in shared_panels.h gives these places.
+// The figure in shared_panels.h gives these positions.
 TEST(SharedPanels, Figure) {
   const SharedPanels panels = {8, 256};
-  EXPECT_EQ(panels.PlaceOf(0), 0);
-  EXPECT_EQ(panels.PlaceOf(8 * 16), 8 * 128);  // piece a8
-  EXPECT_EQ(panels.PlaceOf(256), 128 + 16);    // piece b0
-  EXPECT_EQ(panels.PlaceOf(256 + 16), 128);    // piece b1
+  EXPECT_EQ(panels.PositionOf(0), 0);
+  EXPECT_EQ(panels.PositionOf(8 * 16), 8 * 128);  // piece a8
+  EXPECT_EQ(panels.PositionOf(256), 128 + 16);    // piece b0
+  EXPECT_EQ(panels.PositionOf(256 + 16), 128);    // piece b1
   // piece b15
-  EXPECT_EQ(panels.PlaceOf(256 + 15 * 16), 8 * 128 + 128 + 6 * 16);
+  EXPECT_EQ(panels.PositionOf(256 + 15 * 16), 8 * 128 + 128 + 6 * 16);
 }
 
-// If a distance is a step (IsStep), adding it moves the place by the same
+// If a distance is a step (IsStep), adding it moves the position by the same
 // number of bytes from every offset up to the buffer's end.
 TEST(SharedPanels, Steps) {
   const SharedPanels panels = {16, 256};
@@ -53,8 +53,8 @@ TEST(SharedPanels, Steps) {
     for (int64_t row = 0; row + rows < panels.rows; ++row) {
       for (int64_t byte = 0; byte + bytes < panels.row_bytes; ++byte) {
         const int64_t offset = row * panels.row_bytes + byte;
-        EXPECT_EQ(panels.PlaceOf(offset + step),
-                  panels.PlaceOf(offset) + panels.PlaceOf(step));
+        EXPECT_EQ(panels.PositionOf(offset + step),
+                  panels.PositionOf(offset) + panels.PositionOf(step));
       }
     }
   }

@@ -23,8 +23,8 @@ Status Stopped() { return CancelledError("no caller waits for this kernel"); }
 
 class RemoteCompiler final : public ObjectCompiler {
  public:
-  RemoteCompiler(WorkerOptions options, WorkerPlace place)
-      : options_(std::move(options)), place_(std::move(place)) {}
+  RemoteCompiler(WorkerOptions options, WorkerPaths paths)
+      : options_(std::move(options)), paths_(std::move(paths)) {}
 
   // Makes the first connection, whose greeting has the identity.
   Status Start();
@@ -70,7 +70,7 @@ class RemoteCompiler final : public ObjectCompiler {
   }
 
   const WorkerOptions options_;
-  const WorkerPlace place_;
+  const WorkerPaths paths_;
   std::string identity_;
   mutable std::mutex mutex_;  // This mutex guards the members below it.
   std::vector<std::unique_ptr<Line>> idle_;
@@ -90,10 +90,10 @@ StatusOr<std::unique_ptr<RemoteCompiler::Line>> RemoteCompiler::Connect() {
   }
   EMBER_ASSIGN_OR_RETURN(
       ConnectedSocket connected,
-      ConnectOrStart(place_, silent, [&](const FileDescriptor& listener) {
+      ConnectOrStart(paths_, silent, [&](const FileDescriptor& listener) {
         return StartProcess(
             options_.program,
-            {"--socket=" + place_.socket, "--lock=" + place_.lock,
+            {"--socket=" + paths_.socket, "--lock=" + paths_.lock,
              "--idle-ms=" + std::to_string(options_.idle.count()),
              "--most-ms=" + std::to_string(options_.most_time.count())},
             listener.get());
@@ -101,7 +101,7 @@ StatusOr<std::unique_ptr<RemoteCompiler::Line>> RemoteCompiler::Connect() {
   auto line = std::make_unique<Line>(std::move(connected.descriptor),
                                      connected.identity);
   if (!line->connection.is_own())
-    return FailedPreconditionError(place_.socket + ": is another user's");
+    return FailedPreconditionError(paths_.socket + ": is another user's");
   const StatusOr<Message> greeting =
       line->connection.Receive(options_.patience);
   if (!greeting.ok()) {
@@ -251,10 +251,10 @@ void RemoteCompiler::Stop() {
 
 StatusOr<std::unique_ptr<ObjectCompiler>> NewRemoteCompiler(
     WorkerOptions options) {
-  EMBER_ASSIGN_OR_RETURN(WorkerPlace place,
-                         FindWorkerPlace(options.program, options.folder));
+  EMBER_ASSIGN_OR_RETURN(WorkerPaths paths,
+                         FindWorkerPaths(options.program, options.folder));
   auto compiler =
-      std::make_unique<RemoteCompiler>(std::move(options), std::move(place));
+      std::make_unique<RemoteCompiler>(std::move(options), std::move(paths));
   EMBER_RETURN_IF_ERROR(compiler->Start());
   return std::unique_ptr<ObjectCompiler>(std::move(compiler));
 }

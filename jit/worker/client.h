@@ -32,7 +32,7 @@ inline constexpr char kWorkerProgram[] = "ember-compile-worker";
 
 struct WorkerOptions {
   std::string program;  // path of the worker's program
-  std::string folder;   // folder of the socket, as in FindWorkerPlace
+  std::string folder;   // folder of the socket, as in FindWorkerPaths
   // Longest time without a sign of life after which a worker is replaced. A
   // worker gives one every second.
   std::chrono::milliseconds patience{20'000};

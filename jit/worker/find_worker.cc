@@ -11,8 +11,8 @@ std::string FindWorkerProgram() {
   const std::string folder =
       FolderOfCode(reinterpret_cast<const void*>(&FindWorkerProgram));
   if (folder.empty()) return "";
-  for (const char* place : {"/", "/worker/"}) {
-    std::string program = folder + place + kWorkerProgram;
+  for (const char* subfolder : {"/", "/worker/"}) {
+    std::string program = folder + subfolder + kWorkerProgram;
     if (access(program.c_str(), X_OK) == 0) return program;
   }
   return "";

@@ -99,7 +99,7 @@ StatusOr<std::string> VersionOf(const std::string& path) {
 
 }  // namespace
 
-StatusOr<WorkerPlace> FindWorkerPlace(const std::string& program,
+StatusOr<WorkerPaths> FindWorkerPaths(const std::string& program,
                                       const std::string& folder) {
   EMBER_ASSIGN_OR_RETURN(std::string version, VersionOf(program));
   // A missing library is no error here: the worker fails when it needs the
@@ -110,16 +110,16 @@ StatusOr<WorkerPlace> FindWorkerPlace(const std::string& program,
     EMBER_ASSIGN_OR_RETURN(const std::string code, VersionOf(*library));
     version += code;
   }
-  const std::string place = folder.empty() ? DefaultFolder() : folder;
-  EMBER_RETURN_IF_ERROR(PrivateFolder::Open(place).status());
+  const std::string used = folder.empty() ? DefaultFolder() : folder;
+  EMBER_RETURN_IF_ERROR(PrivateFolder::Open(used).status());
   constexpr size_t kDigits = 16;
   const std::string base =
-      Concat({place, "/worker-", ToHex(Sha256({version})).substr(0, kDigits)});
+      Concat({used, "/worker-", ToHex(Sha256({version})).substr(0, kDigits)});
   if (base.size() + sizeof ".socket" > sizeof sockaddr_un::sun_path) {
     return FailedPreconditionError(
-        Concat({place, ": expected a shorter path of a folder for sockets"}));
+        Concat({used, ": expected a shorter path of a folder for sockets"}));
   }
-  return WorkerPlace{base + ".socket", base + ".lock"};
+  return WorkerPaths{base + ".socket", base + ".lock"};
 }
 
 WorkerSocket::WorkerSocket(std::string socket, std::string lock)
@@ -137,30 +137,30 @@ bool WorkerSocket::RemoveIfUnused(int listener) const {
 }
 
 StatusOr<ConnectedSocket> ConnectOrStart(
-    const WorkerPlace& place, const SocketIdentity& avoid,
+    const WorkerPaths& paths, const SocketIdentity& avoid,
     const std::function<Status(const FileDescriptor& listener)>& start) {
   const auto connect = [&]() -> ConnectedSocket {
     // The identity is read before connecting. If the socket is replaced in
     // between, the identity is an older one, which does no harm.
-    const SocketIdentity identity = IdentityOf(place.socket);
+    const SocketIdentity identity = IdentityOf(paths.socket);
     if (identity == avoid) return {};
-    return {Connect(place.socket), identity};
+    return {Connect(paths.socket), identity};
   };
   ConnectedSocket connected = connect();
   if (connected.descriptor.is_open()) return connected;
-  const FileDescriptor lock = Lock(place.lock);
-  if (!lock.is_open()) return Error(place.lock);
+  const FileDescriptor lock = Lock(paths.lock);
+  if (!lock.is_open()) return Error(paths.lock);
   connected = connect();
   if (connected.descriptor.is_open()) return connected;
-  EMBER_ASSIGN_OR_RETURN(const FileDescriptor listener, Listen(place.socket));
+  EMBER_ASSIGN_OR_RETURN(const FileDescriptor listener, Listen(paths.socket));
   const Status started = start(listener);
   if (!started.ok()) {
-    unlink(place.socket.c_str());
+    unlink(paths.socket.c_str());
     return started;
   }
   connected = connect();
   if (connected.descriptor.is_open()) return connected;
-  return Error(place.socket);
+  return Error(paths.socket);
 }
 
 int AcceptFor(int listener, std::chrono::milliseconds patience) {

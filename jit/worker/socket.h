@@ -1,8 +1,8 @@
 // Finds the compile worker of a user and program: a socket in a folder that
 // only this user can write to.
 //
-//   EMBER_ASSIGN_OR_RETURN(WorkerPlace place, FindWorkerPlace(program, ""));
-//   EMBER_ASSIGN_OR_RETURN(FileDescriptor client, ConnectOrStart(place, …));
+//   EMBER_ASSIGN_OR_RETURN(WorkerPaths paths, FindWorkerPaths(program, ""));
+//   EMBER_ASSIGN_OR_RETURN(FileDescriptor client, ConnectOrStart(paths, …));
 //
 // One worker serves all processes of a user that use the same program file and
 // the same LLVM library in its folder: the socket's name follows from those
@@ -25,16 +25,16 @@
 
 namespace ember::jit {
 
-struct WorkerPlace {
+struct WorkerPaths {
   std::string socket;
   std::string lock;
 };
 
-// Returns the place of the worker for the program. folder: empty for the user's
+// Returns the paths of the worker of the program. folder: empty for the user's
 // own: $XDG_RUNTIME_DIR/ember or, if the variable is not set, /tmp/ember-UID.
 // The folder is made if it does not exist. Errors: others may write to it, the
 // program is not there, or the path is too long for a socket.
-StatusOr<WorkerPlace> FindWorkerPlace(const std::string& program,
+StatusOr<WorkerPaths> FindWorkerPaths(const std::string& program,
                                       const std::string& folder);
 
 // Identifies a socket: an earlier one at the same path has another identity.
@@ -44,7 +44,7 @@ struct SocketIdentity {
   bool operator==(const SocketIdentity&) const = default;
 };
 
-// The socket of a WorkerPlace, from the worker's side.
+// The socket of a WorkerPaths, from the worker's side.
 class WorkerSocket {
  public:
   // Remembers the identity of the socket that is at the path now, for
@@ -70,7 +70,7 @@ struct ConnectedSocket {
 // Connects to the worker. If no process listens, or only the one at the socket
 // `avoid`, calls `start`, which starts a worker with the given listener.
 StatusOr<ConnectedSocket> ConnectOrStart(
-    const WorkerPlace& place, const SocketIdentity& avoid,
+    const WorkerPaths& paths, const SocketIdentity& avoid,
     const std::function<Status(const FileDescriptor& listener)>& start);
 
 // Accepts a client. Returns its socket, or a negative number if none came

@@ -77,12 +77,12 @@ std::vector<Stroke> StrokesOf(int digit, bool variant) {
 class Hand {
  public:
   explicit Hand(Random& random) {
-    const float turn = random.Uniform(-0.22f, 0.22f);
+    const float angle = random.Uniform(-0.22f, 0.22f);
     width_ = random.Uniform(12.0f, 18.0f);
     height_ = random.Uniform(16.0f, 21.0f);
     slant_ = random.Uniform(-0.25f, 0.25f);
-    cosine_ = std::cos(turn);
-    sine_ = std::sin(turn);
+    cosine_ = std::cos(angle);
+    sine_ = std::sin(angle);
     center_ = {13.5f + random.Uniform(-2.5f, 2.5f),
                13.5f + random.Uniform(-2.5f, 2.5f)};
     bend_x_ = random.Uniform(-1.2f, 1.2f);

@@ -47,7 +47,7 @@ class SimplifyTest : public ::testing::Test {
 EXPECT_SIMPLIFIES(AddZero, i + 0, "i")
 EXPECT_SIMPLIFIES(MultiplyOne, i * 1, "i")
 EXPECT_SIMPLIFIES(MultiplyZero, i * 0, "0")
-EXPECT_SIMPLIFIES(ConstantsMeet, (i + 3) + 4, "i + 7")
+EXPECT_SIMPLIFIES(ConstantsAdd, (i + 3) + 4, "i + 7")
 EXPECT_SIMPLIFIES(ConstantsCancel, (i + 3) - 3, "i")
 EXPECT_SIMPLIFIES(NegativeConstantsSubtract, i + j - 1, "i + j - 1")
 EXPECT_SIMPLIFIES(OrderDoesNotMatter, (j + i * 3) - (i * 3 + j) + n_extent + i,
@@ -75,7 +75,7 @@ EXPECT_SIMPLIFIES(DivideNegative, FloorDivide(j - 64, 64), "-1")
 EXPECT_SIMPLIFIES(ModuloInRange, Modulo(j + 128, 64), "j")
 EXPECT_SIMPLIFIES(ModuloNotProvable, Modulo(j + 1, 64), "mod(j + 1, 64)")
 EXPECT_SIMPLIFIES(ModuloOfModulo, Modulo(Modulo(j, 32), 8), "mod(j, 8)")
-EXPECT_SIMPLIFIES(QuotientAndRemainderMeet,
+EXPECT_SIMPLIFIES(QuotientAndRemainderJoin,
                   FloorDivide(j, 8) * 8 + Modulo(j, 8), "j")
 EXPECT_SIMPLIFIES(QuotientOfAnotherScaleStays,
                   FloorDivide(j, 8) * 4 + Modulo(j, 8),

@@ -10,7 +10,7 @@
 #include "compiler/graph/graph.h"
 #include "tests/caffe2/one_operator.h"
 #include "tests/import_cases/import_case.h"
-#include "tests/import_cases/runner.h"
+#include "tests/import_cases/run_import_cases.h"
 
 namespace ember::tests {
 namespace {

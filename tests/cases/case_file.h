@@ -4,8 +4,8 @@
 //   for (const Section& section : file.sections) section.keyword;  // "run"
 //   file.ToText() == text
 //
-// Handles the form only: runner.h defines the sections and their meaning. Plain
-// values. Errors name the file and the line.
+// Handles the form only: case_checker.h defines the sections and their meaning.
+// Plain values. Errors name the file and the line.
 #ifndef EMBER_TESTS_CASES_CASE_FILE_H_
 #define EMBER_TESTS_CASES_CASE_FILE_H_
 

@@ -14,9 +14,9 @@
 #include <vector>
 
 #include "gtest/gtest.h"
+#include "tests/cases/case_checker.h"
 #include "tests/cases/case_file.h"
 #include "tests/cases/executor.h"
-#include "tests/cases/runner.h"
 
 namespace ember::cases {
 namespace {
@@ -40,11 +40,11 @@ std::vector<fs::path> FindFiles(const fs::path& folder) {
 }
 
 // Runs one file and returns its text afterwards.
-std::string RunOne(Runner& runner, const fs::path& path) {
+std::string RunOne(CaseChecker& checker, const fs::path& path) {
   StatusOr<CaseFile> file = CaseFile::Parse(ReadText(path), path.string());
   EXPECT_TRUE(file.ok()) << file.status().message();
   if (!file.ok()) return "";
-  for (const Failure& failure : runner.RunFile(*file)) {
+  for (const Failure& failure : checker.RunFile(*file)) {
     ADD_FAILURE_AT(failure.path.c_str(), failure.line) << failure.message;
   }
   return file->ToText();
@@ -52,12 +52,12 @@ std::string RunOne(Runner& runner, const fs::path& path) {
 
 class CaseTest : public ::testing::Test {
  public:
-  CaseTest(Runner& runner, fs::path path)
-      : runner_(runner), path_(std::move(path)) {}
-  void TestBody() override { RunOne(runner_, path_); }
+  CaseTest(CaseChecker& checker, fs::path path)
+      : checker_(checker), path_(std::move(path)) {}
+  void TestBody() override { RunOne(checker_, path_); }
 
  private:
-  Runner& runner_;
+  CaseChecker& checker_;
   const fs::path path_;
 };
 
@@ -65,9 +65,9 @@ class CaseTest : public ::testing::Test {
 // would otherwise not be noticed.
 class ExecutorsTest : public ::testing::Test {
  public:
-  explicit ExecutorsTest(const Runner& runner) : runner_(runner) {}
+  explicit ExecutorsTest(const CaseChecker& checker) : checker_(checker) {}
   void TestBody() override {
-    const Counts& counts = runner_.counts();
+    const Counts& counts = checker_.counts();
     for (const Executor& executor : Executors()) {
       const std::string name(executor.name);
       if (counts.missing.contains(name)) continue;
@@ -78,10 +78,10 @@ class ExecutorsTest : public ::testing::Test {
   }
 
  private:
-  const Runner& runner_;
+  const CaseChecker& checker_;
 };
 
-int Bless(Runner& runner, std::vector<fs::path> paths) {
+int Bless(CaseChecker& checker, std::vector<fs::path> paths) {
   const char* const workspace = std::getenv("BUILD_WORKSPACE_DIRECTORY");
   const fs::path root = workspace == nullptr ? "." : workspace;
   if (paths.empty()) paths = FindFiles(root / "tests/cases");
@@ -89,7 +89,7 @@ int Bless(Runner& runner, std::vector<fs::path> paths) {
   for (fs::path path : paths) {
     if (path.is_relative() && working != nullptr) path = working / path;
     const std::string before = ReadText(path);
-    const std::string after = RunOne(runner, path);
+    const std::string after = RunOne(checker, path);
     if (after == before || after.empty()) continue;
     std::ofstream(path) << after;
     std::printf("wrote %s\n", path.c_str());
@@ -99,7 +99,7 @@ int Bless(Runner& runner, std::vector<fs::path> paths) {
 
 int Main(int argc, char** argv) {
   ::testing::InitGoogleTest(&argc, argv);
-  RunnerOptions options;
+  CheckerOptions options;
   std::vector<fs::path> paths;
   for (int i = 1; i < argc; ++i) {
     const std::string argument = argv[i];
@@ -110,24 +110,25 @@ int Main(int argc, char** argv) {
     else
       paths.emplace_back(argument);
   }
-  Runner runner(Executors(), options);
-  if (options.bless) return Bless(runner, paths);
+  CaseChecker checker(Executors(), options);
+  if (options.bless) return Bless(checker, paths);
   const fs::path folder = "tests/cases";
   if (paths.empty()) paths = FindFiles(folder);
   for (const fs::path& path : paths) {
     const std::string name =
         fs::path(path).lexically_relative(folder).replace_extension().string();
-    ::testing::RegisterTest(
-        "Cases", name.c_str(), nullptr, nullptr, path.c_str(), 1,
-        [&runner, path]() -> CaseTest* { return new CaseTest(runner, path); });
+    ::testing::RegisterTest("Cases", name.c_str(), nullptr, nullptr,
+                            path.c_str(), 1, [&checker, path]() -> CaseTest* {
+                              return new CaseTest(checker, path);
+                            });
   }
   if (options.only.empty() && ::testing::GTEST_FLAG(filter) == "*") {
     ::testing::RegisterTest(
         "Executors", "EachRanCases", nullptr, nullptr, __FILE__, __LINE__,
-        [&runner]() -> ExecutorsTest* { return new ExecutorsTest(runner); });
+        [&checker]() -> ExecutorsTest* { return new ExecutorsTest(checker); });
   }
   const int status = RUN_ALL_TESTS();
-  std::fputs(runner.counts().ToText().c_str(), stdout);
+  std::fputs(checker.counts().ToText().c_str(), stdout);
   return paths.empty() ? 1 : status;
 }
 

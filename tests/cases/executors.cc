@@ -1,45 +1,45 @@
 #include <vector>
 
 #include "tests/cases/executor_runs.h"
-#include "tests/nests/nest_runner.h"
+#include "tests/nests/nest_back_end.h"
 
 namespace ember::cases {
 namespace {
 
-using nests::NestRunner;
+using nests::NestBackEnd;
 
 std::string NothingMissing() { return ""; }
 bool Keeps() { return true; }
 
 // Runs the subject's loop nest. For a dispatch without a schedule, the nest is
 // made by the back end's default schedule.
-Outcome RunNest(const NestRunner& runner, const Subject& subject,
+Outcome RunNest(const NestBackEnd& back_end, const Subject& subject,
                 const Run& run, std::vector<Bytes>& buffers) {
-  if (runner.is_device && run.has_races)
+  if (back_end.is_device && run.has_races)
     return Outcome::Declined("races: order counts");
-  if (runner.is_device && !subject.is_verified)
+  if (back_end.is_device && !subject.is_verified)
     return Outcome::Declined("unverified: no proof");
-  const auto nest = subject.Nest(runner.schedule);
+  const auto nest = subject.Nest(back_end.schedule);
   if (!nest.ok()) return Outcome::Of(nest.status());
-  return Outcome::Of(runner.run(*nest, run.parameters, buffers));
+  return Outcome::Of(back_end.run(*nest, run.parameters, buffers));
 }
 
-Executor BackEnd(const NestRunner& runner) {
-  return {.name = runner.name,
-          .doc = runner.doc,
+Executor BackEnd(const NestBackEnd& back_end) {
+  return {.name = back_end.name,
+          .doc = back_end.doc,
           .runs_nests = true,
-          .may_decline = runner.is_device,
-          .has_same_messages = !runner.is_device,
-          .zeros_are_equal = runner.is_device,
-          .missing = runner.missing,
+          .may_decline = back_end.is_device,
+          .has_same_messages = !back_end.is_device,
+          .zeros_are_equal = back_end.is_device,
+          .missing = back_end.missing,
           .keeps_subnormals =
-              [&runner] { return runner.keeps_subnormals(DType::kF32); },
+              [&back_end] { return back_end.keeps_subnormals(DType::kF32); },
           .run =
-              [&runner](const Subject& subject, const Run& run,
-                        std::vector<Bytes>& buffers) {
-                return RunNest(runner, subject, run, buffers);
+              [&back_end](const Subject& subject, const Run& run,
+                          std::vector<Bytes>& buffers) {
+                return RunNest(back_end, subject, run, buffers);
               },
-          .figures = runner.figures};
+          .figures = back_end.figures};
 }
 
 }  // namespace
@@ -63,8 +63,8 @@ std::span<const Executor> Executors() {
          .keeps_subnormals = Keeps,
          .run = RunNestEvaluator},
     };
-    for (const NestRunner& runner : nests::NestRunners())
-      executors->push_back(BackEnd(runner));
+    for (const NestBackEnd& back_end : nests::NestBackEnds())
+      executors->push_back(BackEnd(back_end));
     return executors;
   }();
   return all;

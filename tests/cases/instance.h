@@ -1,5 +1,5 @@
 // Runs one subject of a file of cases and its sections, for one choice of a
-// template's values. Internal to the runner.
+// template's values. Internal to CaseChecker.
 #ifndef EMBER_TESTS_CASES_INSTANCE_H_
 #define EMBER_TESTS_CASES_INSTANCE_H_
 

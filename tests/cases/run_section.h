@@ -1,6 +1,6 @@
 // Runs a section `run`: parses its operands, makes the buffers before a call,
 // computes the definition's results, and compares those of every executor.
-// Internal to the runner. Thread-compatible.
+// Internal to CaseChecker. Thread-compatible.
 #ifndef EMBER_TESTS_CASES_RUN_SECTION_H_
 #define EMBER_TESTS_CASES_RUN_SECTION_H_
 

@@ -3,7 +3,7 @@
 // run, errors, native kernels, runs on the caller's and on the session's own
 // thread, outputs in the caller's memory, results, a profile.
 //
-//   FailAllocations(plan, [] { return NewWholeApiScenario(); });
+//   FailAllocations(faults, [] { return NewWholeApiScenario(); });
 //
 // It uses vm/api/testdata/digits_native.vmfb, so that it needs no compiler and
 // builds with sanitizers contain the runtime alone.

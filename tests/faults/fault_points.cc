@@ -33,7 +33,7 @@ constexpr int kOtherTermination = 79;
 
 // Returns the number of allocations that the scenario makes when none fails.
 int64_t CountPoints(
-    const FaultPlan& plan,
+    const FaultOptions& faults,
     const std::function<std::unique_ptr<Scenario>()>& new_scenario) {
   void* const shared = ::mmap(nullptr, sizeof(int64_t), PROT_READ | PROT_WRITE,
                               MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -42,8 +42,8 @@ int64_t CountPoints(
   const SupervisedReport report = RunSupervised({0, 1}, {}, [&]() -> Case {
     return [&](int64_t) {
       const std::unique_ptr<Scenario> scenario = new_scenario();
-      StartAllocationFaults({.least_bytes = plan.least_bytes,
-                             .spared_library = plan.spared_library});
+      StartAllocationFaults({.least_bytes = faults.least_bytes,
+                             .spared_library = faults.spared_library});
       const Status status = scenario->Run();
       *count = StopAllocationFaults().seen;
       if (status.ok()) return ChildOutcome::kRan;
@@ -60,12 +60,12 @@ int64_t CountPoints(
 
 // Runs the scenario with one failure. `noexcept` hides the handlers of the test
 // framework: an exception ends the process, as in a program without exceptions.
-ChildOutcome TryPoint(const FaultPlan& plan, int64_t number,
+ChildOutcome TryPoint(const FaultOptions& faults, int64_t number,
                       Scenario& scenario) noexcept {
   StartAllocationFaults({.fail = number,
-                         .stays = plan.stays,
-                         .least_bytes = plan.least_bytes,
-                         .spared_library = plan.spared_library});
+                         .stays = faults.stays,
+                         .least_bytes = faults.least_bytes,
+                         .spared_library = faults.spared_library});
   const Status status = scenario.Run();
   const AllocationCounts counts = StopAllocationFaults();
   // No allocation has failed: threads may make a few allocations less than in
@@ -108,17 +108,17 @@ std::string FaultCounts::Text() const {
 }
 
 FaultCounts FailAllocations(
-    const FaultPlan& plan,
+    const FaultOptions& faults,
     const std::function<std::unique_ptr<Scenario>()>& new_scenario) {
-  const int64_t points = CountPoints(plan, new_scenario);
+  const int64_t points = CountPoints(faults, new_scenario);
   SupervisedOptions options;
   options.most_findings = points + 1;
   const SupervisedReport report =
-      RunSupervised({1, points + 1, plan.every}, options, [&]() -> Case {
+      RunSupervised({1, points + 1, faults.every}, options, [&]() -> Case {
         std::set_terminate(EndWorker);
         return [&](int64_t number) {
           std::unique_ptr<Scenario> scenario = new_scenario();
-          const ChildOutcome outcome = TryPoint(plan, number, *scenario);
+          const ChildOutcome outcome = TryPoint(faults, number, *scenario);
           scenario = nullptr;
           return LeavesNothing() ? outcome : ChildOutcome::kInternal;
         };

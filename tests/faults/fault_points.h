@@ -58,7 +58,7 @@ struct FaultCounts {
   std::string Text() const;
 };
 
-struct FaultPlan {
+struct FaultOptions {
   // These fields are passed on to the fields of AllocationFaults with the same
   // names.
   bool stays = false;
@@ -70,7 +70,7 @@ struct FaultPlan {
 // Runs the scenario once for each point. Calls new_scenario before each point,
 // without faults. The process must have one thread.
 FaultCounts FailAllocations(
-    const FaultPlan& plan,
+    const FaultOptions& faults,
     const std::function<std::unique_ptr<Scenario>()>& new_scenario);
 
 }  // namespace ember::tests

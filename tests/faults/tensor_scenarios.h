@@ -1,7 +1,7 @@
 // Scenarios of the runtime whose large allocations are tensors: loading a
 // module, a first run, another run with other shapes, kernels, the C API.
 //
-//   FailAllocations(plan, [] { return NewFirstRunScenario(); });
+//   FailAllocations(faults, [] { return NewFirstRunScenario(); });
 //
 // The module multiplies an open number of rows by a constant matrix into an
 // arena, uses a temporary, selects the positive elements (a result whose extent

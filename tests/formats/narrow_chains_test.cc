@@ -90,12 +90,12 @@ TEST(NarrowChains, AreTheSameWithoutEachPass) {
   for (const DType type : {DType::kF16, DType::kBF16}) {
     const std::vector<vm::Tensor> expected = ResultsOf(type, {});
     ASSERT_EQ(expected.size(), 3u);
-    for (const compiler::Stage& stage : compiler::Pipeline()) {
-      if (stage.name == "emit" || stage.name == "widen-chains") continue;
+    for (const compiler::PipelineStep& step : compiler::Pipeline()) {
+      if (step.name == "emit" || step.name == "widen-chains") continue;
       SCOPED_TRACE(std::string(DTypeName(type)) + " without " +
-                   std::string(stage.name));
+                   std::string(step.name));
       const std::vector<vm::Tensor> results =
-          ResultsOf(type, {std::string(stage.name)});
+          ResultsOf(type, {std::string(step.name)});
       ASSERT_EQ(results.size(), expected.size());
       for (size_t i = 0; i < results.size(); ++i) {
         ASSERT_EQ(results[i].byte_size, expected[i].byte_size);

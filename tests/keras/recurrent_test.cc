@@ -137,12 +137,12 @@ TEST(Recurrent, Backwards) {
     SCOPED_TRACE(layer.name);
     // A layer with go_backwards returns its outputs in the order in which it
     // computes them, from the last step to the first.
-    const Vector turned(kInput.rbegin(), kInput.rend());
+    const Vector reversed(kInput.rbegin(), kInput.rend());
     ExpectNumbers(
         Make(layer, R"(, "return_sequences": true, "go_backwards": true)",
              kInput)
             .Run(),
-        {F32({1, 5, 1}, Reference(layer, turned).outputs)});
+        {F32({1, 5, 1}, Reference(layer, reversed).outputs)});
   }
 }
 
@@ -197,9 +197,9 @@ TEST(Recurrent, Stateful) {
 
 TEST(Recurrent, Bidirectional) {
   const Layer layer = Layers()[1];
-  const Vector turned(kInput.rbegin(), kInput.rend());
+  const Vector reversed(kInput.rbegin(), kInput.rend());
   const Vector ahead = Reference(layer, kInput).outputs;
-  const Vector back = Reference(layer, turned).outputs;
+  const Vector back = Reference(layer, reversed).outputs;
   for (const std::string mode : {"concat", "sum", "mul", "ave"}) {
     OneLayer one("Bidirectional",
                  R"({"merge_mode": ")" + mode +

@@ -9,7 +9,7 @@
 #include "base/status.h"
 #include "compiler/graph/graph.h"
 #include "tests/import_cases/import_case.h"
-#include "tests/import_cases/runner.h"
+#include "tests/import_cases/run_import_cases.h"
 #include "tests/mxnet/one_operator.h"
 
 namespace ember::tests {

@@ -23,17 +23,17 @@ struct Form {
   int64_t lanes;
 };
 constexpr size_t kForms = 3;
-std::array<Form, kForms> FormsOf(const NestRunner& runner) {
-  return {{{"s", 1}, {"v", runner.lanes[0]}, {"o", runner.lanes[1]}}};
+std::array<Form, kForms> FormsOf(const NestBackEnd& back_end) {
+  return {{{"s", 1}, {"v", back_end.lanes[0]}, {"o", back_end.lanes[1]}}};
 }
 
 // Returns the number of pairs of bit patterns, rounded up to a multiple of each
 // vector size.
-int64_t CountOf(const ArithmeticCase& test, const NestRunner& runner) {
+int64_t CountOf(const ArithmeticCase& test, const NestBackEnd& back_end) {
   const size_t pairs =
       loops::BitPatterns(test.a).size() * loops::BitPatterns(test.b).size();
   return RoundUp(static_cast<int64_t>(pairs),
-                 runner.lanes[0] * runner.lanes[1]);
+                 back_end.lanes[0] * back_end.lanes[1]);
 }
 
 // Returns the case's expression with its buffers renamed by the case's number:
@@ -51,11 +51,11 @@ std::string ExpressionOf(const ArithmeticCase& test, size_t number,
 }
 
 std::string TextOf(std::span<const ArithmeticCase> cases,
-                   const NestRunner& runner) {
+                   const NestBackEnd& back_end) {
   std::string operands, results, phases;
   for (size_t i = 0; i < cases.size(); ++i) {
     const ArithmeticCase& test = cases[i];
-    const int64_t count = CountOf(test, runner);
+    const int64_t count = CountOf(test, back_end);
     const auto buffer = [&](const char* name, const char* scope, DType type) {
       return Concat({operands.empty() ? "" : ", ", "%", name, i, ": ", scope,
                      " ", DTypeName(type), "[", count, "]"});
@@ -63,7 +63,7 @@ std::string TextOf(std::span<const ArithmeticCase> cases,
     operands += buffer("a", "input", test.a);
     operands += buffer("b", "input", test.b);
     operands += buffer("c", "input", test.c);
-    for (const Form& form : FormsOf(runner)) {
+    for (const Form& form : FormsOf(back_end)) {
       results += buffer(form.buffer, "output", test.result);
       const std::string index =
           form.lanes == 1 ? "i" : Concat({"i * ", form.lanes, " + l"});
@@ -80,16 +80,16 @@ std::string TextOf(std::span<const ArithmeticCase> cases,
   return Concat({"loops @test(", operands, results, ") {\n", phases, "}"});
 }
 
-bool MayBeZero(const NestRunner& runner, DType type, uint64_t bits) {
-  return IsSubnormal(type, bits) && !runner.keeps_subnormals(type);
+bool MayBeZero(const NestBackEnd& back_end, DType type, uint64_t bits) {
+  return IsSubnormal(type, bits) && !back_end.keeps_subnormals(type);
 }
 
-// True if the runner may turn the pattern, a signalling NaN of f16, into a
+// True if the back end may turn the pattern, a signalling NaN of f16, into a
 // quiet NaN when it loads the pattern.
-bool IsQuietened(const NestRunner& runner, const ArithmeticCase& test,
+bool IsQuietened(const NestBackEnd& back_end, const ArithmeticCase& test,
                  uint64_t a) {
   constexpr uint64_t kMagnitude = 0x7fff, kInfinity = 0x7c00;
-  return runner.quietens_f16 && test.a == DType::kF16 &&
+  return back_end.quietens_f16 && test.a == DType::kF16 &&
          (a & kMagnitude) > kInfinity;
 }
 constexpr uint64_t kQuiet = 0x200;
@@ -97,10 +97,10 @@ constexpr uint64_t kQuiet = 0x200;
 }  // namespace
 
 ArithmeticNest MakeArithmeticNest(std::span<const ArithmeticCase> cases,
-                                  const NestRunner& runner) {
+                                  const NestBackEnd& back_end) {
   ArithmeticNest made;
   made.cases.assign(cases.begin(), cases.end());
-  made.nest = jit::gpu::ParseOrDie(TextOf(cases, runner));
+  made.nest = jit::gpu::ParseOrDie(TextOf(cases, back_end));
   for (const loops::Buffer& buffer : made.nest.buffers) {
     made.buffers.emplace_back(
         static_cast<size_t>(*made.nest.pool.IntegerConstant(buffer.extents[0]) *
@@ -112,7 +112,7 @@ ArithmeticNest MakeArithmeticNest(std::span<const ArithmeticCase> cases,
     std::vector<uint64_t> patterns[kOperands];
     for (size_t i = 0; i < kOperands; ++i)
       patterns[i] = loops::BitPatterns(types[i]);
-    const int64_t count = CountOf(test, runner);
+    const int64_t count = CountOf(test, back_end);
     std::vector<uint8_t>* const operands = &made.buffers[number * kOperands];
     std::vector<uint8_t>& expected = made.expected.emplace_back(
         static_cast<size_t>(count * DTypeByteSize(test.result)));
@@ -122,7 +122,7 @@ ArithmeticNest MakeArithmeticNest(std::span<const ArithmeticCase> cases,
       uint64_t bits[kOperands];
       for (size_t j = 0; j < kOperands; ++j) {
         bits[j] = patterns[j][which[j] % patterns[j].size()];
-        if (MayBeZero(runner, types[j], bits[j])) bits[j] = 0;
+        if (MayBeZero(back_end, types[j], bits[j])) bits[j] = 0;
         tensor::StoreElement(operands[j].data(), i, types[j], bits[j]);
       }
       tensor::StoreElement(expected.data(), i, test.result,
@@ -132,7 +132,8 @@ ArithmeticNest MakeArithmeticNest(std::span<const ArithmeticCase> cases,
   return made;
 }
 
-std::string WrongResult(const ArithmeticNest& test, const NestRunner& runner) {
+std::string WrongResult(const ArithmeticNest& test,
+                        const NestBackEnd& back_end) {
   for (size_t number = 0; number < test.cases.size(); ++number) {
     const ArithmeticCase& one = test.cases[number];
     const std::vector<uint8_t>& operand = test.buffers[number * kOperands];
@@ -140,25 +141,25 @@ std::string WrongResult(const ArithmeticNest& test, const NestRunner& runner) {
       const std::vector<uint8_t>& found =
           test.buffers[test.cases.size() * kOperands + number * kForms + form];
       std::vector<uint8_t> expected = test.expected[number];
-      const int64_t count = CountOf(one, runner);
+      const int64_t count = CountOf(one, back_end);
       for (int64_t i = 0; i < count; ++i) {
         const uint64_t is = tensor::LoadElement(found.data(), i, one.result);
         const uint64_t wanted =
             tensor::LoadElement(expected.data(), i, one.result);
         const uint64_t a = tensor::LoadElement(operand.data(), i, one.a);
         const bool is_as_good =
-            (MayBeZero(runner, one.result, wanted) &&
+            (MayBeZero(back_end, one.result, wanted) &&
              tensor::BitsToDouble(is, one.result) == 0) ||
-            (IsQuietened(runner, one, a) && is == (wanted | kQuiet));
+            (IsQuietened(back_end, one, a) && is == (wanted | kQuiet));
         if (is_as_good)
           tensor::StoreElement(expected.data(), i, one.result, is);
       }
       const std::string difference = cases::FirstDifference(
-          one.result, expected, found, {.zeros_are_equal = runner.is_device});
+          one.result, expected, found, {.zeros_are_equal = back_end.is_device});
       if (difference.empty()) continue;
       return Concat({one.expression, " of ", DTypeName(one.a), ", ",
                      DTypeName(one.b), ", ", DTypeName(one.c), " in ",
-                     FormsOf(runner)[form].lanes, " lanes: ", difference});
+                     FormsOf(back_end)[form].lanes, " lanes: ", difference});
     }
   }
   return "";

@@ -1,10 +1,10 @@
 // Puts arithmetic rows (jit/loops/testing/arithmetic_cases.h) into one nest.
 // Each case is three phases over all pairs of patterns: one value at a time,
-// and in vectors of each number of lanes that the runner names.
+// and in vectors of each number of lanes that the back end names.
 //
-//   ArithmeticNest test = MakeArithmeticNest(cases, runner);
-//   Status status = runner.run(test.nest, {}, test.buffers);
-//   std::string wrong = WrongResult(test, runner);
+//   ArithmeticNest test = MakeArithmeticNest(cases, back_end);
+//   Status status = back_end.run(test.nest, {}, test.buffers);
+//   std::string wrong = WrongResult(test, back_end);
 #ifndef EMBER_TESTS_NESTS_ARITHMETIC_NEST_H_
 #define EMBER_TESTS_NESTS_ARITHMETIC_NEST_H_
 
@@ -14,7 +14,7 @@
 
 #include "jit/loops/loop_nest.h"
 #include "jit/loops/testing/arithmetic_cases.h"
-#include "tests/nests/nest_runner.h"
+#include "tests/nests/nest_back_end.h"
 
 namespace ember::nests {
 
@@ -28,15 +28,16 @@ struct ArithmeticNest {
   Contents expected;  // expected results of each case
 };
 
-// Makes the nest of the cases. Operands are never subnormal if the runner may
+// Makes the nest of the cases. Operands are never subnormal if the back end may
 // treat subnormal numbers as zero.
 ArithmeticNest MakeArithmeticNest(std::span<const loops::ArithmeticCase> cases,
-                                  const NestRunner& runner);
+                                  const NestBackEnd& back_end);
 
 // Compares the results in `buffers` and returns "", or describes the first that
-// differs. Zero may replace a subnormal number if the runner may treat it as
+// differs. Zero may replace a subnormal number if the back end may treat it as
 // zero.
-std::string WrongResult(const ArithmeticNest& test, const NestRunner& runner);
+std::string WrongResult(const ArithmeticNest& test,
+                        const NestBackEnd& back_end);
 
 }  // namespace ember::nests
 

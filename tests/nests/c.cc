@@ -41,7 +41,7 @@ std::string CMissing() {
   return jit::c::MissingCompiler();
 }
 
-std::string CPlace() { return "this machine"; }
+std::string CMachine() { return "this machine"; }
 
 Status ScheduleForC(schedule::Schedule& schedule) {
   return jit::kCBackend.schedule(jit::c::kTargetName, {.is_exact = true},

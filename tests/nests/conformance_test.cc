@@ -1,6 +1,6 @@
 // Tests that every back end computes the same as the evaluator of loop nests,
 // bit for bit: each arithmetic row on each type, products of matrices in every
-// layout, random nests. There is a test for each row of nest_runners.cc.
+// layout, random nests. There is a test for each row of nest_back_ends.cc.
 //
 //   bazel-bin/tests/nests/conformance_test --gtest_filter='*/spirv'
 //
@@ -28,7 +28,7 @@
 #include "tensor/testing/random_values.h"
 #include "tests/cases/elements.h"
 #include "tests/nests/arithmetic_nest.h"
-#include "tests/nests/nest_runner.h"
+#include "tests/nests/nest_back_end.h"
 
 namespace ember::nests {
 namespace {
@@ -37,31 +37,32 @@ using loops::ArithmeticCase;
 using loops::MatrixType;
 using tensor::InstructionGroup;
 
-class Nests : public ::testing::TestWithParam<const NestRunner*> {
+class Nests : public ::testing::TestWithParam<const NestBackEnd*> {
  protected:
-  const NestRunner& runner() const { return *GetParam(); }
+  const NestBackEnd& back_end() const { return *GetParam(); }
 
   void SetUp() override {
-    const std::string missing = runner().missing();
+    const std::string missing = back_end().missing();
     if (!missing.empty()) GTEST_SKIP() << missing;
   }
 
   void TearDown() override {
     if (counts_.run == 0) return;
-    counts_.Print(Concat({runner().name, " on ", runner().place()}), what_);
+    counts_.Print(Concat({back_end().name, " on ", back_end().machine()}),
+                  what_);
   }
 
   // Sets the text that says what the printed counts are about.
   void Name(std::string what) { what_ = std::move(what); }
 
-  // Runs a nest and expects the evaluator's results. The runner may not
+  // Runs a nest and expects the evaluator's results. The back end may not
   // decline.
   void Run(const loops::LoopNest& nest, const std::vector<int64_t>& parameters,
            const Contents& before) {
     Contents expected = before, actual = before;
     const Status wanted =
         loops::Evaluate(nest, parameters, tensor::Pointers(expected));
-    const Status found = runner().run(nest, parameters, actual);
+    const Status found = back_end().run(nest, parameters, actual);
     ++counts_.run;
     const std::string wrong = Difference(nest, wanted, expected, found, actual);
     counts_.wrong += !wrong.empty();
@@ -71,22 +72,22 @@ class Nests : public ::testing::TestWithParam<const NestRunner*> {
 
   void RunCases(const std::vector<ArithmeticCase>& cases) {
     ASSERT_FALSE(cases.empty());
-    const size_t step = runner().cases_at_once;
+    const size_t step = back_end().cases_at_once;
     for (size_t begin = 0; begin < cases.size(); begin += step) {
       ArithmeticNest test = MakeArithmeticNest(
           std::span(cases).subspan(begin, std::min(step, cases.size() - begin)),
-          runner());
-      const Status status = runner().run(test.nest, {}, test.buffers);
+          back_end());
+      const Status status = back_end().run(test.nest, {}, test.buffers);
       ++counts_.run;
       ASSERT_TRUE(status.ok()) << status.ToString() << "\n"
                                << loops::ToText(test.nest);
-      ASSERT_EQ(WrongResult(test, runner()), "");
+      ASSERT_EQ(WrongResult(test, back_end()), "");
     }
   }
 
-  // Runs the nest for each product of matrices that the runner supports. If it
-  // supports any at all, at least one product must run for each combination of
-  // types that tensor cores have.
+  // Runs the nest for each product of matrices that the back end supports. If
+  // it supports any at all, at least one product must run for each combination
+  // of types that tensor cores have.
   void RunProducts(loops::MatrixNest form);
 
   int failed_checks() const { return failed_checks_; }
@@ -97,7 +98,7 @@ class Nests : public ::testing::TestWithParam<const NestRunner*> {
                          const Contents& actual) const {
     const bool is_same_error =
         wanted.code() == found.code() &&
-        (runner().is_device || wanted.message() == found.message());
+        (back_end().is_device || wanted.message() == found.message());
     if (!is_same_error) {
       return Concat(
           {"expected ", wanted.ToString(), ", found ", found.ToString()});
@@ -107,8 +108,8 @@ class Nests : public ::testing::TestWithParam<const NestRunner*> {
       const DType type = nest.buffers[i].type;
       const std::string difference = cases::FirstDifference(
           type, expected[i], actual[i],
-          {.zeros_are_equal = runner().is_device,
-           .subnormals_may_be_zero = !runner().keeps_subnormals(type)});
+          {.zeros_are_equal = back_end().is_device,
+           .subnormals_may_be_zero = !back_end().keeps_subnormals(type)});
       if (!difference.empty())
         return Concat({"%", nest.buffers[i].name, ": ", difference});
     }
@@ -147,7 +148,7 @@ bool HasTypesOf(const std::vector<MatrixType>& all, const MatrixType& type) {
 void Nests::RunProducts(loops::MatrixNest form) {
   Name("products of matrices");
   std::vector<MatrixType> types;
-  if (const auto own = runner().matrices()) {
+  if (const auto own = back_end().matrices()) {
     types = *own;
   } else {
     for (const jit::MatrixInstruction& row : jit::MatrixInstructions()) {
@@ -155,10 +156,10 @@ void Nests::RunProducts(loops::MatrixNest form) {
     }
   }
   if (types.empty()) {
-    // ./dev ci sets EMBER_TEST_MATRICES if the runner must support products of
-    // matrices.
+    // ./dev ci sets EMBER_TEST_MATRICES if the back end must support products
+    // of matrices.
     ASSERT_EQ(std::getenv("EMBER_TEST_MATRICES"), nullptr);
-    GTEST_SKIP() << runner().place() << " multiplies no matrices";
+    GTEST_SKIP() << back_end().machine() << " multiplies no matrices";
   }
   for (const MatrixType& type : types) {
     if (form == loops::MatrixNest::kSumsThatWrap && type.sum != DType::kI32)
@@ -192,30 +193,30 @@ TEST_P(Nests, MatricesWhoseSumsWrap) {
 // --- random nests
 
 TEST_P(Nests, RandomNests) {
-  const SeedRange seeds = TestSeeds(runner().random_nests, 0);
+  const SeedRange seeds = TestSeeds(back_end().random_nests, 0);
   Name(Concat({"random nests, seeds ", seeds.begin, "..", seeds.end - 1}));
   for (uint64_t seed = seeds.begin; seed < seeds.end; ++seed) {
     const std::string replay =
         Concat({"replay: EMBER_SEED=", seed,
                 (" bazel-bin/tests/nests/conformance_test "
                  "--gtest_filter='*RandomNests/"),
-                runner().name, "'\n"});
+                back_end().name, "'\n"});
     SayIfKilled(replay);
     SCOPED_TRACE(replay);
     const loops::RandomNest random = loops::MakeRandomNest(
         seed, {.float_remainders = false,
-               .bits_as_floats = runner().keeps_subnormals(DType::kF32),
+               .bits_as_floats = back_end().keeps_subnormals(DType::kF32),
                .simplify = seed % 2 == 0,
-               .matrices = runner().matrices()});
+               .matrices = back_end().matrices()});
     Run(random.nest, random.parameters, random.MakeBuffers());
     if (::testing::Test::HasFailure()) return;
   }
   std::printf("%d with a failed check\n", failed_checks());
 }
 
-std::vector<const NestRunner*> Rows() {
-  std::vector<const NestRunner*> rows;
-  for (const NestRunner& runner : NestRunners()) rows.push_back(&runner);
+std::vector<const NestBackEnd*> Rows() {
+  std::vector<const NestBackEnd*> rows;
+  for (const NestBackEnd& back_end : NestBackEnds()) rows.push_back(&back_end);
   return rows;
 }
 

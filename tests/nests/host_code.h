@@ -1,5 +1,5 @@
 // Runs functions of this process that nests were compiled to, in memory whose
-// bounds are guarded. The runners of machine code share it.
+// bounds are guarded. The back ends of machine code share it.
 //
 //   const HostCode codes[] = {{.how = "fast code", .code = fast.get()}};
 //   return RunHostCode(nest, codes, parameters, buffers);
@@ -15,7 +15,7 @@
 #include "base/status.h"
 #include "jit/backend/object_compiler.h"
 #include "jit/loops/loop_nest.h"
-#include "tests/nests/nest_runner.h"
+#include "tests/nests/nest_back_end.h"
 
 namespace ember::nests {
 
@@ -26,7 +26,7 @@ struct HostCode {
   std::string_view text;  // The code itself as text, for messages.
 };
 
-// Runs each of the codes as NestRunner::run does, at the beginning and at the
+// Runs each of the codes as NestBackEnd::run does, at the beginning and at the
 // end of guarded memory. All must give the same results; kInternal names one
 // that does not.
 Status RunHostCode(const loops::LoopNest& nest, std::span<const HostCode> codes,

@@ -36,7 +36,7 @@ StatusOr<const jit::CompiledNest*> Compile(const loops::LoopNest& nest,
 
 std::string LlvmMissing() { return jit::llvm_ir::TestMissingHere(); }
 
-std::string LlvmPlace() { return jit::llvm_ir::TestPlace(); }
+std::string LlvmMachine() { return jit::llvm_ir::TestMachineName(); }
 
 bool LlvmKeepsSubnormals(DType type) {
   return type == DType::kF64 || jit::llvm_ir::KeepsSubnormals();

@@ -58,7 +58,7 @@ StatusOr<const jit::gpu::DeviceCode*> Compile(const loops::LoopNest& nest) {
 
 }  // namespace
 
-std::string PtxPlace() { return std::string(ptx::TestDevice()->target()); }
+std::string PtxMachine() { return std::string(ptx::TestDevice()->target()); }
 
 std::optional<std::vector<loops::MatrixType>> PtxMatrices() {
   std::vector<loops::MatrixType> types = jit::MatrixTypesOf(TargetOfNests());

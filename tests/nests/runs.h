@@ -1,5 +1,5 @@
-// Declares the functions that the rows of nest_runners.cc name. The functions
-// of each back end are in a file of their own; see nest_runner.h.
+// Declares the functions that the rows of nest_back_ends.cc name. The functions
+// of each back end are in a file of their own; see nest_back_end.h.
 #ifndef EMBER_TESTS_NESTS_RUNS_H_
 #define EMBER_TESTS_NESTS_RUNS_H_
 
@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "tests/nests/nest_runner.h"
+#include "tests/nests/nest_back_end.h"
 
 namespace ember::nests {
 
@@ -16,7 +16,7 @@ namespace ember::nests {
 // EMBER_TEST_PROCESSOR names (jit/llvm/testing/run_nest.h), compiled with each
 // effort, in memory with guarded bounds.
 std::string LlvmMissing();
-std::string LlvmPlace();
+std::string LlvmMachine();
 bool LlvmKeepsSubnormals(DType type);
 Status ScheduleForLlvm(schedule::Schedule& schedule);
 Status RunLlvm(const loops::LoopNest& nest,
@@ -25,7 +25,7 @@ Status RunLlvm(const loops::LoopNest& nest,
 // The back end of c.cc: C, compiled by this machine's compiler or by
 // EMBER_TEST_CC (jit/c/testing/compile_here.h), in memory with guarded bounds.
 std::string CMissing();
-std::string CPlace();
+std::string CMachine();
 Status ScheduleForC(schedule::Schedule& schedule);
 Status RunC(const loops::LoopNest& nest, const std::vector<int64_t>& parameters,
             Contents& buffers);
@@ -34,7 +34,7 @@ Status RunC(const loops::LoopNest& nest, const std::vector<int64_t>& parameters,
 // three is compiled with other instructions for dot loops, and one in three for
 // another memory model, as a hash of the nest's text decides.
 std::string SpirvMissing();
-std::string SpirvPlace();
+std::string SpirvMachine();
 bool SpirvKeepsSubnormals(DType type);
 std::optional<std::vector<loops::MatrixType>> SpirvMatrices();
 Status ScheduleForSpirv(schedule::Schedule& schedule);
@@ -46,7 +46,7 @@ StatusOr<std::string> SpirvFigures(const loops::LoopNest& nest,
 // The back end of ptx.cc: kernels for CUDA on the emulated grid, or on the
 // device that EMBER_CUDA_TEST_DEVICE names (jit/ptx/testing/device.h). NVIDIA's
 // assembler, if it is installed, must accept the PTX of some nests.
-std::string PtxPlace();
+std::string PtxMachine();
 std::optional<std::vector<loops::MatrixType>> PtxMatrices();
 Status ScheduleForPtx(schedule::Schedule& schedule);
 Status RunPtx(const loops::LoopNest& nest,

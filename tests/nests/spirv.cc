@@ -37,7 +37,7 @@ std::string SpirvMissing() {
   return spirv::TestDevice() == nullptr ? spirv::kNoDevice : "";
 }
 
-std::string SpirvPlace() { return "the first Vulkan device"; }
+std::string SpirvMachine() { return "the first Vulkan device"; }
 
 bool SpirvKeepsSubnormals(DType) { return spirv::KeepsSubnormals(); }
 

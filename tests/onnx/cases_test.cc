@@ -13,7 +13,7 @@
 #include "frontends/onnx/testing/model_builder.h"
 #include "tests/formats/numbers.h"
 #include "tests/import_cases/import_case.h"
-#include "tests/import_cases/runner.h"
+#include "tests/import_cases/run_import_cases.h"
 
 namespace ember::tests {
 namespace {

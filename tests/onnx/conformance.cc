@@ -93,9 +93,9 @@ void PrintSummary(const Report& report) {
   for (const auto& [test_case, result] : report.results) {
     if (result.passed()) continue;
     const std::string reason = ReasonOf(result);
-    reasons[std::string(StageName(result.stage)) + ": " + reason].push_back(
+    reasons[std::string(StepName(result.step)) + ": " + reason].push_back(
         test_case.name);
-    if (result.stage != Stage::kUnsupported) continue;
+    if (result.step != CaseStep::kUnsupported) continue;
     for (size_t start = 0; start < reason.size();) {
       const size_t end = std::min(reason.find(", ", start), reason.size());
       ++operators[reason.substr(start, end - start)];
@@ -190,7 +190,7 @@ Status WriteJson(const Report& report, const std::string& path) {
     const auto& [test_case, result] = report.results[i];
     text += "  {\"case\": " + tools::JsonString(test_case.name) +
             ", \"result\": " + (result.passed() ? "\"passed\"" : "\"failed\"") +
-            ", \"stage\": " + tools::JsonString(StageName(result.stage)) +
+            ", \"stage\": " + tools::JsonString(StepName(result.step)) +
             ", \"as_the_file_is\": " +
             (result.passed_as_the_file_is() ? "true" : "false") +
             ", \"pinned\": " + (result.pinned ? "true" : "false") +
@@ -214,7 +214,7 @@ Expectation Found(const Report& report) {
   found.cases = report.Count();
   for (const auto& [test_case, result] : report.results) {
     if (!result.passed()) {
-      found.failures[test_case.name] = StageName(result.stage);
+      found.failures[test_case.name] = StepName(result.step);
     } else if (result.kernel_calls < result.calls) {
       found.interpreted.insert(test_case.name);
     }
@@ -306,7 +306,7 @@ Status Run(Options& options, bool& all_passed) {
                              static_cast<unsigned>(options.timeout));
     if (!result.passed() && !options.quiet) {
       std::printf("FAILED %s [%s] %s\n", test_case.name.c_str(),
-                  std::string(StageName(result.stage)).c_str(),
+                  std::string(StepName(result.step)).c_str(),
                   result.message.c_str());
     }
     report.results.emplace_back(test_case, std::move(result));

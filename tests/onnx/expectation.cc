@@ -21,19 +21,19 @@ StatusOr<Expectation> ParseExpectation(std::string_view text) {
   for (int number = 1; std::getline(lines, line); ++number) {
     if (line.empty() || line[0] == '#') continue;
     std::istringstream words(line);
-    std::string keyword, value, stage, rest;
-    words >> keyword >> value >> stage >> rest;
+    std::string keyword, value, step, rest;
+    words >> keyword >> value >> step >> rest;
     if (keyword == "cases") {
       const char* end = value.data() + value.size();
       const auto read = std::from_chars(value.data(), end, result.cases);
-      if (value.empty() || read.ptr != end || !stage.empty())
+      if (value.empty() || read.ptr != end || !step.empty())
         return LineError(number, "'cases N'", line);
     } else if (keyword == "fails") {
-      if (stage.empty() || !rest.empty())
+      if (step.empty() || !rest.empty())
         return LineError(number, "'fails CASE STAGE'", line);
-      result.failures[value] = stage;
+      result.failures[value] = step;
     } else if (keyword == "interprets") {
-      if (value.empty() || !stage.empty())
+      if (value.empty() || !step.empty())
         return LineError(number, "'interprets CASE'", line);
       result.interpreted.insert(value);
     } else {
@@ -47,8 +47,8 @@ std::string PrintExpectation(const Expectation& expectation,
                              std::string_view comment) {
   std::string text = "# " + std::string(comment) + "\n";
   text += "cases " + std::to_string(expectation.cases) + "\n";
-  for (const auto& [name, stage] : expectation.failures)
-    text += "fails " + name + " " + stage + "\n";
+  for (const auto& [name, step] : expectation.failures)
+    text += "fails " + name + " " + step + "\n";
   for (const std::string& name : expectation.interpreted)
     text += "interprets " + name + "\n";
   return text;
@@ -62,18 +62,18 @@ std::vector<std::string> Differences(const Expectation& expected,
     lines.push_back("cases: expected " + std::to_string(expected.cases) +
                     ", found " + std::to_string(found.cases));
   }
-  for (const auto& [name, stage] : found.failures) {
+  for (const auto& [name, step] : found.failures) {
     const auto known = expected.failures.find(name);
     if (known == expected.failures.end()) {
-      lines.push_back(name + ": expected to pass, fails (" + stage + ")");
-    } else if (known->second != stage) {
+      lines.push_back(name + ": expected to pass, fails (" + step + ")");
+    } else if (known->second != step) {
       lines.push_back(name + ": expected to fail (" + known->second +
-                      "), fails (" + stage + ")");
+                      "), fails (" + step + ")");
     }
   }
-  for (const auto& [name, stage] : expected.failures) {
+  for (const auto& [name, step] : expected.failures) {
     if (found.failures.count(name) == 0)
-      lines.push_back(name + ": expected to fail (" + stage + "), passes");
+      lines.push_back(name + ": expected to fail (" + step + "), passes");
   }
   if (!with_kernels) return lines;
   for (const std::string& name : found.interpreted) {

@@ -8,7 +8,7 @@
 //   interprets node/test_top_k
 //
 // `cases` is the number of cases in the suite. `fails` names a case that does
-// not pass and the stage at which it stops. `interprets` names a case that
+// not pass and the step at which it stops. `interprets` names a case that
 // passes although the interpreter runs at least one of its dispatches when
 // kernels were asked for; it is only compared if kernels were asked for.
 #ifndef EMBER_TESTS_ONNX_EXPECTATION_H_
@@ -27,7 +27,7 @@ namespace ember::tests {
 
 struct Expectation {
   int64_t cases = 0;
-  // For each case that fails: the name of the stage at which it stops.
+  // For each case that fails: the name of the step at which it stops.
   std::map<std::string, std::string> failures;
   std::set<std::string> interpreted;
 };

@@ -29,16 +29,16 @@
 namespace ember::tests {
 namespace {
 
-constexpr std::string_view kStageNames[] = {"passed",   "unsupported", "import",
-                                            "compile",  "data",        "run",
-                                            "mismatch", "crash"};
+constexpr std::string_view kStepNames[] = {"passed",   "unsupported", "import",
+                                           "compile",  "data",        "run",
+                                           "mismatch", "crash"};
 
-CaseResult Failed(Stage stage, std::string message) {
-  return {.stage = stage, .message = std::move(message)};
+CaseResult Failed(CaseStep step, std::string message) {
+  return {.step = step, .message = std::move(message)};
 }
 
-CaseResult Failed(Stage stage, const Status& status) {
-  return Failed(stage, std::string(status.message()));
+CaseResult Failed(CaseStep step, const Status& status) {
+  return Failed(step, std::string(status.message()));
 }
 
 std::string NumberedFile(const std::string& prefix, size_t number) {
@@ -109,24 +109,25 @@ CaseResult RunDataSet(vm::Session& session, const TestCase& test_case,
                       const std::string& set,
                       const std::vector<std::string>& graph_inputs) {
   auto inputs = BindInputs(session.module(), set, graph_inputs);
-  if (!inputs.ok()) return Failed(Stage::kData, inputs.status());
+  if (!inputs.ok()) return Failed(CaseStep::kData, inputs.status());
   std::vector<vm::Tensor> results;
   if (Status status = session.Run(*inputs, &results); !status.ok()) {
-    return Failed(Stage::kRun, status);
+    return Failed(CaseStep::kRun, status);
   }
   const std::span<const vm::TensorSignature> signatures =
       session.module().results();
-  if (results.empty()) return Failed(Stage::kData, "the model has no outputs");
+  if (results.empty())
+    return Failed(CaseStep::kData, "the model has no outputs");
   size_t output = 0;
   for (size_t i = 0; i < results.size(); ++output) {
     const std::string path = NumberedFile(set + "/output_", output);
     const size_t count = tools::PartCount(signatures, i);
     if (!std::filesystem::exists(path))
-      return Failed(Stage::kData, "no expected output " +
-                                      std::to_string(output) + " in " + set);
+      return Failed(CaseStep::kData, "no expected output " +
+                                         std::to_string(output) + " in " + set);
     const auto expected =
         tools::ReadDataFile(path, signatures.subspan(i, count));
-    if (!expected.ok()) return Failed(Stage::kData, expected.status());
+    if (!expected.ok()) return Failed(CaseStep::kData, expected.status());
     for (size_t part = 0; part < count; ++part, ++i) {
       const vm::Tensor& want = (*expected)[part];
       const std::string difference =
@@ -134,9 +135,9 @@ CaseResult RunDataSet(vm::Session& session, const TestCase& test_case,
               ? tools::Compare(results[i], want, test_case.tolerance).message
               : TypeOnlyDifference(results[i], want);
       if (!difference.empty()) {
-        return Failed(Stage::kMismatch, "output " + std::to_string(output) +
-                                            " ('" + signatures[i].name + "') " +
-                                            difference);
+        return Failed(CaseStep::kMismatch, "output " + std::to_string(output) +
+                                               " ('" + signatures[i].name +
+                                               "') " + difference);
       }
     }
   }
@@ -195,30 +196,30 @@ CaseResult RunSet(const TestCase& test_case, const RunOptions& options,
     const bool operators =
         graph.status().message().find(" unsupported operator") !=
         std::string_view::npos;
-    return Failed(operators ? Stage::kUnsupported : Stage::kImport,
+    return Failed(operators ? CaseStep::kUnsupported : CaseStep::kImport,
                   graph.status());
   }
   auto definition = compiler::Compile(*std::move(graph), {});
-  if (!definition.ok()) return Failed(Stage::kCompile, definition.status());
+  if (!definition.ok()) return Failed(CaseStep::kCompile, definition.status());
   auto module = vm::Module::FromDefinition(*std::move(definition));
-  if (!module.ok()) return Failed(Stage::kCompile, module.status());
+  if (!module.ok()) return Failed(CaseStep::kCompile, module.status());
   auto device = tools::OpenDevice(options.device, options.threads);
-  if (!device.ok()) return Failed(Stage::kRun, device.status());
+  if (!device.ok()) return Failed(CaseStep::kRun, device.status());
   vm::SessionOptions session_options;
   session_options.device = *device;
   session_options.strings = vm::NewStringSupport;
   session_options.device_support = vm::NewDeviceSupport;
   const auto tier = tools::OpenTier(
       {.tier = options.tier, .checks = options.checks}, *device, *module);
-  if (!tier.ok()) return Failed(Stage::kRun, tier.status());
+  if (!tier.ok()) return Failed(CaseStep::kRun, tier.status());
   session_options.tiering = tier->tiering;
   auto session = vm::Session::Create(*module, session_options);
-  if (!session.ok()) return Failed(Stage::kRun, session.status());
+  if (!session.ok()) return Failed(CaseStep::kRun, session.status());
   auto graph_inputs = GraphInputs(test_case.model());
-  if (!graph_inputs.ok()) return Failed(Stage::kData, graph_inputs.status());
+  if (!graph_inputs.ok()) return Failed(CaseStep::kData, graph_inputs.status());
   CaseResult result = RunDataSet(**session, test_case, set, *graph_inputs);
   if (tier->oracle != nullptr && tier->oracle->totals().wrong > 0) {
-    return Failed(Stage::kMismatch,
+    return Failed(CaseStep::kMismatch,
                   InternalError("a kernel was wrong (see stderr)"));
   }
   const std::vector<vm::SiteProfile> sites = (*session)->Profile();
@@ -238,7 +239,7 @@ CaseResult RunSetPinnedIfNeeded(const TestCase& test_case,
   std::set<std::string> frozen;
   CaseResult open = RunSet(test_case, options, set, {}, frozen);
   open.frozen_inputs = static_cast<int>(frozen.size());
-  if (open.stage != Stage::kImport && open.stage != Stage::kCompile)
+  if (open.step != CaseStep::kImport && open.step != CaseStep::kCompile)
     return open;
   onnx::ImportOptions pins;
   if (Status status = PinShapes(test_case.model(), set, pins); !status.ok())
@@ -247,7 +248,7 @@ CaseResult RunSetPinnedIfNeeded(const TestCase& test_case,
   CaseResult pinned = RunSet(test_case, options, set, pins, frozen);
   pinned.frozen_inputs = static_cast<int>(frozen.size());
   pinned.pinned = true;
-  return pinned.stage == Stage::kImport || pinned.stage == Stage::kCompile
+  return pinned.step == CaseStep::kImport || pinned.step == CaseStep::kCompile
              ? open
              : pinned;
 }
@@ -270,15 +271,15 @@ Status PinShapes(const std::string& model, const std::string& set,
   return OkStatus();
 }
 
-std::string_view StageName(Stage stage) {
-  return kStageNames[static_cast<int>(stage)];
+std::string_view StepName(CaseStep step) {
+  return kStepNames[static_cast<int>(step)];
 }
 
 CaseResult RunCase(const TestCase& test_case, const RunOptions& options) {
   auto sets = FindDataSets(test_case);
-  if (!sets.ok()) return Failed(Stage::kData, sets.status());
+  if (!sets.ok()) return Failed(CaseStep::kData, sets.status());
   if (sets->empty())
-    return Failed(Stage::kData, "no test_data_set_* in the case");
+    return Failed(CaseStep::kData, "no test_data_set_* in the case");
   CaseResult result;
   for (size_t i = 0; i < sets->size() && result.passed(); ++i) {
     CaseResult set = RunSetPinnedIfNeeded(test_case, options, (*sets)[i]);
@@ -299,7 +300,7 @@ CaseResult RunCaseInChild(const TestCase& test_case, const RunOptions& options,
   StatusOr<std::string> answer = tools::RunInChild(
       [&]() -> StatusOr<std::string> {
         const CaseResult result = RunCase(test_case, options);
-        return std::string{digit(static_cast<int>(result.stage)),
+        return std::string{digit(static_cast<int>(result.step)),
                            digit(std::min(result.frozen_inputs, 9)),
                            digit(result.pinned ? 1 : 0)} +
                std::to_string(result.calls) + " " +
@@ -309,7 +310,7 @@ CaseResult RunCaseInChild(const TestCase& test_case, const RunOptions& options,
       timeout_seconds);
   CaseResult result;
   if (answer.ok()) {
-    result.stage = static_cast<Stage>((*answer)[0] - '0');
+    result.step = static_cast<CaseStep>((*answer)[0] - '0');
     result.frozen_inputs = (*answer)[1] - '0';
     result.pinned = (*answer)[2] != '0';
     std::istringstream rest(answer->substr(3));
@@ -317,18 +318,18 @@ CaseResult RunCaseInChild(const TestCase& test_case, const RunOptions& options,
     rest.get();
     std::getline(rest, result.message, '\0');
   } else {
-    result = Failed(Stage::kCrash, answer.status());
+    result = Failed(CaseStep::kCrash, answer.status());
   }
   result.values_unchecked = !test_case.check_values;
   return result;
 }
 
 std::string ReasonOf(const CaseResult& result) {
-  if (result.stage == Stage::kMismatch) return "results differ";
+  if (result.step == CaseStep::kMismatch) return "results differ";
   std::string message = result.message;
   // Replaces the message "model 'x': N unsupported operators: A (node …), B
   // (nodes …)" by "A, B".
-  if (result.stage == Stage::kUnsupported) {
+  if (result.step == CaseStep::kUnsupported) {
     const size_t list =
         message.find(": ", message.find(" unsupported operator"));
     std::string names;

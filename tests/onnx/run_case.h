@@ -19,8 +19,8 @@ struct RunOptions {
   tools::KernelCheckFlags checks;
 };
 
-// The stage at which a case stopped.
-enum class Stage : uint8_t {
+// The step at which a case stopped.
+enum class CaseStep : uint8_t {
   kPassed,
   kUnsupported,
   kImport,
@@ -31,10 +31,10 @@ enum class Stage : uint8_t {
   kCrash
 };
 
-std::string_view StageName(Stage stage);
+std::string_view StepName(CaseStep step);
 
 struct CaseResult {
-  Stage stage = Stage::kPassed;
+  CaseStep step = CaseStep::kPassed;
   std::string message;  // A text of one line; empty if the case passed.
   // Number of inputs (shapes, axes …) that were compiled as constants, because
   // their values had to be known. This field and `pinned` show how much help a
@@ -49,7 +49,7 @@ struct CaseResult {
   // True if only types and shapes are compared, as the results are random.
   bool values_unchecked = false;
 
-  bool passed() const { return stage == Stage::kPassed; }
+  bool passed() const { return step == CaseStep::kPassed; }
   bool passed_as_the_file_is() const {
     return passed() && frozen_inputs == 0 && !pinned;
   }

@@ -27,7 +27,7 @@
 namespace ember::tests {
 
 enum class MiscompileOutcome : uint8_t {
-  kNoPlace,  // the nest has no place for this kind of mistake
+  kNotApplicable,  // the nest has no statement for this kind of mistake
   // The verifier found no proof of bounds, or the compiler declined, so the
   // kernel would never have run.
   kRefused,
@@ -39,7 +39,7 @@ enum class MiscompileOutcome : uint8_t {
 };
 
 struct Trial {
-  MiscompileOutcome outcome = MiscompileOutcome::kNoPlace;
+  MiscompileOutcome outcome = MiscompileOutcome::kNotApplicable;
   // description of the change to the nest
   std::string what;
   std::string reason;  // reason why the kernel was withdrawn

@@ -51,7 +51,7 @@ void CountHazards(const Loop& loop, CodeProperties& counts) {
   std::vector<MemoryAccess> stores;
   // The loop's body is examined twice, as an iteration may load what the
   // previous one stored.
-  for (int turn = 0; turn < 2; ++turn) {
+  for (int round = 0; round < 2; ++round) {
     for (const Instruction& instruction : loop) {
       for (const MemoryAccess& access : instruction.accesses) {
         if (access.is_store) {
@@ -71,7 +71,7 @@ void CountHazards(const Loop& loop, CodeProperties& counts) {
         }
         // Only the second pass over the body is counted: all hazards of the
         // first pass occur in it again.
-        if (turn == 0) continue;
+        if (round == 0) continue;
         counts.blocked_loads += is_blocked;
         counts.aliased_loads += is_aliased;
       }

@@ -36,7 +36,7 @@ class Counter {
   StatusOr<InstructionCount> Count() {
     InstructionCount total;
     for (const loops::Phase& phase : nest_.phases)
-      total += CountTurns(phase.task, phase.body);
+      total += CountIterations(phase.task, phase.body);
     if (!status_.ok()) return status_;
     return total;
   }
@@ -126,7 +126,7 @@ class Counter {
 
   // Counts the instructions of all iterations of a loop that is neither
   // unrolled nor vectorised.
-  InstructionCount CountTurns(NodeId variable, const Block& body) {
+  InstructionCount CountIterations(NodeId variable, const Block& body) {
     std::vector<std::pair<NodeId, int64_t>> outer;
     std::swap(outer, unrolled_);
     const InstructionCount count = CountValues(variable, body);
@@ -199,7 +199,7 @@ class Counter {
     switch (loop.loop) {
       case LoopKind::kSerial:
       case LoopKind::kInvocation:
-        return CountTurns(loop.variable, loop.body);
+        return CountIterations(loop.variable, loop.body);
       case LoopKind::kUnrolled:
         return CountUnrolled(loop.variable, loop.body);
       case LoopKind::kVector:

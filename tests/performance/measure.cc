@@ -69,13 +69,13 @@ Status TimedModel::CountWork() {
 }
 
 StatusOr<Speed> TimedModel::Measure(double seconds) {
-  constexpr int kFewestTurns = 10;
+  constexpr int kFewestRounds = 10;
   constexpr double kPeakSeconds = 0.0003, kReadSeconds = 0.001;
   Speed speed;
   std::vector<vm::Tensor> results;
   const Clock::time_point start = Clock::now();
-  for (int turn = 0; turn < kFewestTurns || SecondsSince(start) < seconds;
-       ++turn) {
+  for (int round = 0; round < kFewestRounds || SecondsSince(start) < seconds;
+       ++round) {
     speed.gigaflops =
         std::max(speed.gigaflops, tools::MeasureFmaPeak(1, kPeakSeconds));
     speed.gigabytes_per_second =
@@ -93,7 +93,7 @@ StatusOr<Speed> TimedModel::Measure(double seconds) {
       if (speed.model_ms == 0 || milliseconds < speed.model_ms)
         speed.model_ms = milliseconds;
     }
-    ++speed.turns;
+    ++speed.rounds;
   }
   speed.reference_ms = 1e-6 * (operations_ / speed.gigaflops +
                                bytes_ / speed.gigabytes_per_second);

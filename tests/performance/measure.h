@@ -58,7 +58,7 @@ struct Speed {
   // Rate of the reference's multiply-adds, in 10^9 operations per second.
   double gigaflops = 0;
   double gigabytes_per_second = 0;  // rate of reads
-  int turns = 0;
+  int rounds = 0;
 };
 
 // A model that can be measured repeatedly. Not thread-safe.

@@ -197,7 +197,7 @@ Status Run(const Options& options) {
          tools::Cell(speed.model_ms, 3), tools::Cell(speed.reference_ms, 3),
          tools::Cell(1e-6 * timed->operations(), 1),
          tools::Cell(1e-6 * timed->bytes(), 2), tools::Cell(speed.gigaflops, 1),
-         tools::Cell(speed.gigabytes_per_second, 1), speed.turns});
+         tools::Cell(speed.gigabytes_per_second, 1), speed.rounds});
     if (!options.explain) continue;
     EMBER_ASSIGN_OR_RETURN(const std::string text, timed->Explain());
     explained +=

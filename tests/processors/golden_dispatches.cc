@@ -295,7 +295,7 @@ Status Run(const Options& options) {
     ++failed;
     std::printf("%s: %s\n", name.c_str(), result.status().ToString().c_str());
   }
-  check.counts.Print(jit::llvm_ir::TestPlace(),
+  check.counts.Print(jit::llvm_ir::TestMachineName(),
                      "dispatches of " + std::to_string(options.folders.size()) +
                          " recorded models");
   std::printf(

@@ -431,7 +431,7 @@ std::string Difference(const NamedTensors& got, const NamedTensors& want) {
   return "";
 }
 
-bool IsUnstable(const ModelRunner& run, const RandomModel& model,
+bool IsUnstable(const ModelEngine& run, const RandomModel& model,
                 const NamedTensors& got, const NamedTensors& want) {
   std::vector<NamedTensors> moved;
   for (uint64_t i = 1; i <= kPerturbations; ++i) {
@@ -441,7 +441,7 @@ bool IsUnstable(const ModelRunner& run, const RandomModel& model,
   return AreUnstable(got, want, moved);
 }
 
-bool IsLessExact(const ModelRunner& run, const RandomModel& model,
+bool IsLessExact(const ModelEngine& run, const RandomModel& model,
                  const NamedTensors& got, const NamedTensors& want) {
   const StatusOr<NamedTensors> wide = run(Widened(model));
   return wide.ok() && IsMoreExact(got, want, *wide);

@@ -44,11 +44,11 @@ StatusOr<std::string> Explain(OrtProcess& ort, const RandomModel& model,
 
 // These are the first and the last rule alone, with another engine instead of
 // ONNX Runtime: the definition adds long sums of f32 one by one.
-using ModelRunner =
+using ModelEngine =
     std::function<StatusOr<NamedTensors>(const RandomModel& model)>;
-bool IsUnstable(const ModelRunner& run, const RandomModel& model,
+bool IsUnstable(const ModelEngine& run, const RandomModel& model,
                 const NamedTensors& got, const NamedTensors& want);
-bool IsLessExact(const ModelRunner& run, const RandomModel& model,
+bool IsLessExact(const ModelEngine& run, const RandomModel& model,
                  const NamedTensors& got, const NamedTensors& want);
 
 }  // namespace ember::tests

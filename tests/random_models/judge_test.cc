@@ -42,7 +42,7 @@ bool Excused(DType type, const std::vector<double>& x,
              const std::vector<double>& got) {
   RandomModel model;
   model.inputs.emplace_back("x", Filled(type, x));
-  const ModelRunner run =
+  const ModelEngine run =
       [&](const RandomModel& moved) -> StatusOr<NamedTensors> {
     const vm::Tensor& operand = moved.inputs[0].second;
     std::vector<double> y;
@@ -88,7 +88,7 @@ TEST(Unstable, PlacesOfEqualValues) {
   RandomModel model;
   model.inputs.emplace_back(
       "x", Filled(DType::kF32, {0.5, 0.5, 1.0000001, 1, 0.5, 1}));
-  const ModelRunner run =
+  const ModelEngine run =
       [](const RandomModel& moved) -> StatusOr<NamedTensors> {
     const vm::Tensor& x = moved.inputs[0].second;
     std::map<double, double> places;
@@ -133,7 +133,7 @@ bool ExcusedBehind(const char* domain, const char* function, const char* step,
     node.add_input(from);
     node.add_output(to);
   }
-  const ModelRunner run = [](const RandomModel& moved) {
+  const ModelEngine run = [](const RandomModel& moved) {
     return EvaluateModel(moved.proto, moved.inputs);
   };
   const StatusOr<NamedTensors> results = run(model);
@@ -172,7 +172,7 @@ TEST(Unstable, NoWrongStrings) {
     return NamedTensors{{"y", *vm::Tensor::OfStrings({2}, texts)}};
   };
   const NamedTensors want = strings({"a", ""});
-  const ModelRunner run = [&](const RandomModel&) -> StatusOr<NamedTensors> {
+  const ModelEngine run = [&](const RandomModel&) -> StatusOr<NamedTensors> {
     return want;
   };
   EXPECT_FALSE(IsUnstable(run, RandomModel(), strings({"a", "b"}), want));
@@ -182,7 +182,7 @@ TEST(Unstable, NoWrongStrings) {
 TEST(LessExact, WhatIsNearerToTheSameInDoubles) {
   RandomModel model;
   model.inputs.emplace_back("x", Filled(DType::kF32, {1}));
-  const ModelRunner run =
+  const ModelEngine run =
       [](const RandomModel& moved) -> StatusOr<NamedTensors> {
     const DType type = moved.inputs[0].second.type;
     return NamedTensors{

@@ -46,7 +46,7 @@ StatusOr<std::unique_ptr<Engine>> Engine::Open(const std::string& device) {
 const std::set<std::string>& Engine::AllPasses() {
   static const auto* const kNames = [] {
     auto* names = new std::set<std::string>{"form-dispatches"};
-    for (const compiler::Stage& pass : compiler::GraphPipeline())
+    for (const compiler::PipelineStep& pass : compiler::GraphPipeline())
       names->insert(std::string(pass.name));
     return names;
   }();
@@ -115,7 +115,7 @@ StatusOr<NamedTensors> EvaluateModel(const onnx::ModelProto& model,
       return UnimplementedError("the evaluator has no strings");
   }
   EMBER_ASSIGN_OR_RETURN(graph::Graph graph, Engine::Import(model));
-  for (const compiler::Stage& pass : compiler::GraphPipeline()) {
+  for (const compiler::PipelineStep& pass : compiler::GraphPipeline()) {
     if (pass.name != kRounding) continue;
     EMBER_RETURN_IF_ERROR(compiler::RunPass(pass, graph));
   }

@@ -9,7 +9,7 @@
 #include "frontends/tensorflow/import.h"
 #include "frontends/tensorflow/testing/graph_maker.h"
 #include "tests/import_cases/import_case.h"
-#include "tests/import_cases/runner.h"
+#include "tests/import_cases/run_import_cases.h"
 #include "tests/tensorflow/one_op.h"
 
 namespace ember::tests {

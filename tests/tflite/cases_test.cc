@@ -17,7 +17,7 @@
 #include "frontends/tflite/import.h"
 #include "frontends/tflite/testing/model_builder.h"
 #include "tests/import_cases/import_case.h"
-#include "tests/import_cases/runner.h"
+#include "tests/import_cases/run_import_cases.h"
 #include "tests/tflite/one_operator.h"
 
 namespace ember::tests {

@@ -296,12 +296,12 @@ TEST(Formulas, Comparisons) {
 
 // The operand [1, 5, 7, 3] is reduced along the dims 1 and 2.
 TEST(Formulas, SumsAndMeansOfDims) {
-  constexpr size_t kPlaces = 35, kChannels = 3;
+  constexpr size_t kPositions = 35, kChannels = 3;
   Draw draw;
   for (int round = 0; round < kRounds; ++round) {
     for (const DType type : {DType::kI8, DType::kU8, DType::kI16}) {
       for (const bool is_mean : {false, true}) {
-        const Quantized x = draw.Of(type, kPlaces * kChannels);
+        const Quantized x = draw.Of(type, kPositions * kChannels);
         const Scale out = draw.ScaleOf(type);
         OneOperator op(is_mean ? Code::MEAN : Code::SUM);
         op.Input(NumbersOf(x, {1, 5, 7, kChannels}), x.scale);
@@ -311,7 +311,7 @@ TEST(Formulas, SumsAndMeansOfDims) {
         std::vector<double> expected;
         for (size_t channel = 0; channel < kChannels; ++channel) {
           int32_t sum = 0;
-          for (size_t i = 0; i < kPlaces; ++i)
+          for (size_t i = 0; i < kPositions; ++i)
             sum += x.Centered(i * kChannels + channel);
           int shift = 0;
           auto multiplier = static_cast<int64_t>(std::round(
@@ -319,7 +319,8 @@ TEST(Formulas, SumsAndMeansOfDims) {
               2147483648.0));
           if (is_mean) {
             const int bits = std::min(5, 31 + shift);  // of 35
-            multiplier = (multiplier << bits) / static_cast<int64_t>(kPlaces);
+            multiplier =
+                (multiplier << bits) / static_cast<int64_t>(kPositions);
             shift -= bits;
           }
           expected.push_back(Clamped(
@@ -346,22 +347,22 @@ TEST(Formulas, ResizeBilinear) {
         .Output(DType::kI8, {1, kTo[0], kTo[1], 1}, x.scale);
     op.Options(BuiltinOptions::ResizeBilinearOptions,
                schema::CreateResizeBilinearOptions(op.fbb(), corners, centers));
-    struct Place {
+    struct Sample {
       int32_t at, lower, upper;
     };
-    const auto place_of = [&](int i, int from, int to) {
+    const auto sample_of = [&](int i, int from, int to) {
       const int32_t scale = corners
                                 ? (1024 * (from - 1) + (to - 1) / 2) / (to - 1)
                                 : (1024 * from + to / 2) / to;
       const int32_t at = centers ? i * scale + scale / 2 - 512 : i * scale;
-      return Place{at, std::max(at / 1024, 0),
-                   std::min((at + 1023) / 1024, from - 1)};
+      return Sample{at, std::max(at / 1024, 0),
+                    std::min((at + 1023) / 1024, from - 1)};
     };
     std::vector<double> expected;
     for (int r = 0; r < kTo[0]; ++r) {
       for (int c = 0; c < kTo[1]; ++c) {
-        const Place row = place_of(r, kRows, kTo[0]);
-        const Place column = place_of(c, kColumns, kTo[1]);
+        const Sample row = sample_of(r, kRows, kTo[0]);
+        const Sample column = sample_of(c, kColumns, kTo[1]);
         const auto value = [&](int y, int at) {
           return static_cast<int64_t>(
               x.values[static_cast<size_t>(y * kColumns + at)]);

@@ -28,10 +28,10 @@ std::vector<std::complex<double>> SpectrumOf(const std::vector<double>& x,
       std::complex<double> sum = 0;
       for (int i = 0; i < std::min(rows, to_rows); ++i) {
         for (int j = 0; j < std::min(columns, to_columns); ++j) {
-          const double turn = static_cast<double>(u * i) / to_rows +
-                              static_cast<double>(v * j) / to_columns;
+          const double phase = static_cast<double>(u * i) / to_rows +
+                               static_cast<double>(v * j) / to_columns;
           sum += x[static_cast<size_t>(i * columns + j)] *
-                 std::polar(1.0, -2 * M_PI * turn);
+                 std::polar(1.0, -2 * M_PI * phase);
         }
       }
       spectrum.push_back(sum);

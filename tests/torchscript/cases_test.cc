@@ -11,7 +11,7 @@
 #include "frontends/torchscript/import.h"
 #include "frontends/torchscript/testing/archive_builder.h"
 #include "tests/import_cases/import_case.h"
-#include "tests/import_cases/runner.h"
+#include "tests/import_cases/run_import_cases.h"
 
 namespace ember::tests {
 namespace {

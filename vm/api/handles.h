@@ -102,7 +102,7 @@ struct EmberSession {
   std::vector<ember::vm::Tensor> inputs;
   std::vector<ember::vm::Tensor> results;
   bool has_results = false;
-  std::vector<ember::vm::ResultPlace> places;
+  std::vector<ember::vm::ResultBuffer> result_buffers;
   std::vector<ember::vm::SiteProfile> profile;
   // Strings that session_result_strings returned, for each result.
   std::vector<std::vector<EmberString>> strings;

@@ -106,15 +106,16 @@ Status SetInputStrings(EmberSession& session, int32_t index,
 Status SetOutput(EmberSession& session, int32_t index, void* data,
                  size_t byte_size) {
   EMBER_RETURN_IF_ERROR(session.CheckIdle());
-  EMBER_RETURN_IF_ERROR(CheckIndex("result", index, session.places.size()));
-  std::vector<vm::ResultPlace> places = session.places;
+  EMBER_RETURN_IF_ERROR(
+      CheckIndex("result", index, session.result_buffers.size()));
+  std::vector<vm::ResultBuffer> result_buffers = session.result_buffers;
   const size_t most =
       INT64_MAX < SIZE_MAX ? static_cast<size_t>(INT64_MAX) : SIZE_MAX;
-  places[static_cast<size_t>(index)] = {
+  result_buffers[static_cast<size_t>(index)] = {
       data,
       data == nullptr ? 0 : static_cast<int64_t>(std::min(byte_size, most))};
-  EMBER_RETURN_IF_ERROR(session.session->PlaceResults(places));
-  session.places = std::move(places);
+  EMBER_RETURN_IF_ERROR(session.session->SetResultBuffers(result_buffers));
+  session.result_buffers = std::move(result_buffers);
   return OkStatus();
 }
 

@@ -73,14 +73,14 @@ StatusOr<std::shared_ptr<hal::Device>> OpenSessionDevice(
   return OpenDevice(name, device_options);
 }
 
-vm::CompilePlace PlaceOf(int32_t compile_in) {
+vm::CompileLocation LocationOf(int32_t compile_in) {
   switch (compile_in) {
     case EMBER_COMPILE_IN_WORKER:
-      return vm::CompilePlace::kWorker;
+      return vm::CompileLocation::kWorker;
     case EMBER_COMPILE_IN_THREAD:
-      return vm::CompilePlace::kThread;
+      return vm::CompileLocation::kThread;
     default:
-      return vm::CompilePlace::kWorkerIfThere;
+      return vm::CompileLocation::kWorkerIfThere;
   }
 }
 
@@ -120,10 +120,10 @@ StatusOr<SharedKernels> MakeKernels(const EmberModule& module,
                                     const std::shared_ptr<hal::Device>& device,
                                     const vm::NativePermission& permission,
                                     const Logger& logger, Progress* progress) {
-  const auto find_provider = [&](const vm::CompilePlan& plan) {
+  const auto find_provider = [&](const vm::CompileSettings& settings) {
     const vm::KernelLibraryOptions library = {
-        .threads = plan.threads,
-        .place = plan.place,
+        .threads = settings.threads,
+        .location = settings.location,
         .cache_folder = OrEmpty(options.kernel_cache_folder)};
     std::string message;
     auto provider =
@@ -139,7 +139,7 @@ StatusOr<SharedKernels> MakeKernels(const EmberModule& module,
       vm::OpenSessionKernels(module.module,
                              // EmberTier has the values of KernelTier.
                              {.tier = static_cast<vm::KernelTier>(options.tier),
-                              .place = PlaceOf(options.compile_in),
+                              .location = LocationOf(options.compile_in),
                               .device = device,
                               .permission = permission,
                               .find_provider = find_provider,
@@ -233,7 +233,7 @@ Status CreateSession(EmberModule& module, const EmberSessionOptions* given,
       result->session,
       vm::Session::Create(module.module, std::move(session_options)));
   result->inputs.resize(module.inputs.size());
-  result->places.resize(module.results.size());
+  result->result_buffers.resize(module.results.size());
   result->strings.resize(module.results.size());
   result->expected_dispatches =
       static_cast<int64_t>(module.module->sites().size());

@@ -52,7 +52,7 @@
 namespace ember::vm {
 
 // Says what can run code of a format.
-enum class KernelRunner : uint8_t {
+enum class CodeConsumer : uint8_t {
   kHost,      // a CPU runs it; functions are given by offsets
               // (KernelCode::entries)
   kDevice,    // a device's driver runs it; functions are given by names
@@ -64,7 +64,7 @@ enum class KernelRunner : uint8_t {
 // The format of the code's bytes. The enum's numbers are stored in files, so
 // new formats are only appended. For formats other than machine code the text
 // is the name that drivers use (hal/executable.h). Columns: (name, text,
-// runner, doc).
+// consumer, doc).
 // clang-format off
 #define EMBER_FOR_EACH_KERNEL_FORMAT(row) \
   row(MachineCode, "machine-code", kHost, \
@@ -109,22 +109,22 @@ struct KernelText {
   std::string_view text, doc;
 };
 inline constexpr KernelText kKernelFormats[] = {
-#define EMBER_ROW(name, text, runner, doc) {text, doc},
+#define EMBER_ROW(name, text, consumer, doc) {text, doc},
     EMBER_FOR_EACH_KERNEL_FORMAT(EMBER_ROW)
 #undef EMBER_ROW
 };
 // Returns what runs code of the format. An unverified file may hold a number
 // that is no format; for such a number the result is kCompiler, which cannot
 // run code.
-constexpr KernelRunner RunnerOf(KernelFormat format) {
+constexpr CodeConsumer ConsumerOf(KernelFormat format) {
   switch (format) {
-#define EMBER_ROW(name, text, runner, doc) \
-  case KernelFormat::k##name:              \
-    return KernelRunner::runner;
+#define EMBER_ROW(name, text, consumer, doc) \
+  case KernelFormat::k##name:                \
+    return CodeConsumer::consumer;
     EMBER_FOR_EACH_KERNEL_FORMAT(EMBER_ROW)
 #undef EMBER_ROW
   }
-  return KernelRunner::kCompiler;
+  return CodeConsumer::kCompiler;
 }
 // True if entry points of this format may have tensor maps as arguments
 // (device_abi.h).
@@ -204,8 +204,8 @@ struct KernelCode {
   std::shared_ptr<const void> owner;  // object that owns the memory of `bytes`
   std::span<const uint8_t> bytes;
 
-  KernelRunner runner() const { return RunnerOf(format); }
-  bool is_machine_code() const { return runner() == KernelRunner::kHost; }
+  CodeConsumer consumer() const { return ConsumerOf(format); }
+  bool is_machine_code() const { return consumer() == CodeConsumer::kHost; }
 };
 
 struct KernelImage {

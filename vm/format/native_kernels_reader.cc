@@ -25,7 +25,7 @@ Status Damaged(std::string_view expected, uint64_t found) {
 
 // Reads the offset and size of a piece, and returns the bytes of this piece in
 // `part`.
-StatusOr<std::span<const uint8_t>> ReadPlace(ByteReader& reader,
+StatusOr<std::span<const uint8_t>> ReadPiece(ByteReader& reader,
                                              std::span<const uint8_t> part,
                                              uint64_t alignment) {
   const auto offset = reader.Number<uint64_t>();
@@ -50,7 +50,7 @@ StatusOr<KernelCode> ReadCode(ByteReader& reader, std::span<const uint8_t> part,
   ReadDevicePhases(reader, code, boxes);
   EMBER_ASSIGN_OR_RETURN(
       code.bytes,
-      ReadPlace(reader, part, std::max<uint64_t>(code.alignment, 1)));
+      ReadPiece(reader, part, std::max<uint64_t>(code.alignment, 1)));
   code.owner = owner;
   // The number of entries is not checked here, because only the kernels that
   // use the code know how many it must have.
@@ -105,7 +105,7 @@ StatusOr<std::vector<NativeKernel>> ReadNativeKernels(
   std::vector<std::span<const uint8_t>> weights(reader.Count(kPackedBytes));
   for (std::span<const uint8_t>& piece : weights) {
     EMBER_ASSIGN_OR_RETURN(piece,
-                           ReadPlace(reader, parts.weights, kMemoryAlignment));
+                           ReadPiece(reader, parts.weights, kMemoryAlignment));
   }
   std::vector<NativeKernel> kernels(reader.Count(kKernelBytes));
   for (NativeKernel& kernel : kernels) {

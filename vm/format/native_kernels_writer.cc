@@ -38,7 +38,7 @@ class Pieces {
   }
 
   uint32_t count() const { return static_cast<uint32_t>(pieces_.size()); }
-  void WritePlace(uint32_t number, ByteWriter& writer) const {
+  void WriteRange(uint32_t number, ByteWriter& writer) const {
     writer.Number(pieces_[number].offset);
     writer.Number(pieces_[number].size);
   }
@@ -90,10 +90,10 @@ NativeBytes WriteNativeKernels(std::span<const NativeKernel> kernels) {
     writer.Number(codes[i]->alignment);
     WriteNumbers(codes[i]->entries, writer);
     WriteDevicePhases(*codes[i], writer);
-    code.WritePlace(places[i], writer);
+    code.WriteRange(places[i], writer);
   }
   writer.Number(weights.count());
-  for (uint32_t i = 0; i < weights.count(); ++i) weights.WritePlace(i, writer);
+  for (uint32_t i = 0; i < weights.count(); ++i) weights.WriteRange(i, writer);
   writer.Number(static_cast<uint32_t>(kernels.size()));
   for (size_t i = 0; i < kernels.size(); ++i) {
     writer.Number(kernels[i].dispatch);

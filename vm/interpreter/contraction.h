@@ -90,7 +90,7 @@ class Contraction {
   // Returns the number of bytes of scratch memory per worker, including the
   // strip programs' scratch.
   int64_t scratch_bytes() const;
-  size_t slot_count() const;
+  size_t register_count() const;
   double cost() const;  // Returns an estimate of the time of the whole
                         // contraction in nanoseconds.
 

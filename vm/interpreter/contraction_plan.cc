@@ -442,9 +442,9 @@ int64_t Contraction::scratch_bytes() const {
   return strips + block_m_ * a_stride_ * size_ + c_block + 3 * 64;
 }
 
-size_t Contraction::slot_count() const {
-  return std::max({pack_a_.operand_count(), pack_b_.operand_count(),
-                   copy_c_.operand_count(), pad_.operand_count()});
+size_t Contraction::register_count() const {
+  return std::max({pack_a_.register_count(), pack_b_.register_count(),
+                   copy_c_.register_count(), pad_.register_count()});
 }
 
 double Contraction::cost() const {

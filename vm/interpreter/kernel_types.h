@@ -135,9 +135,9 @@ struct ProductKernels {
 };
 
 // number of entries for opcodes, at least tensor::kOpcodeCount
-inline constexpr int kOpcodeSlots = 80;
+inline constexpr int kOpcodeCapacity = 80;
 // number of entries for dtypes, at least ember::kDTypeCount
-inline constexpr int kDTypeSlots = 16;
+inline constexpr int kDTypeCapacity = 16;
 
 // Table of all kernels. It is filled in when it is first used: the function for
 // the baseline instruction set sets all entries; the functions for better
@@ -148,7 +148,7 @@ struct TileKernelTable {
   const char* name;
   // Kernels of unary, classifying, binary and comparing instructions, by opcode
   // and the operands' compute type.
-  TileKernel arithmetic[kOpcodeSlots][kComputeTypeCount];
+  TileKernel arithmetic[kOpcodeCapacity][kComputeTypeCount];
   TileKernel select[kComputeTypeCount];
   // kernels of casts between compute types: [from][to]
   TileKernel cast[kComputeTypeCount][kComputeTypeCount];
@@ -165,9 +165,9 @@ struct TileKernelTable {
   TileKernel clamp;  // kernel that clamps i32 values to [immediate[0],
                      // immediate[1]]
   // kernels that copy memory with any column stride to a tile
-  TileKernel load[kDTypeSlots];
+  TileKernel load[kDTypeCapacity];
   // kernels that copy a tile to memory with any column stride
-  TileKernel store[kDTypeSlots];
+  TileKernel store[kDTypeCapacity];
   TileKernel
       // kernel for i64 that sets element [row, column] to immediate[0] + row *
       // immediate[1] + column * immediate[2]

@@ -30,7 +30,7 @@ constexpr int64_t kParallelPackBytes = 256 * 1024;
 
 struct Worker {
   char* scratch = nullptr;
-  std::vector<TileOperand> slots;
+  std::vector<TileOperand> registers;
   std::vector<char*> buffers;
 };
 
@@ -80,7 +80,7 @@ Status InterpreterPlan::SetUpWorkers(int count) {
     Worker worker;
     EMBER_ASSIGN_OR_RETURN(worker.scratch,
                            memory_.Allocate(parts_.scratch_bytes, "scratch"));
-    worker.slots.resize(parts_.slot_count);
+    worker.registers.resize(parts_.register_count);
     worker.buffers = parts_.buffers;
     workers_.push_back(std::move(worker));
   }
@@ -162,7 +162,7 @@ Contraction::Work InterpreterPlan::WorkOf(const Group& group, const Step& step,
   Contraction::Work work;
   work.scratch = worker.scratch + group.step_scratch;
   work.buffers = worker.buffers.data();
-  work.context = {work.buffers, work.scratch, worker.slots.data(), &failure,
+  work.context = {work.buffers, work.scratch, worker.registers.data(), &failure,
                   interrupt_};
   work.packed_b = step.packed_b;
   work.padded = step.padded_a;
@@ -205,8 +205,8 @@ void InterpreterPlan::RunChunk(const Group& group, int64_t begin, int64_t end,
                                Worker& worker) {
   StripFailure failure;
   StripContext context{worker.buffers.data(),
-                       worker.scratch + group.step_scratch, worker.slots.data(),
-                       &failure, interrupt_};
+                       worker.scratch + group.step_scratch,
+                       worker.registers.data(), &failure, interrupt_};
   for (const ChunkBuffer& chunk : group.chunk_buffers) {
     char* memory = worker.scratch + chunk.scratch_offset;
     if (chunk.zero)

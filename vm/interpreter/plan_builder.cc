@@ -153,8 +153,8 @@ Status PlanBuilder::AddGroup(const RowGroup& rows,
       EMBER_RETURN_IF_ERROR(AddContraction(stage, prefix, group, step));
       group.row_cost +=
           step.contraction->cost() / static_cast<double>(group.rows);
-      parts_.slot_count =
-          std::max(parts_.slot_count, step.contraction->slot_count());
+      parts_.register_count =
+          std::max(parts_.register_count, step.contraction->register_count());
     } else {
       EMBER_RETURN_IF_ERROR(AddStrips(stage, prefix, step));
       group.ordered |= step.program.ordered;
@@ -162,8 +162,8 @@ Status PlanBuilder::AddGroup(const RowGroup& rows,
                         static_cast<double>(step.rest) *
                         static_cast<double>(std::max<int64_t>(
                             stage.analysis.ReductionPoints(), 1));
-      parts_.slot_count =
-          std::max(parts_.slot_count, step.program.operand_count());
+      parts_.register_count =
+          std::max(parts_.register_count, step.program.register_count());
     }
     group.steps.push_back(std::move(step));
   }

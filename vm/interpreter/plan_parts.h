@@ -99,7 +99,7 @@ struct PlanParts {
                               // dispatch
   int64_t scratch_bytes = 0;  // number of bytes of scratch memory that each
                               // worker needs
-  size_t slot_count = 1;      // number of tile operands of strip programs per
+  size_t register_count = 1;  // number of tile operands of strip programs per
                               // worker
 };
 

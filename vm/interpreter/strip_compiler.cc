@@ -43,8 +43,8 @@ std::vector<StripOp>& StripCompiler::OpsOf(Level level) {
   }
 }
 
-TileShape StripCompiler::ShapeOfMask(uint32_t mask) const {
-  if (mask & kAccumulatorBit) return FullShape();
+TileDims StripCompiler::DimsOfMask(uint32_t mask) const {
+  if (mask & kAccumulatorBit) return FullDims();
   const auto in = [&](int axis) {
     return axis >= 0 && (mask & axes_.masks[axis]) != 0;
   };
@@ -67,23 +67,23 @@ uint32_t StripCompiler::MaskOfForm(const Affine& form) const {
   return mask;
 }
 
-int StripCompiler::AddSlot(StripSlot::Kind kind, TileShape shape,
-                           int element_size) {
-  StripSlot slot;
-  slot.kind = kind;
-  slot.shape = shape;
-  slot.element_size = element_size;
-  program_.slots.push_back(slot);
-  return static_cast<int>(program_.slots.size()) - 1;
+int StripCompiler::AddRegister(StripRegister::Kind kind, TileDims dims,
+                               int element_size) {
+  StripRegister reg;
+  reg.kind = kind;
+  reg.dims = dims;
+  reg.element_size = element_size;
+  program_.registers.push_back(reg);
+  return static_cast<int>(program_.registers.size()) - 1;
 }
 
 int StripCompiler::AddConstant(uint64_t tile_bits, int element_size) {
   const auto [known, is_new] =
       constants_.try_emplace({tile_bits, element_size}, -1);
   if (!is_new) return known->second;
-  const int slot = AddSlot(StripSlot::kConstant, {}, element_size);
-  program_.slots[slot].constant = tile_bits;
-  return known->second = slot;
+  const int reg = AddRegister(StripRegister::kConstant, {}, element_size);
+  program_.registers[reg].constant = tile_bits;
+  return known->second = reg;
 }
 
 int StripCompiler::AddStrides(const Affine& form, int64_t scale) {
@@ -99,11 +99,11 @@ int StripCompiler::AddStrides(const Affine& form, int64_t scale) {
   return first;
 }
 
-StripOp& StripCompiler::AddOp(Level level, TileShape shape, TileKernel kernel,
+StripOp& StripCompiler::AddOp(Level level, TileDims dims, TileKernel kernel,
                               int destination, int a, int b, int c) {
   EMBER_CHECK(kernel != nullptr);
   StripOp op;
-  op.shape = shape;
+  op.dims = dims;
   op.kernel = kernel;
   op.destination = destination;
   op.a = a;
@@ -121,10 +121,10 @@ StripSpecial& StripCompiler::AddSpecial(StripOp& op, StripOp::Kind kind) {
   return program_.specials.back();
 }
 
-int StripCompiler::AddTile(Level level, TileShape shape, int element_size) {
-  const int slot = AddSlot(StripSlot::kTile, shape, element_size);
-  program_.slots[slot].step_local = level == kStep;
-  return slot;
+int StripCompiler::AddTile(Level level, TileDims dims, int element_size) {
+  const int reg = AddRegister(StripRegister::kTile, dims, element_size);
+  program_.registers[reg].step_local = level == kStep;
+  return reg;
 }
 
 template <typename Visitor>
@@ -157,9 +157,9 @@ int StripCompiler::Emit(Register r) {
   while (!stack.empty()) {
     const Register next = stack.back();
     const size_t size = stack.size();
-    if (SlotOf(next) < 0) {
+    if (StripRegisterOf(next) < 0) {
       ForEachNeeded(next, [&](Register needed) {
-        if (!analysis_.IsHeader(needed) && SlotOf(needed) < 0)
+        if (!analysis_.IsHeader(needed) && StripRegisterOf(needed) < 0)
           stack.push_back(needed);
       });
     }
@@ -169,10 +169,10 @@ int StripCompiler::Emit(Register r) {
       continue;
     }
     stack.pop_back();
-    if (SlotOf(next) < 0)
-      slots_of_[next - analysis_.stage().begin] = EmitOne(next);
+    if (StripRegisterOf(next) < 0)
+      strip_registers_[next - analysis_.stage().begin] = EmitOne(next);
   }
-  return SlotOf(r);
+  return StripRegisterOf(r);
 }
 
 int StripCompiler::EmitOne(Register r) {
@@ -198,43 +198,43 @@ int StripCompiler::EmitArithmetic(const Instruction& instruction,
   int b = count > 1 ? Emit(instruction.b) : a;
   const int c = count > 2 ? Emit(instruction.c) : a;
   if (count == 2) {
-    a = Broadcast(a, ShapeOfMask(value.axes));
-    b = Broadcast(b, ShapeOfMask(value.axes));
+    a = Broadcast(a, DimsOfMask(value.axes));
+    b = Broadcast(b, DimsOfMask(value.axes));
   }
   const DType operand = TypeOf(
       instruction.opcode == Opcode::kSelect ? instruction.b : instruction.a);
   const Level level = LevelOfMask(value.axes);
-  const TileShape shape = ShapeOfMask(value.axes);
-  const int slot = AddTile(level, shape, TileElementSize(instruction.type));
-  AddSteps(level, shape, SelectKernels(instruction, operand), slot, a, b, c);
-  return slot;
+  const TileDims dims = DimsOfMask(value.axes);
+  const int reg = AddTile(level, dims, TileElementSize(instruction.type));
+  AddSteps(level, dims, SelectKernels(instruction, operand), reg, a, b, c);
+  return reg;
 }
 
-int StripCompiler::Broadcast(int slot, TileShape shape) {
-  const StripSlot from = program_.slots[slot];
-  if (program_.mode != StripMode::kMap || from.kind != StripSlot::kView ||
-      from.shape.rows || !from.shape.columns || !shape.rows ||
+int StripCompiler::Broadcast(int reg, TileDims dims) {
+  const StripRegister from = program_.registers[reg];
+  if (program_.mode != StripMode::kMap || from.kind != StripRegister::kView ||
+      from.dims.rows || !from.dims.columns || !dims.rows ||
       program_.max_rows < 4 || program_.max_columns > kBroadcastColumns) {
-    return slot;
+    return reg;
   }
   for (const StripView& view : program_.spatial_views) {
-    if (view.slot == slot && view.guard_count > 0) return slot;
+    if (view.reg == reg && view.guard_count > 0) return reg;
   }
   for (const StripBroadcast& broadcast : program_.broadcasts) {
-    if (broadcast.view == slot) return broadcast.tile;
+    if (broadcast.view == reg) return broadcast.tile;
   }
-  const int tile = AddSlot(StripSlot::kTile, shape, from.element_size);
-  program_.slots[tile].keeps = true;
-  program_.broadcasts.push_back({slot, tile, CopyKernel(from.element_size)});
+  const int tile = AddRegister(StripRegister::kTile, dims, from.element_size);
+  program_.registers[tile].keeps = true;
+  program_.broadcasts.push_back({reg, tile, CopyKernel(from.element_size)});
   return tile;
 }
 
-void StripCompiler::AddSteps(Level level, TileShape shape,
-                             const KernelSteps& steps, int slot, int a, int b,
+void StripCompiler::AddSteps(Level level, TileDims dims,
+                             const KernelSteps& steps, int reg, int a, int b,
                              int c) {
   for (int i = 0; i < steps.count; ++i) {
-    StripOp& op = AddOp(level, shape, steps.steps[i].kernel, slot,
-                        i == 0 ? a : slot, b, c);
+    StripOp& op =
+        AddOp(level, dims, steps.steps[i].kernel, reg, i == 0 ? a : reg, b, c);
     op.immediate[0] = steps.steps[i].immediate[0];
     op.immediate[1] = steps.steps[i].immediate[1];
   }
@@ -250,16 +250,16 @@ int StripCompiler::EmitIota(const Affine& form, bool with_columns) {
   const uint32_t mask = MaskOfForm(used);
   if (mask == 0) return AddConstant(static_cast<uint64_t>(form.constant), 8);
   const Level level = LevelOfMask(mask);
-  const TileShape shape = ShapeOfMask(mask);
-  const int slot = AddTile(level, shape, 8);
+  const TileDims dims = DimsOfMask(mask);
+  const int reg = AddTile(level, dims, 8);
   const int strides = AddStrides(used, 1);
-  StripOp& op = AddOp(level, shape, HostKernels().iota, slot, slot);
+  StripOp& op = AddOp(level, dims, HostKernels().iota, reg, reg);
   StripSpecial& special = AddSpecial(op, StripOp::kIota);
   special.base = form.constant;
   special.coefficients = strides;
   special.column_step = axes_.Coefficient(used, program_.column_axis);
   op.immediate[1] = axes_.Coefficient(used, program_.row_axis);
-  return slot;
+  return reg;
 }
 
 StatusOr<StripProgram> CompileStrips(const StageAnalysis& analysis,

@@ -36,7 +36,7 @@ class StripCompiler {
     program_.segment_count = static_cast<int>(spec_.segments.size());
     program_.ordered = spec_.ordered;
     ChooseTile(spec_, uses, axes_, program_);
-    slots_of_.assign(analysis_.values.size(), -1);
+    strip_registers_.assign(analysis_.values.size(), -1);
     switch (program_.mode) {
       case StripMode::kMap:
         CompileMap();
@@ -60,51 +60,51 @@ class StripCompiler {
 
   // --- shapes of tiles, and the parts of the program (levels) in which
   // instructions run ---
-  TileShape ShapeOfMask(uint32_t mask) const;
+  TileDims DimsOfMask(uint32_t mask) const;
   Level LevelOfMask(uint32_t mask) const;
   uint32_t MaskOfForm(const Affine& form) const;
-  // Returns the shape of a tile that has both dimensions, except that a column
+  // Returns the dims of a tile that has both dimensions, except that a column
   // axis which is a reduction axis does not count.
-  TileShape FullShape() const {
+  TileDims FullDims() const {
     return {program_.row_axis >= 0,
             program_.column_axis >= 0 &&
                 program_.column_axis < axes_.spatial_count};
   }
 
-  // --- slots, strides and instructions of the program ---
-  int AddSlot(StripSlot::Kind kind, TileShape shape, int element_size);
+  // --- strip registers, strides and instructions of the program ---
+  int AddRegister(StripRegister::Kind kind, TileDims dims, int element_size);
   int AddConstant(uint64_t tile_bits, int element_size);
   int AddStrides(const Affine& form, int64_t scale);
-  StripOp& AddOp(Level level, TileShape shape, TileKernel kernel,
-                 int destination, int a, int b = -1, int c = -1);
+  StripOp& AddOp(Level level, TileDims dims, TileKernel kernel, int destination,
+                 int a, int b = -1, int c = -1);
   StripSpecial& AddSpecial(StripOp& op, StripOp::Kind kind);
-  int AddTile(Level level, TileShape shape, int element_size);
+  int AddTile(Level level, TileDims dims, int element_size);
 
   // --- values ---
   DType TypeOf(Register r) const { return dispatch_.instructions[r].type; }
   // Emits the instructions that compute a register's value, including those of
-  // its operands. Returns the number of the value's slot.
+  // its operands. Returns the number of the value's strip register.
   int Emit(Register r);
   // Emits the instruction of a register whose operands have been emitted.
-  // Returns the number of its slot.
+  // Returns the number of its strip register.
   int EmitOne(Register r);
   // Calls visit(register) for each operand that EmitOne(r) reads, in the order
   // in which it reads them.
   template <typename Visitor>
   void ForEachNeeded(Register r, Visitor&& visit) const;
-  int SlotOf(Register r) const {
-    return slots_of_[r - analysis_.stage().begin];
+  int StripRegisterOf(Register r) const {
+    return strip_registers_[r - analysis_.stage().begin];
   }
   int EmitArithmetic(const Instruction& instruction, const StageValue& value);
-  int Broadcast(int slot, TileShape shape);
-  void AddSteps(Level level, TileShape shape, const KernelSteps& steps,
-                int slot, int a, int b, int c);
+  int Broadcast(int reg, TileDims dims);
+  void AddSteps(Level level, TileDims dims, const KernelSteps& steps, int reg,
+                int a, int b, int c);
   // Emits a tile with the values of an affine form. with_columns = false leaves
   // out the column axis, whose part the caller adds elsewhere.
   int EmitIota(const Affine& form, bool with_columns = true);
 
   // --- memory ---
-  StripView MakeView(const Access& access, int element_size, TileShape shape);
+  StripView MakeView(const Access& access, int element_size, TileDims dims);
   void AddView(Level level, const StripView& view) {
     (level == kStep ? program_.step_views : program_.spatial_views)
         .push_back(view);
@@ -118,21 +118,21 @@ class StripCompiler {
                const StageValue& value);
   // Emits a load. If the access has guards, the points of the tile that are
   // inside of the buffer must form a rectangle (GuardsFormRectangle).
-  // default_slot is the slot of a constant, which is the value of the other
-  // points. If `skips`, the reduction step is clipped to the points inside of
-  // the buffer.
-  int EmitAffineLoad(const Access& access, DType type, int default_slot,
+  // default_register is the strip register of a constant, which is the value of
+  // the other points. If `skips`, the reduction step is clipped to the points
+  // inside of the buffer.
+  int EmitAffineLoad(const Access& access, DType type, int default_register,
                      bool skips);
   void AddGuards(const Access& access, StripView& view);
   // Returns the same access, but with guarded dimensions changed to dynamic
   // indices, which are checked for each element.
   Access WithDynamicGuards(const Access& access) const;
-  // The flat offsets of the elements that an access reads or writes. `slot` is
-  // the number of the slot of a tile that contains the offsets. column_step is
-  // the number of elements between columns, which the offsets do not include.
-  // `mask` has the axes on which the offsets depend.
+  // The flat offsets of the elements that an access reads or writes. `reg` is
+  // the number of the strip register of a tile that contains the offsets.
+  // column_step is the number of elements between columns, which the offsets do
+  // not include. `mask` has the axes on which the offsets depend.
   struct Offsets {
-    int slot;
+    int reg;
     int64_t column_step;
     uint32_t mask;
   };
@@ -169,17 +169,17 @@ class StripCompiler {
   void BeginValues();
   void EndValues();
   // Emits the instructions that keep a long float sum accurate
-  // (tensor/sum_error.h). `accumulator` is the slot of the sum. At regular
-  // intervals the accumulator is added to a compensated total and starts at 0
-  // again; after the last step the total is added to the accumulator. Emits
-  // nothing if one accumulator may take all steps of the sum, or if the
-  // reduction is no sum of floats.
+  // (tensor/sum_error.h). `accumulator` is the strip register of the sum. At
+  // regular intervals the accumulator is added to a compensated total and
+  // starts at 0 again; after the last step the total is added to the
+  // accumulator. Emits nothing if one accumulator may take all steps of the
+  // sum, or if the reduction is no sum of floats.
   void CarrySum(int accumulator, DType type);
   void CompileReduction();
   void CompileFold();
 
   // --- scratch ---
-  int64_t SizeOf(const StripSlot& slot) const;
+  int64_t SizeOf(const StripRegister& reg) const;
   // Allocates scratch memory for tiles. If all uses of a tile are in one part
   // of the program (a Level), its memory is reused for later tiles after its
   // last use. A tile that is used in several parts has memory of its own.
@@ -190,12 +190,12 @@ class StripCompiler {
   const StripSpec& spec_;
   StripAxes axes_;
   StripProgram program_;
-  std::vector<int> slots_of_;  // for each register of the stage, the number of
-                               // its slot
-  // slots of constants, by their bits and the size of an element
+  std::vector<int> strip_registers_;  // for each register of the stage, the
+                                      // number of its strip register
+  // strip registers of constants, by their bits and the size of an element
   std::map<std::pair<uint64_t, int>, int> constants_;
-  std::vector<int> accumulators_;  // numbers of the slots that hold the
-                                   // accumulators of a fold
+  std::vector<int> accumulators_;  // numbers of the strip registers that hold
+                                   // the accumulators of a fold
   Register skip_register_ = UINT32_MAX;
   // True while the values of a reduction over no points are emitted. They
   // belong to the reduction's steps, which are never executed.

@@ -166,8 +166,8 @@ void SetArithmeticKernels(TileKernelTable& table) {
 #undef EMBER_SET
 }
 
-static_assert(tensor::kOpcodeCount <= kOpcodeSlots &&
-              kDTypeCount <= kDTypeSlots);
+static_assert(tensor::kOpcodeCount <= kOpcodeCapacity &&
+              kDTypeCount <= kDTypeCapacity);
 
 }  // namespace
 

@@ -18,10 +18,10 @@ constexpr int64_t kTileAlignment = 64;
 
 }  // namespace
 
-int64_t StripCompiler::SizeOf(const StripSlot& slot) const {
-  const int64_t elements = (slot.shape.rows ? program_.max_rows : 1) *
-                           (slot.shape.columns ? program_.max_columns : 1);
-  const int64_t bytes = elements * slot.element_size;
+int64_t StripCompiler::SizeOf(const StripRegister& reg) const {
+  const int64_t elements = (reg.dims.rows ? program_.max_rows : 1) *
+                           (reg.dims.columns ? program_.max_columns : 1);
+  const int64_t bytes = elements * reg.element_size;
   return RoundUp(bytes, kTileAlignment);
 }
 
@@ -30,7 +30,7 @@ void StripCompiler::AllocateTiles() {
     int first = -1, last = -1;
     Level first_level = kPrologue, last_level = kPrologue;
   };
-  std::vector<Life> lives(program_.slots.size());
+  std::vector<Life> lives(program_.registers.size());
   int position = 0;
   const auto for_each_op = [&](auto&& visit) {
     position = 0;
@@ -39,8 +39,8 @@ void StripCompiler::AllocateTiles() {
     }
   };
   for_each_op([&](const StripOp& op, Level level) {
-    for (int slot : {op.destination, op.a, op.b, op.c}) {
-      Life& life = lives[slot];
+    for (int reg : {op.destination, op.a, op.b, op.c}) {
+      Life& life = lives[reg];
       if (life.first < 0) life.first = position, life.first_level = level;
       life.last = position;
       life.last_level = level;
@@ -48,41 +48,41 @@ void StripCompiler::AllocateTiles() {
   });
   // free memory, as pairs of size and offset
   std::vector<std::pair<int64_t, int64_t>> free_blocks;
-  const auto allocate = [&](StripSlot& slot) {
-    const int64_t size = SizeOf(slot);
+  const auto allocate = [&](StripRegister& reg) {
+    const int64_t size = SizeOf(reg);
     for (size_t i = 0; i < free_blocks.size(); ++i) {
       if (free_blocks[i].first != size) continue;
-      slot.scratch_offset = free_blocks[i].second;
+      reg.scratch_offset = free_blocks[i].second;
       free_blocks.erase(free_blocks.begin() + static_cast<ptrdiff_t>(i));
       return;
     }
-    slot.scratch_offset = program_.scratch_bytes;
+    reg.scratch_offset = program_.scratch_bytes;
     program_.scratch_bytes += size;
   };
-  for (size_t i = 0; i < program_.slots.size(); ++i) {
-    if (program_.slots[i].kind == StripSlot::kTile &&
-        (lives[i].first < 0 || program_.slots[i].keeps)) {
+  for (size_t i = 0; i < program_.registers.size(); ++i) {
+    if (program_.registers[i].kind == StripRegister::kTile &&
+        (lives[i].first < 0 || program_.registers[i].keeps)) {
       allocate(
           // The tile of a view with guards, and that of a broadcast, is in use
           // during the whole program.
-          program_.slots[i]);
+          program_.registers[i]);
     }
   }
   for_each_op([&](const StripOp& op, Level) {
-    StripSlot& destination = program_.slots[op.destination];
-    if (destination.kind == StripSlot::kTile &&
+    StripRegister& destination = program_.registers[op.destination];
+    if (destination.kind == StripRegister::kTile &&
         destination.scratch_offset < 0) {
       allocate(destination);
     }
     const int touched[4] = {op.destination, op.a, op.b, op.c};
     for (int i = 0; i < 4; ++i) {
       if (std::find(touched, touched + i, touched[i]) != touched + i) continue;
-      const StripSlot& slot = program_.slots[touched[i]];
+      const StripRegister& reg = program_.registers[touched[i]];
       const Life& life = lives[touched[i]];
-      if (slot.kind == StripSlot::kTile && life.last == position &&
-          life.first_level == life.last_level && slot.scratch_offset >= 0 &&
-          !slot.keeps) {
-        free_blocks.push_back({SizeOf(slot), slot.scratch_offset});
+      if (reg.kind == StripRegister::kTile && life.last == position &&
+          life.first_level == life.last_level && reg.scratch_offset >= 0 &&
+          !reg.keeps) {
+        free_blocks.push_back({SizeOf(reg), reg.scratch_offset});
       }
     }
   });

@@ -20,17 +20,17 @@ int LogOfSize(int size) {
 }  // namespace
 
 StripView StripCompiler::MakeView(const Access& access, int element_size,
-                                  TileShape shape) {
+                                  TileDims dims) {
   StripView view;
   view.buffer = access.buffer;
   view.element_size = element_size;
-  view.shape = shape;
+  view.dims = dims;
   view.offset = access.offset.constant * element_size;
   view.coefficients = AddStrides(access.offset, element_size);
   view.row_stride =
       axes_.Coefficient(access.offset, program_.row_axis) * element_size;
   view.column_stride = axes_.Coefficient(access.offset, program_.column_axis);
-  view.slot = AddSlot(StripSlot::kView, shape, element_size);
+  view.reg = AddRegister(StripRegister::kView, dims, element_size);
   return view;
 }
 
@@ -58,37 +58,36 @@ int StripCompiler::EmitLoad(Register r, const Instruction& instruction,
 }
 
 int StripCompiler::EmitAffineLoad(const Access& access, DType type,
-                                  int default_slot, bool skips) {
+                                  int default_register, bool skips) {
   const bool guarded = !access.guards.empty();
   uint32_t mask = MaskOfForm(access.offset);
   for (const Guard& guard : access.guards) mask |= MaskOfForm(guard.form);
-  const TileShape shape = ShapeOfMask(mask);
+  const TileDims dims = DimsOfMask(mask);
   const Level level = LevelOfMask(mask);
   const int storage = DTypeByteSize(type);
-  StripView view = MakeView(access, storage, shape);
+  StripView view = MakeView(access, storage, dims);
   const bool column_ok = view.column_stride == 0 || view.column_stride == 1;
-  const bool row_ok =
-      !shape.rows || shape.columns || view.row_stride == storage;
+  const bool row_ok = !dims.rows || dims.columns || view.row_stride == storage;
   view.in_place = IsUsableInPlace(type) && column_ok && row_ok;
   view.load = HostKernels().load[static_cast<int>(type)];
   if (guarded) AddGuards(access, view);
   if (guarded && !skips) {
     const int size = TileElementSize(type);
-    view.default_slot = default_slot;
-    view.tile_slot = AddSlot(StripSlot::kTile, shape, size);
+    view.default_register = default_register;
+    view.tile_register = AddRegister(StripRegister::kTile, dims, size);
     view.fill = CopyKernel(size);
-    program_.slots[view.slot].element_size = size;
+    program_.registers[view.reg].element_size = size;
     AddView(level, view);
-    return view.slot;
+    return view.reg;
   }
   if (skips) {
     view.skips = true;
     program_.skip_view = static_cast<int>(program_.step_views.size());
   }
   AddView(level, view);
-  if (view.in_place) return view.slot;
-  const int tile = AddTile(level, shape, TileElementSize(type));
-  AddOp(level, shape, view.load, tile, view.slot);
+  if (view.in_place) return view.reg;
+  const int tile = AddTile(level, dims, TileElementSize(type));
+  AddOp(level, dims, view.load, tile, view.reg);
   return tile;
 }
 
@@ -145,20 +144,20 @@ StripCompiler::Offsets StripCompiler::EmitOffsets(const Access& access,
         dim.affine ? MaskOfForm(dim.form) : analysis_.AxesOf(dim.index);
   }
   const bool split_columns =
-      may_split_columns && !ShapeOfMask(dynamic_mask).columns;
+      may_split_columns && !DimsOfMask(dynamic_mask).columns;
   if (split_columns)
     result.column_step = axes_.Coefficient(access.offset, program_.column_axis);
-  result.slot = EmitIota(access.offset, !split_columns);
+  result.reg = EmitIota(access.offset, !split_columns);
   uint32_t mask = result.mask | dynamic_mask;
   if (split_columns && program_.column_axis >= 0)
     mask &= ~axes_.masks[program_.column_axis];
   for (size_t i = 0; i < indices.size(); ++i) {
     const DynamicIndex& dim = access.dynamic[i];
     const Level level = LevelOfMask(mask);
-    const int next = AddTile(level, ShapeOfMask(mask), 8);
+    const int next = AddTile(level, DimsOfMask(mask), 8);
     StripOp& op =
-        AddOp(level, ShapeOfMask(mask), HostKernels().accumulate_index[marks],
-              next, indices[i], result.slot);
+        AddOp(level, DimsOfMask(mask), HostKernels().accumulate_index[marks],
+              next, indices[i], result.reg);
     op.immediate[0] = dim.stride;
     op.immediate[1] = dim.extent;
     if (!marks) {
@@ -167,7 +166,7 @@ StripCompiler::Offsets StripCompiler::EmitOffsets(const Access& access,
       special.dimension = dim.dimension;
       program_.has_checks = true;
     }
-    result.slot = next;
+    result.reg = next;
   }
   result.mask |= dynamic_mask;
   return result;
@@ -179,9 +178,9 @@ int StripCompiler::EmitRawMemory(int buffer, int element_size,
   view.buffer = buffer;
   view.element_size = element_size;
   view.coefficients = AddStrides(offset, element_size);
-  view.slot = AddSlot(StripSlot::kView, {}, element_size);
+  view.reg = AddRegister(StripRegister::kView, {}, element_size);
   AddView(LevelOfMask(MaskOfForm(offset)), view);
-  return view.slot;
+  return view.reg;
 }
 
 Affine StripCompiler::ColumnPart(const Affine& form) const {
@@ -208,28 +207,27 @@ int StripCompiler::EmitGather(const Access& access,
     otherwise = Emit(instruction.c);
     if (!IsUsableInPlace(type)) {
       const uint32_t c_mask = analysis_.AxesOf(instruction.c);
-      const int raw =
-          AddTile(LevelOfMask(c_mask), ShapeOfMask(c_mask), storage);
-      AddOp(LevelOfMask(c_mask), ShapeOfMask(c_mask),
+      const int raw = AddTile(LevelOfMask(c_mask), DimsOfMask(c_mask), storage);
+      AddOp(LevelOfMask(c_mask), DimsOfMask(c_mask),
             HostKernels().store[static_cast<int>(type)], raw, otherwise);
       otherwise = raw;
     }
   }
   const Level level = LevelOfMask(mask);
-  const TileShape shape = ShapeOfMask(mask);
+  const TileDims dims = DimsOfMask(mask);
   // If the offsets leave out the part of the column axis, they also lack the
   // offset of the tile's first column, which is added to the memory's address
   // here.
   const int memory = EmitRawMemory(
       access.buffer, storage,
       offsets.column_step != 0 ? ColumnPart(access.offset) : Affine());
-  const int raw = AddTile(level, shape, storage);
-  AddOp(level, shape, HostKernels().gather[LogOfSize(storage)], raw, memory,
-        offsets.slot, otherwise)
+  const int raw = AddTile(level, dims, storage);
+  AddOp(level, dims, HostKernels().gather[LogOfSize(storage)], raw, memory,
+        offsets.reg, otherwise)
       .immediate[0] = offsets.column_step;
   if (IsUsableInPlace(type)) return raw;
-  const int tile = AddTile(level, shape, TileElementSize(type));
-  AddOp(level, shape, HostKernels().load[static_cast<int>(type)], tile, raw);
+  const int tile = AddTile(level, dims, TileElementSize(type));
+  AddOp(level, dims, HostKernels().load[static_cast<int>(type)], tile, raw);
   return tile;
 }
 
@@ -238,20 +236,20 @@ void StripCompiler::EmitStore(Level level, const StripStore& store, int value) {
   if (!store.access.dynamic.empty() || store.update != Update::kAssign) {
     const Offsets offsets = EmitOffsets(store.access, false, false);
     const int memory = EmitRawMemory(store.access.buffer, storage);
-    StripOp& op = AddOp(level, FullShape(), HostKernels().iota, memory,
-                        offsets.slot, value);
+    StripOp& op = AddOp(level, FullDims(), HostKernels().iota, memory,
+                        offsets.reg, value);
     StripSpecial& special = AddSpecial(op, StripOp::kScatter);
     special.type = store.type;
     special.update = store.update;
     special.buffer = store.access.buffer;
     return;
   }
-  StripView view = MakeView(store.access, storage, FullShape());
+  StripView view = MakeView(store.access, storage, FullDims());
   AddView(kPrologue, view);
   if (level == kPrologue && TryDirectStore(view, store.type, value)) return;
   if (level == kPrologue) value = SkipLoad(store.type, value);
-  AddOp(level, FullShape(), HostKernels().store[static_cast<int>(store.type)],
-        view.slot, value);
+  AddOp(level, FullDims(), HostKernels().store[static_cast<int>(store.type)],
+        view.reg, value);
 }
 
 bool StripCompiler::TryDirectStore(const StripView& view, DType type,
@@ -261,15 +259,15 @@ bool StripCompiler::TryDirectStore(const StripView& view, DType type,
     return false;
   }
   StripOp& last = program_.prologue.back();
-  const TileShape full = FullShape();
+  const TileDims full = FullDims();
   if (last.kind != StripOp::kPlain || last.destination != value ||
       last.a == value || last.b == value || last.c == value ||
-      program_.slots[value].kind != StripSlot::kTile ||
-      last.shape.rows != full.rows || last.shape.columns != full.columns ||
+      program_.registers[value].kind != StripRegister::kTile ||
+      last.dims.rows != full.rows || last.dims.columns != full.columns ||
       (full.columns && view.column_stride != 1) || Transposes(last)) {
     return false;
   }
-  last.destination = view.slot;
+  last.destination = view.reg;
   return true;
 }
 
@@ -277,7 +275,7 @@ bool StripCompiler::TryDirectStore(const StripView& view, DType type,
 // must use a tile, because its scattered writes then stay in the cache.
 bool StripCompiler::Transposes(const StripOp& op) const {
   for (const StripView& view : program_.spatial_views) {
-    if (view.slot == op.a && view.row_stride == view.element_size &&
+    if (view.reg == op.a && view.row_stride == view.element_size &&
         std::abs(view.column_stride) > 1) {
       return true;
     }
@@ -286,7 +284,7 @@ bool StripCompiler::Transposes(const StripOp& op) const {
 }
 
 // Removes a load whose tile only the store uses: a store can read memory with
-// any stride directly. Returns the slot that the store must read.
+// any stride directly. Returns the strip register that the store must read.
 int StripCompiler::SkipLoad(DType type, int value) {
   if (spec_.stores.size() != 1 || program_.prologue.empty() ||
       !IsUsableInPlace(type))
@@ -294,13 +292,14 @@ int StripCompiler::SkipLoad(DType type, int value) {
   const StripOp last = program_.prologue.back();
   if (last.kind != StripOp::kPlain || last.destination != value ||
       last.kernel != HostKernels().load[static_cast<int>(type)] ||
-      program_.slots[last.a].kind != StripSlot::kView || Transposes(last)) {
+      program_.registers[last.a].kind != StripRegister::kView ||
+      Transposes(last)) {
     return value;
   }
   program_.prologue.pop_back();
-  program_.slots[value].keeps = false;
-  program_.slots[value].element_size = 0;  // A tile of size 0 gets no memory,
-                                           // because it is not used any more.
+  program_.registers[value].keeps = false;
+  // A tile of size 0 gets no memory, because it is not used any more.
+  program_.registers[value].element_size = 0;
   return last.a;
 }
 

@@ -90,21 +90,25 @@ struct LoopAxis {
 };
 
 // The dimensions of the tile (rows, columns) along which a value varies.
-struct TileShape {
+struct TileDims {
   bool rows = false;
   bool columns = false;
 };
 
-struct StripSlot {
+// A value of a strip program: a constant, a tile in scratch memory, or a view
+// of a buffer. Instructions name their result and operands by the numbers of
+// strip registers.
+struct StripRegister {
   enum Kind : uint8_t { kConstant, kTile, kView } kind = kTile;
-  TileShape shape;
+  TileDims dims;
   // true for a tile that is computed again in each reduction step
   bool step_local = false;
   // true for a tile whose contents stay valid when the loops move to the next
   // tile of the stage
   bool keeps = false;
   int element_size = 4;
-  // offset in scratch memory in bytes, if the slot is a tile; -1 otherwise
+  // offset in scratch memory in bytes, if the strip register is a tile; -1
+  // otherwise
   int64_t scratch_offset = -1;
   uint64_t constant = 0;
 };
@@ -112,10 +116,10 @@ struct StripSlot {
 // Memory of a buffer that is used as a tile. Its address is computed again
 // whenever the loops move.
 struct StripView {
-  int slot = 0;
+  int reg = 0;
   int buffer = 0;
   int element_size = 0;
-  TileShape shape;
+  TileDims dims;
   int64_t offset = 0;         // offset of the first element in the buffer, in
                               // bytes
   int64_t row_stride = 0;     // distance in bytes between the rows of the tile
@@ -130,10 +134,10 @@ struct StripView {
   // value, or a copy in which the elements outside of the buffer are replaced.
   int guard_count = 0;
   int first_guard = 0;
-  int default_slot = -1;
-  int tile_slot = -1;
-  // True if the slot is the memory itself. False if the slot is a tile to which
-  // the memory is copied and converted.
+  int default_register = -1;
+  int tile_register = -1;
+  // True if the strip register is the memory itself. False if the strip
+  // register is a tile to which the memory is copied and converted.
   bool in_place = true;
   TileKernel load = nullptr;  // kernel that copies memory to the tile
   TileKernel fill = nullptr;  // kernel that fills the tile with the default
@@ -183,14 +187,14 @@ struct StripSpecial {
 struct StripOp {
   enum Kind : uint8_t { kPlain, kIota, kCheck, kScatter };
   TileKernel kernel = nullptr;
-  // Numbers of the slots of the result and of the operands. A stage may have
-  // more slots than instructions.
+  // Numbers of the strip registers of the result and of the operands. A stage
+  // may have more strip registers than instructions.
   int destination = 0;
   int a = 0;
   int b = 0;
   int c = 0;
   int64_t immediate[2] = {};
-  TileShape shape;  // shape of the tile that is the instruction's result
+  TileDims dims;  // dims of the tile that is the instruction's result
   Kind kind = kPlain;
   int special = -1;  // index in program.specials
 };
@@ -206,7 +210,7 @@ struct StripProgram {
   int column_axis = -1;
   int64_t max_rows = 1;
   int64_t max_columns = 1;
-  std::vector<StripSlot> slots;
+  std::vector<StripRegister> registers;
   // views whose addresses are computed once per tile
   std::vector<StripView> spatial_views;
   // views whose addresses are computed in each reduction step
@@ -267,9 +271,9 @@ struct StripProgram {
     }
   }
 
-  // Number of entries of StripContext::slots that a run needs.
-  size_t operand_count() const {
-    return slots.size() + step_views.size() + broadcasts.size();
+  // Number of entries of StripContext::registers that a run needs.
+  size_t register_count() const {
+    return registers.size() + step_views.size() + broadcasts.size();
   }
   std::string Describe() const;
 };
@@ -289,7 +293,8 @@ struct StripContext {
   char* const* buffers = nullptr;
   char* scratch = nullptr;  // scratch memory of at least scratch_bytes bytes,
                             // 64-byte aligned
-  TileOperand* slots = nullptr;  // array of at least operand_count() operands
+  // array of at least register_count() operands
+  TileOperand* registers = nullptr;
   StripFailure* failure = nullptr;
   // interrupt that can stop the run; may be null
   const Interrupt* interrupt = nullptr;

@@ -23,32 +23,32 @@ constexpr int64_t kTabulatedTaps = 15 * kMaxTaps;
 
 void StripCompiler::CompileCopy() {
   const DType type = spec_.source_type;
-  int slot = EmitAffineLoad(*spec_.source, type, -1, false);
+  int reg = EmitAffineLoad(*spec_.source, type, -1, false);
   const TileKernel narrow = NarrowingKernel(spec_.stores[0].type);
   if (narrow != nullptr && type != spec_.stores[0].type) {
-    const StripSlot from = program_.slots[slot];
-    const int tile = AddTile(kPrologue, from.shape, from.element_size);
-    AddOp(kPrologue, from.shape, narrow, tile, slot);
-    slot = tile;
+    const StripRegister from = program_.registers[reg];
+    const int tile = AddTile(kPrologue, from.dims, from.element_size);
+    AddOp(kPrologue, from.dims, narrow, tile, reg);
+    reg = tile;
   }
-  EmitStore(kPrologue, spec_.stores[0], slot);
+  EmitStore(kPrologue, spec_.stores[0], reg);
 }
 
 void StripCompiler::CompileMap() {
   if (spec_.source != nullptr) return CompileCopy();
   std::vector<int> values;
   for (Register r : spec_.values) {
-    int slot = Emit(r);
+    int reg = Emit(r);
     // A stage may load from a buffer to which it also stores. If it has several
     // stores, all loads must be executed before the first store.
     if (spec_.stores.size() > 1 &&
-        program_.slots[slot].kind == StripSlot::kView) {
-      const StripSlot from = program_.slots[slot];
-      const int copy = AddTile(kPrologue, from.shape, from.element_size);
-      AddOp(kPrologue, from.shape, CopyKernel(from.element_size), copy, slot);
-      slot = copy;
+        program_.registers[reg].kind == StripRegister::kView) {
+      const StripRegister from = program_.registers[reg];
+      const int copy = AddTile(kPrologue, from.dims, from.element_size);
+      AddOp(kPrologue, from.dims, CopyKernel(from.element_size), copy, reg);
+      reg = copy;
     }
-    values.push_back(slot);
+    values.push_back(reg);
   }
   for (size_t i = 0; i < spec_.stores.size(); ++i) {
     EmitStore(kPrologue, spec_.stores[i], values[i]);
@@ -90,12 +90,12 @@ void StripCompiler::FindSkip(Register value) {
 
 void StripCompiler::FindTaps(TapKernel kernel, bool single) {
   StripOp& op = program_.step.back();
-  if (program_.step.size() != 1 || !op.shape.columns || kernel == nullptr)
+  if (program_.step.size() != 1 || !op.dims.columns || kernel == nullptr)
     return;
-  const auto is_stream = [&](int slot) {
-    return program_.slots[slot].shape.columns &&
-           program_.slots[slot].kind == StripSlot::kView &&
-           slot != op.destination;
+  const auto is_stream = [&](int reg) {
+    return program_.registers[reg].dims.columns &&
+           program_.registers[reg].kind == StripRegister::kView &&
+           reg != op.destination;
   };
   if (single || !is_stream(op.a)) std::swap(op.a, op.b);
   if (!is_stream(op.a)) {
@@ -109,7 +109,7 @@ void StripCompiler::FindTaps(TapKernel kernel, bool single) {
   // that stays the same in all steps must not have guards, because for a tile
   // that is completely outside of the buffer the operand is a single value.
   for (const StripView& view : program_.spatial_views) {
-    const bool is_operand = view.slot == op.a || (!single && view.slot == op.b);
+    const bool is_operand = view.reg == op.a || (!single && view.reg == op.b);
     if (is_operand && view.guard_count > 0) return;
   }
   program_.tap_kernel = kernel;
@@ -144,8 +144,8 @@ void StripCompiler::TabulateTaps(const StripOp& op) {
   program_.tap_offsets.resize(static_cast<size_t>(size));
   for (const StripView& view : program_.step_views) {
     const auto set = [&](int64_t step, StripProgram::TapOffset& tap) {
-      if (view.slot == op.a) tap.a = StepOffset(view, step);
-      if (view.slot == op.b) tap.b = StepOffset(view, step);
+      if (view.reg == op.a) tap.a = StepOffset(view, step);
+      if (view.reg == op.b) tap.b = StepOffset(view, step);
     };
     for (int64_t step = 0; step < size; ++step)
       set(step, program_.tap_offsets[static_cast<size_t>(step)]);
@@ -162,7 +162,7 @@ void StripCompiler::EndValues() {
   only_steps_ = false;
   // Values that the indices of stores need must be emitted again after the
   // reduction, outside of its steps.
-  slots_of_.assign(slots_of_.size(), -1);
+  strip_registers_.assign(strip_registers_.size(), -1);
 }
 
 void StripCompiler::CarrySum(int accumulator, DType type) {
@@ -181,7 +181,7 @@ void StripCompiler::CarrySum(int accumulator, DType type) {
       horizontal ? tensor::kSumBlock / 2 : tensor::kSumBlock - kMaxTaps;
   if (steps <= most) return;
   program_.carry_steps = most;
-  const TileShape full = FullShape();
+  const TileDims full = FullDims();
   const int size = TileElementSize(type);
   const int total = AddTile(kInitial, full, size);
   const int rest = AddTile(kInitial, full, size);
@@ -201,7 +201,7 @@ void StripCompiler::CompileReduction() {
   const bool horizontal = program_.mode == StripMode::kHorizontal;
   const int size = TileElementSize(type);
   FindSkip(value);
-  const TileShape full = FullShape();
+  const TileDims full = FullDims();
   // If possible, the memory of the result itself is used as the accumulator.
   const StripStore& store = spec_.stores[0];
   const StripView view = MakeView(store.access, size, full);
@@ -210,11 +210,11 @@ void StripCompiler::CompileReduction() {
                       store.access.dynamic.empty() && IsUsableInPlace(type) &&
                       full.columns && view.column_stride == 1;
   if (direct) AddView(kPrologue, view);
-  const int accumulator = direct ? view.slot : AddTile(kInitial, full, size);
+  const int accumulator = direct ? view.reg : AddTile(kInitial, full, size);
   const int identity =
       AddConstant(ReductionIdentity(spec_.combiner, type), size);
   AddOp(kInitial, full, CopyKernel(size), accumulator, identity);
-  const TileShape swept = {full.rows, full.columns || horizontal};
+  const TileDims swept = {full.rows, full.columns || horizontal};
   BeginValues();
   const bool product =
       spec_.combiner == Combiner::kSum && !analysis_.IsHeader(value) &&
@@ -232,15 +232,15 @@ void StripCompiler::CompileReduction() {
                false);
     }
   } else if (horizontal) {
-    const int slot = Emit(value);
+    const int reg = Emit(value);
     AddOp(kStep, swept,
           HostKernels()
               .reduce_rows[static_cast<int>(spec_.combiner) - 1][compute],
-          accumulator, slot);
+          accumulator, reg);
   } else {
-    const int slot = Emit(value);
+    const int reg = Emit(value);
     AddOp(kStep, swept, CombineKernel(spec_.combiner, type), accumulator,
-          accumulator, slot);
+          accumulator, reg);
     if (type == DType::kF32) {
       FindTaps(HostKernels().combine_taps[static_cast<int>(spec_.combiner) - 1],
                true);
@@ -255,7 +255,7 @@ void StripCompiler::CompileReduction() {
 }
 
 void StripCompiler::CompileFold() {
-  const TileShape full = FullShape();
+  const TileDims full = FullDims();
   for (size_t i = 0; i < spec_.values.size(); ++i) {
     const int size = TileElementSize(TypeOf(spec_.values[i]));
     accumulators_.push_back(AddTile(kInitial, full, size));
@@ -270,7 +270,7 @@ void StripCompiler::CompileFold() {
         std::find(accumulators_.begin(), accumulators_.end(), results[i]) !=
         accumulators_.end();
     if (!is_accumulator || results[i] == accumulators_[i]) continue;
-    const int size = program_.slots[results[i]].element_size;
+    const int size = program_.registers[results[i]].element_size;
     const int copy = AddTile(kStep, full, size);
     AddOp(kStep, full, CopyKernel(size), copy, results[i]);
     results[i] = copy;
@@ -278,7 +278,7 @@ void StripCompiler::CompileFold() {
   for (size_t i = 0; i < results.size(); ++i) {
     if (results[i] == accumulators_[i]) continue;
     AddOp(kStep, full,
-          CopyKernel(program_.slots[accumulators_[i]].element_size),
+          CopyKernel(program_.registers[accumulators_[i]].element_size),
           accumulators_[i], results[i]);
   }
   EndValues();

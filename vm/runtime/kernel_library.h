@@ -21,7 +21,7 @@
 namespace ember::vm {
 
 // Says where the compiler (LLVM) runs.
-enum class CompilePlace : uint8_t {
+enum class CompileLocation : uint8_t {
   kThread,  // the compiler runs in a thread of this process
   // The compiler runs in the compile worker, a process that all processes of
   // this user share (jit/worker/client.h). If the worker cannot be
@@ -36,7 +36,7 @@ struct KernelLibraryOptions {
   // requesting thread compiles, and the request returns only when the kernel is
   // made.
   int threads = 0;
-  CompilePlace place = CompilePlace::kWorkerIfThere;
+  CompileLocation location = CompileLocation::kWorkerIfThere;
   // Folder in which kernels are stored for later processes. Empty: kernels are
   // not stored.
   std::string cache_folder;

@@ -47,7 +47,7 @@
 namespace ember::vm {
 
 class DispatchRunner;
-class ResultPlaces;
+class ResultBuffers;
 class Tiering;
 
 struct SessionOptions {
@@ -169,7 +169,7 @@ struct DeviceReport {
 };
 
 // The caller's memory for one result.
-struct ResultPlace {
+struct ResultBuffer {
   // Memory for the result; null: the session's own memory is used.
   void* data = nullptr;
   int64_t byte_size = 0;
@@ -195,13 +195,13 @@ class Session {
   virtual Status Run(std::span<const Tensor> inputs,
                      std::vector<Tensor>* results) = 0;
 
-  // Sets memory of the caller, called places, for results. From the next Run
-  // on, each result with a place is written to its place, and the result's
-  // tensor refers to this memory without owning it. Places must be aligned for
-  // their elements, must not overlap each other or inputs, and must be large
-  // enough, or Run returns an error. `places` has one item for each result, or
-  // is empty. Results of strings cannot have places.
-  Status PlaceResults(std::vector<ResultPlace> places);
+  // Sets memory of the caller, called result buffers, for results. From the
+  // next Run on, each result with a buffer is written to its buffer, and the
+  // result's tensor refers to this memory without owning it. Buffers must be
+  // aligned for their elements, must not overlap each other or inputs, and must
+  // be large enough, or Run returns an error. `buffers` has one item for each
+  // result, or is empty. Results of strings cannot have buffers.
+  Status SetResultBuffers(std::vector<ResultBuffer> buffers);
   // Sets a new value of SessionOptions::max_seconds, which applies from the
   // next Run on.
   virtual void SetMaxSeconds(double seconds) = 0;
@@ -241,7 +241,7 @@ class Session {
   // functions use it. They are not virtual, so that a program which does not
   // call them does not link their code.
   virtual const DispatchRunner& dispatches() const = 0;
-  virtual ResultPlaces& places() = 0;
+  virtual ResultBuffers& result_buffers() = 0;
 };
 
 }  // namespace ember::vm

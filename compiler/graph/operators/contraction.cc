@@ -91,24 +91,23 @@ void DefineContract(StagesContext& context) {
 // --- shared by conv and conv_transpose ---
 
 // Dims of a convolution's operands by their meaning.
-struct ConvolutionShape {
+struct ConvolutionDims {
   size_t spatial = 0;  // number of spatial dims, without batch and channels
   int64_t groups = 1;
   Dim inputs, outputs;  // numbers of input and output channels per group
 };
 
-ConvolutionShape ShapeOfConvolution(const Operation& operation,
-                                    bool transposed) {
-  ConvolutionShape shape;
-  shape.spatial = static_cast<size_t>(operation.operand(0)->rank()) - 2;
-  shape.groups = IntegerOf(operation, "groups");
+ConvolutionDims DimsOfConvolution(const Operation& operation, bool transposed) {
+  ConvolutionDims dims;
+  dims.spatial = static_cast<size_t>(operation.operand(0)->rank()) - 2;
+  dims.groups = IntegerOf(operation, "groups");
   const Shape& weights = operation.operand(1)->shape();
-  const Dim groups = shape.groups;
-  const Dim& inputs = weights[shape.spatial];
-  const Dim& outputs = weights[shape.spatial + 1];
-  shape.inputs = transposed ? FloorDivide(inputs, groups) : inputs;
-  shape.outputs = transposed ? outputs : FloorDivide(outputs, groups);
-  return shape;
+  const Dim groups = dims.groups;
+  const Dim& inputs = weights[dims.spatial];
+  const Dim& outputs = weights[dims.spatial + 1];
+  dims.inputs = transposed ? FloorDivide(inputs, groups) : inputs;
+  dims.outputs = transposed ? outputs : FloorDivide(outputs, groups);
+  return dims;
 }
 
 Status CheckConvolution(const Operation& operation, bool transposed) {
@@ -159,20 +158,20 @@ struct ChannelAxes {
   Scalar group;  // axis of the groups; only for groups > 1
 };
 
-ChannelAxes OutputChannels(StageContext& stage, const ConvolutionShape& shape) {
+ChannelAxes OutputChannels(StageContext& stage, const ConvolutionDims& dims) {
   ChannelAxes axes;
-  if (shape.groups == 1) {
-    axes.output = axes.output_in_group = stage.SpatialAxis(shape.outputs);
+  if (dims.groups == 1) {
+    axes.output = axes.output_in_group = stage.SpatialAxis(dims.outputs);
     return axes;
   }
-  axes.group = stage.SpatialAxis(Dim(shape.groups));
-  if (IsOne(shape.outputs)) {
+  axes.group = stage.SpatialAxis(Dim(dims.groups));
+  if (IsOne(dims.outputs)) {
     axes.output = axes.group;
     axes.output_in_group = stage.Index(0);
   } else {
-    axes.output_in_group = stage.SpatialAxis(shape.outputs);
+    axes.output_in_group = stage.SpatialAxis(dims.outputs);
     axes.output =
-        axes.group * stage.Extent(shape.outputs) + axes.output_in_group;
+        axes.group * stage.Extent(dims.outputs) + axes.output_in_group;
   }
   return axes;
 }
@@ -184,10 +183,10 @@ Scalar Reduce(StageContext& stage, const Dim& extent, bool& reduces) {
   return stage.ReductionAxis(extent);
 }
 
-Scalar InputChannel(StageContext& stage, const ConvolutionShape& shape,
+Scalar InputChannel(StageContext& stage, const ConvolutionDims& dims,
                     const ChannelAxes& axes, Scalar in_group) {
-  if (shape.groups == 1) return in_group;
-  return axes.group * stage.Extent(shape.inputs) + in_group;
+  if (dims.groups == 1) return in_group;
+  return axes.group * stage.Extent(dims.inputs) + in_group;
 }
 
 void YieldSum(StageContext& stage, Scalar x, Scalar w,
@@ -229,21 +228,21 @@ InferredTypes InferConv(const Operation& operation) {
 
 void DefineConv(StagesContext& context) {
   const Operation& operation = context.operation();
-  const ConvolutionShape shape = ShapeOfConvolution(operation, false);
+  const ConvolutionDims dims = DimsOfConvolution(operation, false);
   const Shape& result = operation.result()->shape();
   const Shape& weights = operation.operand(1)->shape();
   const Shape& low = ShapeOf(operation, "low");
   const Shape& high = ShapeOf(operation, "high");
   StageContext& stage = context.AddStage();
   std::vector<Scalar> place;
-  for (size_t i = 0; i <= shape.spatial; ++i)
+  for (size_t i = 0; i <= dims.spatial; ++i)
     place.push_back(stage.SpatialAxis(result[i]));
-  const ChannelAxes channels = OutputChannels(stage, shape);
+  const ChannelAxes channels = OutputChannels(stage, dims);
   place.push_back(channels.output);
 
   bool reduces = false, pads = false;
   std::vector<Scalar> x_index{place[0]}, w_index;
-  for (size_t i = 0; i < shape.spatial; ++i) {
+  for (size_t i = 0; i < dims.spatial; ++i) {
     const Scalar tap = Reduce(stage, weights[i], reduces);
     Scalar index = place[i + 1] * IntegersOf(operation, "strides")[i] +
                    tap * IntegersOf(operation, "dilations")[i];
@@ -252,8 +251,8 @@ void DefineConv(StagesContext& context) {
     x_index.push_back(index);
     w_index.push_back(tap);
   }
-  const Scalar input = Reduce(stage, shape.inputs, reduces);
-  x_index.push_back(InputChannel(stage, shape, channels, input));
+  const Scalar input = Reduce(stage, dims.inputs, reduces);
+  x_index.push_back(InputChannel(stage, dims, channels, input));
   w_index.push_back(input);
   w_index.push_back(channels.output);
   YieldSum(stage, LoadOrPad(stage, x_index, pads), stage.Load(1, w_index),
@@ -371,7 +370,7 @@ bool StaysInside(const Phase& phase, const Dim& extent) {
   return lowest && *lowest >= 0 && left && *left >= 0;
 }
 
-void DefineTransposedStage(StageContext& stage, const ConvolutionShape& shape,
+void DefineTransposedStage(StageContext& stage, const ConvolutionDims& dims,
                            std::span<const Phase> phases) {
   const Operation& operation = stage.operation();
   std::vector<Scalar> steps,
@@ -386,7 +385,7 @@ void DefineTransposedStage(StageContext& stage, const ConvolutionShape& shape,
     pads =
         pads || !StaysInside(phases[i], operation.operand(0)->shape()[i + 1]);
   }
-  const ChannelAxes channels = OutputChannels(stage, shape);
+  const ChannelAxes channels = OutputChannels(stage, dims);
   place.push_back(channels.output);
   if (!any_tap) {
     stage.Yield(ZeroOf(stage, operation.result()->dtype()), 0, place);
@@ -406,8 +405,8 @@ void DefineTransposedStage(StageContext& stage, const ConvolutionShape& shape,
       x_index.push_back(from - tap * phase.input_step);
     }
   }
-  const Scalar input = Reduce(stage, shape.inputs, reduces);
-  x_index.push_back(InputChannel(stage, shape, channels, input));
+  const Scalar input = Reduce(stage, dims.inputs, reduces);
+  x_index.push_back(InputChannel(stage, dims, channels, input));
   w_index.push_back(x_index.back());
   w_index.push_back(channels.output_in_group);
   Scalar x = LoadOrPad(stage, x_index, pads);
@@ -418,7 +417,7 @@ void DefineTransposedStage(StageContext& stage, const ConvolutionShape& shape,
 
 void DefineConvTranspose(StagesContext& context) {
   const Operation& operation = context.operation();
-  const ConvolutionShape shape = ShapeOfConvolution(operation, true);
+  const ConvolutionDims dims = DimsOfConvolution(operation, true);
   const auto& strides = IntegersOf(operation, "strides");
   // Number of stages that result if every spatial dim is split into phases.
   int64_t count = 1;
@@ -427,7 +426,7 @@ void DefineConvTranspose(StagesContext& context) {
                                 : std::min(count, kMaxPhases) * stride;
   }
   std::vector<std::vector<Phase>> phases;
-  for (size_t i = 0; i < shape.spatial; ++i) {
+  for (size_t i = 0; i < dims.spatial; ++i) {
     const TransposedDim dim{operation.result()->shape()[i + 1],
                             operation.operand(1)->shape()[i],
                             ShapeOf(operation, "low")[i], strides[i],
@@ -437,13 +436,13 @@ void DefineConvTranspose(StagesContext& context) {
     if (phases.back().empty()) return;
   }
   // Makes one stage per combination of the dims' phases, the last dim fastest.
-  std::vector<size_t> position(shape.spatial, 0);
+  std::vector<size_t> position(dims.spatial, 0);
   while (true) {
     std::vector<Phase> chosen;
-    for (size_t i = 0; i < shape.spatial; ++i)
+    for (size_t i = 0; i < dims.spatial; ++i)
       chosen.push_back(phases[i][position[i]]);
-    DefineTransposedStage(context.AddStage(), shape, chosen);
-    size_t dim = shape.spatial;
+    DefineTransposedStage(context.AddStage(), dims, chosen);
+    size_t dim = dims.spatial;
     while (dim > 0 && ++position[dim - 1] == phases[dim - 1].size())
       position[--dim] = 0;
     if (dim == 0) return;

@@ -3,7 +3,7 @@
 // become part of the expressions that read the result.
 #include <algorithm>
 
-#include "compiler/graph/operators/reshape_groups.h"
+#include "compiler/graph/operators/reshape_parts.h"
 #include "compiler/graph/operators/support.h"
 
 namespace ember::graph {
@@ -35,16 +35,16 @@ Scalar Linearize(ElementContext& context, const Shape& dims, Indices indices) {
   return position;
 }
 
-// Computes the inverse of Linearize: sets the indices of the dims of one group
+// Computes the inverse of Linearize: sets the indices of the dims of one part
 // from a row-major position within these dims.
 void Delinearize(ElementContext& context, const Shape& dims,
-                 const ReshapeGroup& group, Scalar position,
+                 const ReshapePart& part, Scalar position,
                  std::vector<Scalar>& indices) {
   // The outermost dim that is not 1 needs no mod.
-  int first = group.from_begin;
-  while (first + 1 < group.from_end && IsOne(dims[static_cast<size_t>(first)]))
+  int first = part.from_begin;
+  while (first + 1 < part.from_end && IsOne(dims[static_cast<size_t>(first)]))
     ++first;
-  for (int i = group.from_end - 1; i >= group.from_begin; --i) {
+  for (int i = part.from_end - 1; i >= part.from_begin; --i) {
     const Dim& dim = dims[static_cast<size_t>(i)];
     if (IsOne(dim)) continue;
     const Scalar extent = context.Extent(dim);
@@ -58,12 +58,12 @@ Scalar DefineReshape(ElementContext& context, Indices indices) {
   const Shape& from = context.operation().operand(0)->shape();
   const Shape& to = ShapeOf(context.operation(), "shape");
   std::vector<Scalar> own(from.size(), context.Index(0));
-  for (const ReshapeGroup& group : GroupReshape(from, to)) {
-    const Shape dims(to.begin() + group.to_begin, to.begin() + group.to_end);
+  for (const ReshapePart& part : SplitReshape(from, to)) {
+    const Shape dims(to.begin() + part.to_begin, to.begin() + part.to_end);
     const Scalar position = Linearize(
         context, dims,
-        indices.subspan(static_cast<size_t>(group.to_begin), dims.size()));
-    Delinearize(context, from, group, position, own);
+        indices.subspan(static_cast<size_t>(part.to_begin), dims.size()));
+    Delinearize(context, from, part, position, own);
   }
   return context.Load(0, own);
 }

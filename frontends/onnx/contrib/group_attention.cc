@@ -83,7 +83,7 @@ void ImportGemmaRotaryEmbedding(NodeContext& c) {
   c.SetOutput(1, c.Input(3) * cosine + c.Input(4) * sine);
 }
 
-struct Grouped {
+struct GroupQueryOperands {
   Tensor q, k, v;
   Dim sequence;
   Tensor past;  // Number of cached keys of each sequence, i64 [batch].
@@ -91,7 +91,7 @@ struct Grouped {
 
 // Returns false, with an error, for attributes and operands that are not
 // supported.
-bool CheckGrouped(NodeContext& c) {
+bool CheckGroupQuery(NodeContext& c) {
   for (const char* name : {"k_quant_type", "v_quant_type"}) {
     if (c.String(name, "NONE") == "NONE") continue;
     c.FailUnsupported(std::string("attribute '") + name +
@@ -116,7 +116,7 @@ Tensor NormalizeHeads(NodeContext& c, Tensor x, Tensor weight) {
   return x / Sqrt(square + c.Float("qk_norm_epsilon", 1e-6)) * Wide(weight);
 }
 
-std::optional<Grouped> ReadGrouped(NodeContext& c) {
+std::optional<GroupQueryOperands> ReadGroupQuery(NodeContext& c) {
   const int64_t heads = PositiveAttribute(c, "num_heads");
   const int64_t kv_heads = PositiveAttribute(c, "kv_num_heads");
   if (!c.ok()) return std::nullopt;
@@ -125,7 +125,7 @@ std::optional<Grouped> ReadGrouped(NodeContext& c) {
         "attribute 'num_heads': expected a multiple of 'kv_num_heads'");
     return std::nullopt;
   }
-  Grouped g;
+  GroupQueryOperands g;
   g.sequence = c.Input(0).dim(1);
   Tensor q = Wide(c.Input(0));
   if (c.Input(1)) {
@@ -151,7 +151,7 @@ std::optional<Grouped> ReadGrouped(NodeContext& c) {
   return g;
 }
 
-void RotateGrouped(NodeContext& c, Grouped& g) {
+void RotateGroupQuery(NodeContext& c, GroupQueryOperands& g) {
   if (c.Integer("do_rotary", 0) == 0 || !CheckPresent(c, {7, 8})) return;
   if (!c.CheckRank(7, 2, 2) || !c.CheckRank(8, 2, 2)) return;
   Rotary rotary{.cosine = c.Input(7), .sine = c.Input(8)};
@@ -181,7 +181,7 @@ Tensor VisibleKeys(NodeContext& c, const AttentionExtents& extents,
 
 // Makes the program check that the cache and the fresh keys are as long as the
 // lengths say, and that the lengths include all fresh keys.
-void CheckLengths(NodeContext& c, const Grouped& g, const Dim& total,
+void CheckLengths(NodeContext& c, const GroupQueryOperands& g, const Dim& total,
                   const Dim& keys) {
   graph::GraphBuilder& builder = c.builder();
   Tensor last = Cast(c.Input(5), DType::kI64);
@@ -199,13 +199,13 @@ void CheckLengths(NodeContext& c, const Grouped& g, const Dim& total,
 }
 
 void ImportGroupQueryAttention(NodeContext& c) {
-  if (!CheckGrouped(c)) return;
-  std::optional<Grouped> g = ReadGrouped(c);
+  if (!CheckGroupQuery(c)) return;
+  std::optional<GroupQueryOperands> g = ReadGroupQuery(c);
   const std::optional<Shape> total = c.Sizes(6, "total sequence length");
   if (!g || !total) return;
   if (total->size() != 1)
     return c.FailInvalid("total sequence length: expected a scalar");
-  RotateGrouped(c, *g);
+  RotateGroupQuery(c, *g);
   if (!c.ok()) return;
   Tensor past_key = Wide(c.Input(3));
   Tensor past_value = Wide(c.Input(4));

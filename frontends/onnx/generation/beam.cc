@@ -379,7 +379,7 @@ Tensor AllScores(Tensor first, Tensor others, const Dim& steps) {
 
 }  // namespace
 
-void ImportBeamSearch(NodeContext& c, const SubgraphRunner& run) {
+void ImportBeamSearch(NodeContext& c, const SubgraphImporter& run) {
   if (!CheckKind(c)) return;
   const std::unique_ptr<Decoder> decoder =
       c.Integer("model_type", 0) == 0 ? MakeGptDecoder(c, run, c.Input(9))

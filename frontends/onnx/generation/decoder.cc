@@ -35,7 +35,7 @@ Tensor WithLength(Tensor past, int axis, const Dim& length) {
 // attention_mask, past_0 …; its outputs are logits, present_0 ….
 class GptDecoder final : public Decoder {
  public:
-  GptDecoder(NodeContext& c, const SubgraphRunner& run, Tensor attention_mask)
+  GptDecoder(NodeContext& c, const SubgraphImporter& run, Tensor attention_mask)
       : Decoder(c, run), mask_(attention_mask), graph_(c.Subgraph("decoder")) {
     if (c.HasAttribute("init_decoder"))
       init_graph_ = c.Subgraph("init_decoder");
@@ -135,7 +135,7 @@ class GptDecoder final : public Decoder {
 // attention's past …, cross attention's … → logits, self attention's present ….
 class EncoderDecoder final : public Decoder {
  public:
-  EncoderDecoder(NodeContext& c, const SubgraphRunner& run,
+  EncoderDecoder(NodeContext& c, const SubgraphImporter& run,
                  Tensor attention_mask)
       : Decoder(c, run),
         mask_(attention_mask),
@@ -388,13 +388,13 @@ Tensor Decoder::EmptyPast(const ValueInfoProto& declared, int row_axis,
 }
 
 std::unique_ptr<Decoder> MakeGptDecoder(NodeContext& c,
-                                        const SubgraphRunner& run,
+                                        const SubgraphImporter& run,
                                         Tensor attention_mask) {
   return std::make_unique<GptDecoder>(c, run, attention_mask);
 }
 
 std::unique_ptr<Decoder> MakeEncoderDecoder(NodeContext& c,
-                                            const SubgraphRunner& run,
+                                            const SubgraphImporter& run,
                                             Tensor attention_mask) {
   return std::make_unique<EncoderDecoder>(c, run, attention_mask);
 }

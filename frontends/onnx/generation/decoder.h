@@ -50,7 +50,7 @@ class Decoder {
   virtual int RowAxis(size_t index) const = 0;
 
  protected:
-  Decoder(NodeContext& c, const SubgraphRunner& run) : c_(c), run_(run) {}
+  Decoder(NodeContext& c, const SubgraphImporter& run) : c_(c), run_(run) {}
 
   // Requirements for the subgraph's outputs: at least `least` outputs, of which
   // those from `first_past` on are pasts of rank `past_rank`. Run returns the
@@ -70,7 +70,7 @@ class Decoder {
                    int length_axis, const Dim& rows);
 
   NodeContext& c_;
-  const SubgraphRunner& run_;
+  const SubgraphImporter& run_;
   Tensor prompt_;
   std::vector<Tensor> state_;
   // Further operands with one element per row, which are the same in each
@@ -81,11 +81,11 @@ class Decoder {
 // Makes a decoder of model type 0 (GPT). attention_mask: an operand of the
 // node, or absent.
 std::unique_ptr<Decoder> MakeGptDecoder(NodeContext& c,
-                                        const SubgraphRunner& run,
+                                        const SubgraphImporter& run,
                                         Tensor attention_mask);
 // Makes a decoder of model type 1 (an encoder with a decoder).
 std::unique_ptr<Decoder> MakeEncoderDecoder(NodeContext& c,
-                                            const SubgraphRunner& run,
+                                            const SubgraphImporter& run,
                                             Tensor attention_mask);
 
 // Returns `outer` as a value that the region captures. An absent tensor stays

@@ -33,20 +33,21 @@ namespace ember::onnx {
 // subgraph are added to the region or, if `region` is null, to the graph that
 // contains the node. The inputs must be values of the graph to which the nodes
 // are added.
-using SubgraphRunner = std::function<StatusOr<std::vector<Tensor>>(
+using SubgraphImporter = std::function<StatusOr<std::vector<Tensor>>(
     const GraphProto& graph, const std::vector<Tensor>& inputs,
     graph::Region* region)>;
 
-using GenerationImporter = void (*)(NodeContext& c, const SubgraphRunner& run);
+using GenerationImporter = void (*)(NodeContext& c,
+                                    const SubgraphImporter& run);
 
 // Returns the importer of GreedySearch, Sampling or BeamSearch; null for every
 // other operator.
 GenerationImporter FindGeneration(std::string_view domain,
                                   std::string_view name);
 
-void ImportGreedySearch(NodeContext& c, const SubgraphRunner& run);
-void ImportSampling(NodeContext& c, const SubgraphRunner& run);
-void ImportBeamSearch(NodeContext& c, const SubgraphRunner& run);
+void ImportGreedySearch(NodeContext& c, const SubgraphImporter& run);
+void ImportSampling(NodeContext& c, const SubgraphImporter& run);
+void ImportBeamSearch(NodeContext& c, const SubgraphImporter& run);
 
 }  // namespace ember::onnx
 

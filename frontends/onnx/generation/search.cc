@@ -189,7 +189,8 @@ Tensor RunLoop(NodeContext& c, Decoder& decoder, const Search& search,
 
 // Imports GreedySearch or Sampling. `is_sampling`: true if tokens are drawn;
 // otherwise the token with the best score is chosen.
-void ImportSearch(NodeContext& c, const SubgraphRunner& run, bool is_sampling) {
+void ImportSearch(NodeContext& c, const SubgraphImporter& run,
+                  bool is_sampling) {
   if (!CheckTensors(c, is_sampling ? 9 : 7)) return;
   if (const int64_t type = c.Integer("model_type", 0); type != 0) {
     return c.FailUnsupported(
@@ -234,11 +235,11 @@ void ImportSearch(NodeContext& c, const SubgraphRunner& run, bool is_sampling) {
 
 }  // namespace
 
-void ImportGreedySearch(NodeContext& c, const SubgraphRunner& run) {
+void ImportGreedySearch(NodeContext& c, const SubgraphImporter& run) {
   ImportSearch(c, run, /*is_sampling=*/false);
 }
 
-void ImportSampling(NodeContext& c, const SubgraphRunner& run) {
+void ImportSampling(NodeContext& c, const SubgraphImporter& run) {
   ImportSearch(c, run, /*is_sampling=*/true);
 }
 

@@ -32,7 +32,7 @@ uint64_t RowsOf(const TensorMap& map) {
 
 uint64_t BytesOf(const TensorMap& map) { return RowBytes(map) * RowsOf(map); }
 
-uint64_t PlaceOf(const TensorMap& map, uint64_t offset) {
+uint64_t PositionOf(const TensorMap& map, uint64_t offset) {
   if (map.is_swizzled == 0) return offset;
   return offset ^ (offset / kSwizzledRow % kSwizzledRows) * kPiece;
 }
@@ -164,7 +164,7 @@ void CopyBarriers::EndPhase(Barrier& barrier, uint8_t* shared) {
       for (int64_t e = 0; e < map.box[0]; ++e) {
         const auto in_row = static_cast<uint64_t>(e) * map.element_bytes;
         uint8_t* const to =
-            shared + PlaceOf(map, copy.to + i * RowBytes(map) + in_row);
+            shared + PositionOf(map, copy.to + i * RowBytes(map) + in_row);
         if (e < row.begin || e >= row.end) {
           std::memset(to, 0, map.element_bytes);
         } else {

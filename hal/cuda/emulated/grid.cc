@@ -4,7 +4,7 @@
 #include <cstring>
 #include <memory>
 
-#include "hal/cuda/emulated/grid_runner.h"
+#include "hal/cuda/emulated/grid_emulator.h"
 #include "hal/cuda/emulated/grid_statistics.h"
 
 namespace ember::hal::cuda {
@@ -26,8 +26,8 @@ std::deque<Fiber>& FibersOfThread() {
   return fibers;
 }
 
-GridRunner::GridRunner(const GridLaunch& launch, const FindMemory& memory,
-                       GridStatistics& statistics)
+GridEmulator::GridEmulator(const GridLaunch& launch, const FindMemory& memory,
+                           GridStatistics& statistics)
     : launch_(launch),
       memory_(memory),
       statistics_(statistics),
@@ -44,14 +44,14 @@ GridRunner::GridRunner(const GridLaunch& launch, const FindMemory& memory,
   threads_.resize(thread_count_);
   // If the kernel's threads never synchronise, they run one after another on a
   // single stack.
-  const size_t stacks = launch.kernel.meets ? thread_count_ : 1;
+  const size_t stacks = launch.kernel.has_barriers ? thread_count_ : 1;
   while (fibers_.size() < stacks) fibers_.emplace_back(kStackBytes);
 }
 
-std::string GridRunner::Run() {
+std::string GridEmulator::Run() {
   const uint32_t blocks = Volume(launch_.blocks);
   for (uint32_t block = 0; block < blocks && problem_.empty(); ++block) {
-    block_ = PlaceOf(block, launch_.blocks);
+    block_ = PositionOf(block, launch_.blocks);
     // Shared memory is filled with arbitrary bytes, because no kernel may rely
     // on its initial contents.
     std::memset(shared_, 0xcd, shared_bytes_);
@@ -59,36 +59,36 @@ std::string GridRunner::Run() {
     copy_barriers_.BeginBlock();
     unordered_.BeginBlock();
     wide_products_.clear();
-    launch_.kernel.meets ? RunTogether() : RunOneByOne();
+    launch_.kernel.has_barriers ? RunTogether() : RunOneByOne();
   }
   if (problem_.empty()) return "";
-  return Concat({"kernel ", launch_.kernel.name, ", block ", PlaceText(block_),
-                 ": ", problem_});
+  return Concat({"kernel ", launch_.kernel.name, ", block ",
+                 PositionText(block_), ": ", problem_});
 }
 
-void GridRunner::StartThread(uint32_t number) {
+void GridEmulator::StartThread(uint32_t number) {
   Thread& thread = threads_[number];
   thread = {};
-  thread.seen.thread = PlaceOf(number, launch_.threads);
+  thread.seen.thread = PositionOf(number, launch_.threads);
   thread.seen.threads = launch_.threads;
   thread.seen.block = block_;
   thread.seen.blocks = launch_.blocks;
   thread.seen.shared = shared_;
   thread.seen.functions = &kFunctions;
-  thread.seen.runner = this;
+  thread.seen.emulator = this;
   FiberOf(number).Start([this, number] {
     launch_.kernel.function(&threads_[number].seen, launch_.arguments);
   });
 }
 
-void GridRunner::RunOneByOne() {
+void GridEmulator::RunOneByOne() {
   for (uint32_t i = 0; i < thread_count_ && problem_.empty(); ++i) {
     StartThread(i);
     fibers_[0].Resume();
   }
 }
 
-void GridRunner::RunTogether() {
+void GridEmulator::RunTogether() {
   for (uint32_t i = 0; i < thread_count_; ++i) StartThread(i);
   while (problem_.empty()) {
     bool any_ran = false, all_are_done = true;
@@ -103,18 +103,18 @@ void GridRunner::RunTogether() {
     }
     if (all_are_done || !problem_.empty()) return;
     if (any_ran) continue;
-    if (!ReleaseWarps() && !ReleaseMeetings() && !ReleasePhases() &&
+    if (!ReleaseWarps() && !ReleaseNumberedBarriers() && !ReleasePhases() &&
         !ReleaseBarrier()) {
       return;
     }
   }
 }
 
-bool GridRunner::IsAtBarrierOfAll(const Thread& thread) const {
+bool GridEmulator::IsAtBarrierOfAll(const Thread& thread) const {
   return thread.state == State::kAtBarrier && thread.barrier_threads == 0;
 }
 
-std::string GridRunner::WhatItDoes(const Thread& thread) const {
+std::string GridEmulator::WhatItDoes(const Thread& thread) const {
   switch (thread.state) {
     case State::kRuns:
       return " runs";
@@ -131,7 +131,7 @@ std::string GridRunner::WhatItDoes(const Thread& thread) const {
   return "";
 }
 
-bool GridRunner::ReleaseBarrier() {
+bool GridEmulator::ReleaseBarrier() {
   for (uint32_t i = 0; i < thread_count_; ++i) {
     if (IsAtBarrierOfAll(threads_[i])) continue;
     const bool any_is_there = std::ranges::any_of(
@@ -144,16 +144,16 @@ bool GridRunner::ReleaseBarrier() {
     problem_ = Concat(
         {any_is_there ? "threads wait at a barrier, expected all of them, but "
                       : "no thread can continue: ",
-         PlaceText(threads_[i].seen.thread), WhatItDoes(threads_[i])});
+         PositionText(threads_[i].seen.thread), WhatItDoes(threads_[i])});
     return false;
   }
   for (Thread& thread : threads_) thread.state = State::kRuns;
   races_.Barrier();
-  unordered_.MeetAll();
+  unordered_.SynchronizeAll();
   return true;
 }
 
-bool GridRunner::ReleaseMeetings() {
+bool GridEmulator::ReleaseNumberedBarriers() {
   std::map<uint32_t, std::vector<uint32_t>> waiting;
   for (uint32_t i = 0; i < thread_count_; ++i) {
     const Thread& thread = threads_[i];
@@ -165,15 +165,15 @@ bool GridRunner::ReleaseMeetings() {
     if (threads.size() < threads_[threads[0]].barrier_threads) continue;
     for (const uint32_t number : threads) {
       threads_[number].state = State::kRuns;
-      unordered_.Meet(number);
+      unordered_.Synchronize(number);
     }
-    races_.Meet(threads);
+    races_.Synchronize(threads);
     any = true;
   }
   return any;
 }
 
-bool GridRunner::ReleasePhases() {
+bool GridEmulator::ReleasePhases() {
   bool any = false;
   do {
     for (uint32_t i = 0; i < thread_count_; ++i) {
@@ -189,7 +189,7 @@ bool GridRunner::ReleasePhases() {
   return any;
 }
 
-bool GridRunner::ReleaseWarps() {
+bool GridEmulator::ReleaseWarps() {
   bool any = false;
   for (uint32_t first = 0; first < thread_count_; first += kWarpThreads) {
     const uint32_t count = std::min(kWarpThreads, thread_count_ - first);
@@ -214,7 +214,7 @@ bool GridRunner::ReleaseWarps() {
 std::string RunGrid(const GridLaunch& launch, const FindMemory& memory,
                     GridStatistics* statistics) {
   GridStatistics own;
-  std::string problem = GridRunner(launch, memory, own).Run();
+  std::string problem = GridEmulator(launch, memory, own).Run();
   AddStatistics(own, statistics);
   return problem;
 }

@@ -113,7 +113,7 @@ struct GridFunctions {
   // Synchronises `threads` threads of the block, which are whole warps, at the
   // barrier with the number `barrier` (1 to 15). It is PTX's bar.sync with two
   // operands.
-  void (*meet)(GridThread* thread, uint32_t barrier, uint32_t threads);
+  void (*synchronize)(GridThread* thread, uint32_t barrier, uint32_t threads);
   // Makes a copy barrier of the 8 bytes at `barrier`, whose phases need
   // `arrivals` arrivals. It is PTX's mbarrier.init; copy_barriers.h describes
   // these barriers.
@@ -143,8 +143,8 @@ struct GridThread {
   // shared memory of the block, aligned to 1024 bytes
   uint8_t* shared = nullptr;
   const GridFunctions* functions = nullptr;
-  void* runner = nullptr;  // pointer to the object of RunGrid that runs this
-                           // thread
+  void* emulator = nullptr;  // pointer to the object of RunGrid that runs this
+                             // thread
 };
 
 inline constexpr uint32_t kWarpThreads = 32;
@@ -163,7 +163,7 @@ struct GridEntry {
   uint64_t shared_bytes = 0;
   // True if the kernel's threads synchronise. Each thread then needs a stack of
   // its own.
-  bool meets = false;
+  bool has_barriers = false;
   // Number of tensor maps, which are further arguments of 128 bytes each
   // (tensor_map.h).
   size_t map_count = 0;

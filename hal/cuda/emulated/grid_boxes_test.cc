@@ -21,7 +21,7 @@ using ::testing::HasSubstr;
 constexpr uint32_t kRows = 18, kColumns = 8;
 constexpr uint32_t kBoxRows = 4;
 constexpr uint32_t kBoxWords = kBoxRows * kColumns;
-constexpr uint32_t kSlots = 2, kTurns = 5;
+constexpr uint32_t kRingSlots = 2, kIterations = 5;
 // Offset in shared memory of the copy barriers: first those that say that an
 // entry of the ring is full, then those that say that it is empty.
 constexpr uint32_t kBarriers = 1024;
@@ -34,7 +34,7 @@ enum class Fault : uint8_t {
   kNoEmptyWait,
   kNoArrival,
   kMoreBytes,
-  kOddPlace,
+  kOddAddress,
   kNoMap,
 };
 
@@ -42,30 +42,32 @@ void Access(GridThread* thread, const void* address, AccessKind kind) {
   thread->functions->access(thread, address, 4, static_cast<uint32_t>(kind));
 }
 
-uint8_t* Barrier(GridThread* thread, bool is_full, uint32_t slot) {
-  return thread->shared + kBarriers + 8 * (slot + (is_full ? 0 : kSlots));
+uint8_t* Barrier(GridThread* thread, bool is_full, uint32_t ring_slot) {
+  return thread->shared + kBarriers +
+         8 * (ring_slot + (is_full ? 0 : kRingSlots));
 }
 
 void Produce(GridThread* thread, const void* map, Fault fault) {
-  for (uint32_t turn = 0; turn < kTurns; ++turn) {
-    const uint32_t slot = turn % kSlots, use = turn / kSlots;
+  for (uint32_t iteration = 0; iteration < kIterations; ++iteration) {
+    const uint32_t ring_slot = iteration % kRingSlots,
+                   use = iteration / kRingSlots;
     // A kernel with kNoEmptyWait waits for the end of the previous copy instead
     // of its readers, which is the mistake: the end of the copy does not show
     // that its readers are done.
     const bool waits_for_copy = fault == Fault::kNoEmptyWait;
     thread->functions->await_phase(
-        thread, Barrier(thread, waits_for_copy, slot), 1 - use % 2);
-    uint8_t* const full = Barrier(thread, true, slot);
+        thread, Barrier(thread, waits_for_copy, ring_slot), 1 - use % 2);
+    uint8_t* const full = Barrier(thread, true, ring_slot);
     thread->functions->arrive(
         thread, full, 4 * kBoxWords + (fault == Fault::kMoreBytes ? 4 : 0));
     // The first box begins above the tensor's first row, the last one ends
     // below its last row.
-    const int32_t coordinates[] = {0,
-                                   static_cast<int32_t>(turn * kBoxRows) - 1};
+    const int32_t coordinates[] = {
+        0, static_cast<int32_t>(iteration * kBoxRows) - 1};
     thread->functions->copy_box(
         thread, fault == Fault::kNoMap ? coordinates : map, 2, coordinates,
-        thread->shared + slot * 4 * kBoxWords +
-            (fault == Fault::kOddPlace ? 16 : 0),
+        thread->shared + ring_slot * 4 * kBoxWords +
+            (fault == Fault::kOddAddress ? 16 : 0),
         full);
   }
 }
@@ -75,18 +77,19 @@ void Produce(GridThread* thread, const void* map, Fault fault) {
 void Consume(GridThread* thread, uint32_t* out, Fault fault) {
   const uint32_t number = thread->thread[0];
   uint32_t sum = 0;
-  for (uint32_t turn = 0; turn < kTurns; ++turn) {
-    const uint32_t slot = turn % kSlots, use = turn / kSlots;
-    if (fault != Fault::kNoFullWait || turn == 0) {
-      thread->functions->await_phase(thread, Barrier(thread, true, slot),
+  for (uint32_t iteration = 0; iteration < kIterations; ++iteration) {
+    const uint32_t ring_slot = iteration % kRingSlots,
+                   use = iteration / kRingSlots;
+    if (fault != Fault::kNoFullWait || iteration == 0) {
+      thread->functions->await_phase(thread, Barrier(thread, true, ring_slot),
                                      use % 2);
     }
     const uint8_t* const word =
-        thread->shared + 4 * (slot * kBoxWords + number);
+        thread->shared + 4 * (ring_slot * kBoxWords + number);
     Access(thread, word, AccessKind::kLoad);
     sum += *reinterpret_cast<const uint32_t*>(word);
     if (fault != Fault::kNoArrival)
-      thread->functions->arrive(thread, Barrier(thread, false, slot), 0);
+      thread->functions->arrive(thread, Barrier(thread, false, ring_slot), 0);
   }
   Access(thread, out + number, AccessKind::kStore);
   out[number] = sum;
@@ -95,7 +98,7 @@ void Consume(GridThread* thread, uint32_t* out, Fault fault) {
 template <Fault kFault>
 void Pipeline(GridThread* thread, void* const* arguments) {
   const uint32_t number = thread->thread[0];
-  for (uint32_t i = 0; number == 0 && i < kSlots; ++i) {
+  for (uint32_t i = 0; number == 0 && i < kRingSlots; ++i) {
     thread->functions->make_copy_barrier(thread, Barrier(thread, true, i), 1);
     thread->functions->make_copy_barrier(thread, Barrier(thread, false, i),
                                          kConsumers);
@@ -110,13 +113,13 @@ void Pipeline(GridThread* thread, void* const* arguments) {
 // barrier; the third warp does not take part. kBarrier is the number of the
 // barrier that the second warp uses.
 template <uint32_t kBarrier>
-void MeetInPairs(GridThread* thread, void* const* arguments) {
+void SynchronizeInPairs(GridThread* thread, void* const* arguments) {
   const uint32_t number = thread->thread[0];
   if (number >= 64) return;
   auto* const words = reinterpret_cast<uint32_t*>(thread->shared);
   Access(thread, words + number, AccessKind::kStore);
   words[number] = 3 * number;
-  thread->functions->meet(thread, number < 32 ? 1 : kBarrier, 64);
+  thread->functions->synchronize(thread, number < 32 ? 1 : kBarrier, 64);
   Access(thread, words + 63 - number, AccessKind::kLoad);
   uint32_t* const out = *static_cast<uint32_t* const*>(arguments[0]);
   Access(thread, out + number, AccessKind::kStore);
@@ -156,7 +159,7 @@ class GridBoxes : public ::testing::Test {
                      .function = function,
                      .argument_count = 1,
                      .shared_bytes = 2048,
-                     .meets = true,
+                     .has_barriers = true,
                      .map_count = 1};
     launch.threads = {threads, 1, 1};
     launch.arguments = arguments;
@@ -187,11 +190,11 @@ class GridBoxes : public ::testing::Test {
 TEST_F(GridBoxes, ComeThroughARing) {
   const Outcome run = Run(Pipeline<Fault::kNone>, kConsumers + 1);
   EXPECT_EQ(run.problem, "");
-  EXPECT_EQ(run.statistics.box_copies, kTurns);
+  EXPECT_EQ(run.statistics.box_copies, kIterations);
   for (uint32_t number = 0; number < kConsumers; ++number) {
     uint32_t sum = 0;
-    for (uint32_t turn = 0; turn < kTurns; ++turn) {
-      const uint32_t row = turn * kBoxRows + number / kColumns - 1;
+    for (uint32_t iteration = 0; iteration < kIterations; ++iteration) {
+      const uint32_t row = iteration * kBoxRows + number / kColumns - 1;
       if (row < kRows) sum += tensor_[row * kColumns + number % kColumns];
     }
     EXPECT_EQ(run.out[number], sum) << number;
@@ -219,20 +222,20 @@ TEST_F(GridBoxes, WhoWaitsForEverIsFound) {
 }
 
 TEST_F(GridBoxes, OperandsAreLookedAt) {
-  EXPECT_THAT(ProblemOf<Fault::kOddPlace>(),
+  EXPECT_THAT(ProblemOf<Fault::kOddAddress>(),
               HasSubstr("copies a box of 128 bytes to 16, expected 2048 bytes "
                         "of shared memory, aligned to 128"));
   EXPECT_THAT(ProblemOf<Fault::kNoMap>(),
               HasSubstr("copies a box without a tensor map"));
 }
 
-TEST_F(GridBoxes, SomeThreadsMeet) {
-  const Outcome run = Run(MeetInPairs<1>, 96);
+TEST_F(GridBoxes, SomeThreadsSynchronize) {
+  const Outcome run = Run(SynchronizeInPairs<1>, 96);
   EXPECT_EQ(run.problem, "");
   for (uint32_t number = 0; number < 64; ++number)
     EXPECT_EQ(run.out[number], 3 * (63 - number));
   EXPECT_THAT(
-      Run(MeetInPairs<2>, 96).problem,
+      Run(SynchronizeInPairs<2>, 96).problem,
       HasSubstr("no thread can continue: (0, 0, 0) waits at barrier 1 of 64 "
                 "threads"));
 }
@@ -276,7 +279,7 @@ TEST_F(GridBoxes, PiecesOfSwizzledRowsAreExchanged) {
                    .function = CopySwizzled,
                    .argument_count = 1,
                    .shared_bytes = 2048,
-                   .meets = true,
+                   .has_barriers = true,
                    .map_count = 1};
   launch.arguments = arguments;
   EXPECT_EQ(RunGrid(launch,

@@ -18,7 +18,7 @@ struct StoredEntry {
   GridKernel function = nullptr;
   uint64_t argument_count = 0;
   uint64_t shared_bytes = 0;
-  uint64_t meets = 0;
+  uint64_t has_barriers = 0;
   uint64_t map_count = 0;
 };
 
@@ -39,7 +39,7 @@ std::vector<uint8_t> WriteGridImage(std::span<const GridEntry> entries) {
     stored.function = entry.function;
     stored.argument_count = entry.argument_count;
     stored.shared_bytes = entry.shared_bytes;
-    stored.meets = entry.meets;
+    stored.has_barriers = entry.has_barriers;
     stored.map_count = entry.map_count;
     std::memcpy(at, &stored, sizeof stored);
     at += sizeof stored;
@@ -59,7 +59,7 @@ std::vector<GridEntry> ReadGridImage(const void* image) {
     std::memcpy(&stored, at, sizeof stored);
     at += sizeof stored;
     entries.push_back({stored.name, stored.function, stored.argument_count,
-                       stored.shared_bytes, stored.meets != 0,
+                       stored.shared_bytes, stored.has_barriers != 0,
                        static_cast<size_t>(stored.map_count)});
   }
   return entries;

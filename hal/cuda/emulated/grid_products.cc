@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "base/check.h"
-#include "hal/cuda/emulated/grid_runner.h"
+#include "hal/cuda/emulated/grid_emulator.h"
 #include "hal/cuda/emulated/warp_matrices.h"
 
 namespace ember::hal::cuda {
@@ -18,80 +18,81 @@ constexpr uint32_t kWarpGroupThreads = 128;
 
 }  // namespace
 
-void GridRunner::Multiply(GridThread* seen, uint32_t packed,
-                          const uint32_t* operands, uint32_t* result) {
-  GridRunner& runner = Of(seen);
-  const uint32_t number = runner.NumberOf(*seen);
-  const uint32_t first = runner.WholeWarpOf(number, "multiplies matrices");
+void GridEmulator::Multiply(GridThread* seen, uint32_t packed,
+                            const uint32_t* operands, uint32_t* result) {
+  GridEmulator& emulator = Of(seen);
+  const uint32_t number = emulator.NumberOf(*seen);
+  const uint32_t first = emulator.WholeWarpOf(number, "multiplies matrices");
   const WarpProduct product = WarpProduct::Unpack(packed);
   const size_t count = product.RegistersOfA() + product.RegistersOfB() +
                        product.RegistersOfSum();
   EMBER_CHECK(count <= kMaxOperands)
       << "a product of " << count << " registers";
-  Thread& thread = runner.threads_[number];
-  const uint32_t turn = thread.meetings % 2;
-  std::copy_n(operands, count, thread.brought[turn].operands.begin());
-  runner.MeetWarp(number, UINT32_MAX);
+  Thread& thread = emulator.threads_[number];
+  const uint32_t parity = thread.synchronizations % 2;
+  std::copy_n(operands, count, thread.brought[parity].operands.begin());
+  emulator.SynchronizeWarp(number, UINT32_MAX);
   std::array<const WarpOperands*, kWarpThreads> all;
   for (uint32_t lane = 0; lane < kWarpThreads; ++lane)
-    all[lane] = &runner.threads_[first + lane].brought[turn].operands;
+    all[lane] = &emulator.threads_[first + lane].brought[parity].operands;
   MultiplyLane(product, all, number - first, result);
-  if (number == first) ++runner.statistics_.products;
+  if (number == first) ++emulator.statistics_.products;
 }
 
-void GridRunner::MultiplyWide(GridThread* seen, uint32_t packed,
-                              uint32_t columns, uint32_t is_transposed,
-                              uint64_t descriptor, const uint32_t* a,
-                              const void* b, uint32_t* sums) {
-  GridRunner& runner = Of(seen);
-  const uint32_t number = runner.NumberOf(*seen);
-  const uint32_t first = runner.WholeWarpOf(number, "multiplies matrices");
+void GridEmulator::MultiplyWide(GridThread* seen, uint32_t packed,
+                                uint32_t columns, uint32_t is_transposed,
+                                uint64_t descriptor, const uint32_t* a,
+                                const void* b, uint32_t* sums) {
+  GridEmulator& emulator = Of(seen);
+  const uint32_t number = emulator.NumberOf(*seen);
+  const uint32_t first = emulator.WholeWarpOf(number, "multiplies matrices");
   // On a GPU the four warps of a warpgroup synchronise for the product; here
   // each warp may reach it at its own time.
   const uint32_t group = number - number % kWarpGroupThreads;
-  runner.CheckGroup(number, nullptr, b);
+  emulator.CheckGroup(number, nullptr, b);
   const WarpProduct product = WarpProduct::Unpack(packed);
-  Thread& thread = runner.threads_[number];
-  const uint32_t turn = thread.meetings % 2;
-  std::copy_n(a, product.RegistersOfA(), thread.brought[turn].operands.begin());
-  runner.MeetWarp(number, UINT32_MAX);
+  Thread& thread = emulator.threads_[number];
+  const uint32_t parity = thread.synchronizations % 2;
+  std::copy_n(a, product.RegistersOfA(),
+              thread.brought[parity].operands.begin());
+  emulator.SynchronizeWarp(number, UINT32_MAX);
   std::array<const WarpOperands*, kWarpThreads> all;
   for (uint32_t lane = 0; lane < kWarpThreads; ++lane)
-    all[lane] = &runner.threads_[first + lane].brought[turn].operands;
+    all[lane] = &emulator.threads_[first + lane].brought[parity].operands;
   const SharedMatrix matrix =
-      runner.MatrixAt(b, descriptor, is_transposed, product.b);
-  runner.BeginMatrix(number, matrix, product.depth, columns);
-  MultiplyWideLane(product, columns, all, matrix, runner.shared_,
+      emulator.MatrixAt(b, descriptor, is_transposed, product.b);
+  emulator.BeginMatrix(number, matrix, product.depth, columns);
+  MultiplyWideLane(product, columns, all, matrix, emulator.shared_,
                    number - first, sums);
-  if (number == group) ++runner.statistics_.products;
+  if (number == group) ++emulator.statistics_.products;
 }
 
-void GridRunner::MultiplyShared(GridThread* seen, uint32_t packed,
-                                uint32_t columns, uint32_t is_a_transposed,
-                                uint64_t a_descriptor, const void* a,
-                                uint32_t is_transposed, uint64_t descriptor,
-                                const void* b, uint32_t* sums) {
-  GridRunner& runner = Of(seen);
-  const uint32_t number = runner.NumberOf(*seen);
-  const uint32_t first = runner.WholeWarpOf(number, "multiplies matrices");
+void GridEmulator::MultiplyShared(GridThread* seen, uint32_t packed,
+                                  uint32_t columns, uint32_t is_a_transposed,
+                                  uint64_t a_descriptor, const void* a,
+                                  uint32_t is_transposed, uint64_t descriptor,
+                                  const void* b, uint32_t* sums) {
+  GridEmulator& emulator = Of(seen);
+  const uint32_t number = emulator.NumberOf(*seen);
+  const uint32_t first = emulator.WholeWarpOf(number, "multiplies matrices");
   const uint32_t group = number - number % kWarpGroupThreads;
-  runner.CheckGroup(number, a, b);
+  emulator.CheckGroup(number, a, b);
   const WarpProduct product = WarpProduct::Unpack(packed);
-  runner.MeetWarp(number, UINT32_MAX);
+  emulator.SynchronizeWarp(number, UINT32_MAX);
   const SharedMatrix rows =
-      runner.MatrixAt(a, a_descriptor, is_a_transposed, product.a);
+      emulator.MatrixAt(a, a_descriptor, is_a_transposed, product.a);
   const SharedMatrix matrix =
-      runner.MatrixAt(b, descriptor, is_transposed, product.b);
+      emulator.MatrixAt(b, descriptor, is_transposed, product.b);
   constexpr uint32_t kRowsOfGroup = 64, kRowsOfWarp = 16;
-  runner.BeginMatrix(number, rows, product.depth, kRowsOfGroup);
-  runner.BeginMatrix(number, matrix, product.depth, columns);
+  emulator.BeginMatrix(number, rows, product.depth, kRowsOfGroup);
+  emulator.BeginMatrix(number, matrix, product.depth, columns);
   MultiplySharedLane(product, columns, rows,
                      (first - group) / kWarpThreads * kRowsOfWarp, matrix,
-                     runner.shared_, number - first, sums);
-  if (number == group) ++runner.statistics_.products;
+                     emulator.shared_, number - first, sums);
+  if (number == group) ++emulator.statistics_.products;
 }
 
-void GridRunner::CheckGroup(uint32_t number, const void* a, const void* b) {
+void GridEmulator::CheckGroup(uint32_t number, const void* a, const void* b) {
   const uint32_t group = number / kWarpGroupThreads;
   if ((group + 1) * kWarpGroupThreads > thread_count_)
     Fail(number, "multiplies matrices without a whole warpgroup");
@@ -102,8 +103,8 @@ void GridRunner::CheckGroup(uint32_t number, const void* a, const void* b) {
     Fail(number, "multiplies other matrices than its warpgroup");
 }
 
-SharedMatrix GridRunner::MatrixAt(const void* begin, uint64_t descriptor,
-                                  uint32_t is_transposed, DType type) const {
+SharedMatrix GridEmulator::MatrixAt(const void* begin, uint64_t descriptor,
+                                    uint32_t is_transposed, DType type) const {
   return {.begin = reinterpret_cast<uintptr_t>(begin) -
                    reinterpret_cast<uintptr_t>(shared_),
           .descriptor = descriptor,
@@ -111,8 +112,8 @@ SharedMatrix GridRunner::MatrixAt(const void* begin, uint64_t descriptor,
           .element_bytes = static_cast<uint32_t>(DTypeByteSize(type))};
 }
 
-void GridRunner::BeginMatrix(uint32_t number, const SharedMatrix& matrix,
-                             uint32_t depth, uint32_t columns) {
+void GridEmulator::BeginMatrix(uint32_t number, const SharedMatrix& matrix,
+                               uint32_t depth, uint32_t columns) {
   if (!matrix.IsSwizzled128())
     Fail(number, "multiplies a matrix that is not swizzled by 128 bytes");
   const uint32_t in_piece = kRowBytes / matrix.element_bytes;
@@ -121,14 +122,15 @@ void GridRunner::BeginMatrix(uint32_t number, const SharedMatrix& matrix,
   for (uint32_t i = number % kWarpThreads; i < along * across;
        i += kWarpThreads) {
     const uint32_t row = i / along, first = i % along * in_piece;
-    const HeldBytes held = {matrix.is_transposed ? matrix.PlaceOf(row, first)
-                                                 : matrix.PlaceOf(first, row),
+    const HeldBytes held = {matrix.is_transposed
+                                ? matrix.PositionOf(row, first)
+                                : matrix.PositionOf(first, row),
                             kRowBytes};
     CheckShared(number, held.offset, held.bytes, AccessKind::kLoad);
     const auto other = unordered_.Find(number, held.offset, held.bytes);
     if (other) {
       Fail(number, Concat({"multiplies what thread ",
-                           PlaceText(PlaceOf(*other, launch_.threads)),
+                           PositionText(PositionOf(*other, launch_.threads)),
                            " stored around byte ", held.offset,
                            " of shared memory, without its fence between"}));
     }
@@ -137,61 +139,61 @@ void GridRunner::BeginMatrix(uint32_t number, const SharedMatrix& matrix,
   }
 }
 
-void GridRunner::CommitProducts(GridThread* seen) {
+void GridEmulator::CommitProducts(GridThread* seen) {
   Thread& thread = Of(seen).threads_[Of(seen).NumberOf(*seen)];
   thread.held_groups.push_back(std::exchange(thread.held, {}));
 }
 
-void GridRunner::AwaitProducts(GridThread* seen, uint32_t groups) {
-  GridRunner& runner = Of(seen);
-  Thread& thread = runner.threads_[runner.NumberOf(*seen)];
+void GridEmulator::AwaitProducts(GridThread* seen, uint32_t groups) {
+  GridEmulator& emulator = Of(seen);
+  Thread& thread = emulator.threads_[emulator.NumberOf(*seen)];
   for (; thread.held_groups.size() > groups; thread.held_groups.pop_front()) {
     // The hardware may read the operands until this moment, so they stay held
     // until now.
     for (const HeldBytes& held : thread.held_groups.front()) {
-      runner.races_.Release(held.offset, held.bytes);
-      Access(seen, runner.shared_ + held.offset, held.bytes, kLoadKind);
+      emulator.races_.Release(held.offset, held.bytes);
+      Access(seen, emulator.shared_ + held.offset, held.bytes, kLoadKind);
     }
   }
   // All threads of the warp wait at the same time, but this one may report a
   // store of another thread of the warp before that thread has reached the
   // wait.
-  if (!runner.copy_barriers_.Any()) return;
-  const uint32_t number = runner.NumberOf(*seen);
-  const uint32_t first = runner.WholeWarpOf(number, "waits for products");
-  runner.MeetWarp(number, UINT32_MAX);
+  if (!emulator.copy_barriers_.Any()) return;
+  const uint32_t number = emulator.NumberOf(*seen);
+  const uint32_t first = emulator.WholeWarpOf(number, "waits for products");
+  emulator.SynchronizeWarp(number, UINT32_MAX);
   if (number != first) return;
   std::array<uint32_t, kWarpThreads> warp;
   for (uint32_t lane = 0; lane < kWarpThreads; ++lane)
     warp[lane] = first + lane;
-  runner.races_.Meet(warp);
+  emulator.races_.Synchronize(warp);
 }
 
-void GridRunner::OrderStores(GridThread* seen) {
+void GridEmulator::OrderStores(GridThread* seen) {
   Of(seen).unordered_.Order(Of(seen).NumberOf(*seen));
 }
 
-void GridRunner::LoadMatrices(GridThread* seen, uint32_t count,
-                              uint32_t is_transposed, const void* row,
-                              uint32_t* result) {
-  GridRunner& runner = Of(seen);
-  const uint32_t number = runner.NumberOf(*seen);
-  const uint32_t first = runner.WholeWarpOf(number, "loads matrices");
-  Thread& thread = runner.threads_[number];
-  const uint32_t turn = thread.meetings % 2;
-  thread.brought[turn].row = static_cast<const uint8_t*>(row);
-  if (number - first < 8 * count) runner.CheckRow(*seen, number, row);
-  runner.MeetWarp(number, UINT32_MAX);
+void GridEmulator::LoadMatrices(GridThread* seen, uint32_t count,
+                                uint32_t is_transposed, const void* row,
+                                uint32_t* result) {
+  GridEmulator& emulator = Of(seen);
+  const uint32_t number = emulator.NumberOf(*seen);
+  const uint32_t first = emulator.WholeWarpOf(number, "loads matrices");
+  Thread& thread = emulator.threads_[number];
+  const uint32_t parity = thread.synchronizations % 2;
+  thread.brought[parity].row = static_cast<const uint8_t*>(row);
+  if (number - first < 8 * count) emulator.CheckRow(*seen, number, row);
+  emulator.SynchronizeWarp(number, UINT32_MAX);
   std::array<const uint8_t*, kWarpThreads> rows;
   for (uint32_t lane = 0; lane < kWarpThreads; ++lane)
-    rows[lane] = runner.threads_[first + lane].brought[turn].row;
+    rows[lane] = emulator.threads_[first + lane].brought[parity].row;
   for (uint32_t i = 0; i < count; ++i)
     result[i] = LoadedRegister(rows, i, is_transposed != 0, number - first);
-  if (number == first) runner.CountPasses(rows, count);
+  if (number == first) emulator.CountPasses(rows, count);
 }
 
-void GridRunner::CheckRow(const GridThread& thread, uint32_t number,
-                          const void* row) {
+void GridEmulator::CheckRow(const GridThread& thread, uint32_t number,
+                            const void* row) {
   const auto address = reinterpret_cast<uintptr_t>(row);
   const auto shared = reinterpret_cast<uintptr_t>(shared_);
   if (address < shared || address >= shared + shared_bytes_)
@@ -201,8 +203,8 @@ void GridRunner::CheckRow(const GridThread& thread, uint32_t number,
   CheckAccess(thread, address, kRowBytes, AccessKind::kLoad);
 }
 
-void GridRunner::CountPasses(std::span<const uint8_t* const> rows,
-                             uint32_t count) {
+void GridEmulator::CountPasses(std::span<const uint8_t* const> rows,
+                               uint32_t count) {
   for (uint32_t matrix = 0; matrix < count; ++matrix) {
     std::array<uint32_t, kRowsOfMatrix> used = {};
     uint32_t passes = 0;

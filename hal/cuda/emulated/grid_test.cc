@@ -42,12 +42,12 @@ uint32_t* Shared(GridThread* thread) {
 void Rotate(GridThread* thread, void* const* arguments) {
   const uint32_t number = thread->thread[0], count = thread->threads[0];
   const uint32_t first = thread->block[0] * count;
-  for (uint32_t turn = 0; turn < 3; ++turn) {
-    Store(thread, Shared(thread) + number, first + number + turn);
+  for (uint32_t iteration = 0; iteration < 3; ++iteration) {
+    Store(thread, Shared(thread) + number, first + number + iteration);
     thread->functions->barrier(thread);
     const uint32_t next = Load(thread, Shared(thread) + (number + 1) % count);
     thread->functions->barrier(thread);
-    if (turn == 2) Store(thread, Out(arguments) + first + number, next);
+    if (iteration == 2) Store(thread, Out(arguments) + first + number, next);
   }
 }
 
@@ -260,7 +260,7 @@ struct Outcome {
 };
 
 Outcome RunKernel(GridKernel function, uint32_t blocks, uint32_t threads,
-                  bool meets = true, uint64_t shared_bytes = 1024) {
+                  bool has_barriers = true, uint64_t shared_bytes = 1024) {
   Outcome run;
   run.out.resize(blocks * threads * 4);
   uint32_t* const out = run.out.data();
@@ -271,7 +271,7 @@ Outcome RunKernel(GridKernel function, uint32_t blocks, uint32_t threads,
                    .function = function,
                    .argument_count = 1,
                    .shared_bytes = shared_bytes,
-                   .meets = meets};
+                   .has_barriers = has_barriers};
   launch.blocks = {blocks, 1, 1};
   launch.threads = {threads, 1, 1};
   launch.arguments = arguments;
@@ -283,7 +283,7 @@ Outcome RunKernel(GridKernel function, uint32_t blocks, uint32_t threads,
   return run;
 }
 
-TEST(GridTest, ThreadsMeetAtBarriers) {
+TEST(GridTest, ThreadsSynchronizeAtBarriers) {
   const Outcome run = RunKernel(Rotate, 3, 50);
   EXPECT_EQ(run.problem, "");
   for (uint32_t i = 0; i < 150; ++i) {
@@ -340,10 +340,10 @@ TEST(GridTest, ImagesRoundTrip) {
   EXPECT_EQ(read[0].function, &Rotate);
   EXPECT_EQ(read[0].argument_count, 3u);
   EXPECT_EQ(read[0].shared_bytes, 4096u);
-  EXPECT_TRUE(read[0].meets);
+  EXPECT_TRUE(read[0].has_barriers);
   EXPECT_EQ(read[0].map_count, 2u);
   EXPECT_EQ(read[1].name, "second");
-  EXPECT_FALSE(read[1].meets);
+  EXPECT_FALSE(read[1].has_barriers);
   EXPECT_EQ(read[1].map_count, 0u);
   EXPECT_TRUE(ReadGridImage(".version 7.0 of PTX").empty());
 }

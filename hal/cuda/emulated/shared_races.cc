@@ -36,7 +36,7 @@ void SharedRaces::Barrier() {
   }
   std::vector<uint32_t> all(threads_);
   for (uint32_t i = 0; i < threads_; ++i) all[i] = i;
-  Meet(all);
+  Synchronize(all);
 }
 
 void SharedRaces::NeedClocks() {
@@ -45,7 +45,7 @@ void SharedRaces::NeedClocks() {
   for (uint32_t i = 0; i < threads_; ++i) Set(clocks_[i], i, 1);
 }
 
-void SharedRaces::Meet(std::span<const uint32_t> threads) {
+void SharedRaces::Synchronize(std::span<const uint32_t> threads) {
   NeedClocks();
   Clock joint;
   for (const uint32_t thread : threads) Join(joint, clocks_[thread]);

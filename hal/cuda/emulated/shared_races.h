@@ -9,9 +9,9 @@
 //   races.Barrier();
 //
 // An access of one thread happens before an access of another one if the
-// threads synchronise in between: all threads (Barrier), some of them (Meet),
-// or one thread that acquires the clock that another thread has released
-// (Release, Acquire). Atomic accesses do not race with each other.
+// threads synchronise in between: all threads (Barrier), some of them
+// (Synchronize), or one thread that acquires the clock that another thread has
+// released (Release, Acquire). Atomic accesses do not race with each other.
 //
 // Hardware may read bytes independently of the threads and of barriers. Such
 // bytes are held until the read is over: a store to held bytes is a race.
@@ -64,7 +64,7 @@ class SharedRaces {
   // happened before is then over, except the work of agents.
   void Barrier();
   // Records that these threads have synchronised.
-  void Meet(std::span<const uint32_t> threads);
+  void Synchronize(std::span<const uint32_t> threads);
   // Release adds everything that the thread or agent `who` did, and everything
   // that it knows to be over, to the clock. Acquire adds the clock's contents
   // to the knowledge of a thread.

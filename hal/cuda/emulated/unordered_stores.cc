@@ -12,11 +12,11 @@ void UnorderedStores::Store(uint32_t thread, uint64_t offset, uint64_t bytes) {
     bytes_[i] = {thread, threads_[thread].fences};
 }
 
-void UnorderedStores::Meet(uint32_t thread) {
+void UnorderedStores::Synchronize(uint32_t thread) {
   threads_[thread].known_fences = threads_[thread].fences;
 }
 
-void UnorderedStores::MeetAll() {
+void UnorderedStores::SynchronizeAll() {
   for (Thread& thread : threads_) thread.known_fences = thread.fences;
 }
 

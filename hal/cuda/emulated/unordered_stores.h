@@ -7,11 +7,11 @@
 //   UnorderedStores stores(48 << 10, 128);
 //   stores.BeginBlock();
 //   stores.Store(3, 128, 4);
-//   stores.Meet(3);
+//   stores.Synchronize(3);
 //   stores.Find(5, 128, 16);   // thread 3, which has made no fence
 //   stores.Order(3);
 //   stores.Find(5, 128, 16);   // thread 3: the fence may come too late
-//   stores.Meet(3);
+//   stores.Synchronize(3);
 //   stores.Find(5, 128, 16);   // nothing
 //
 // SharedRaces checks that threads synchronise at all between store and product.
@@ -40,8 +40,8 @@ class UnorderedStores {
   void Order(uint32_t thread) { ++threads_[thread].fences; }
   // Records that the thread synchronises: from now on other threads may know of
   // its earlier stores and fences.
-  void Meet(uint32_t thread);
-  void MeetAll();
+  void Synchronize(uint32_t thread);
+  void SynchronizeAll();
   // Looks for a store to these bytes that is not ordered before the product of
   // `thread` that reads them. Returns the thread that stored, if there is one.
   std::optional<uint32_t> Find(uint32_t thread, uint64_t offset,

@@ -91,7 +91,7 @@ uint32_t ElementOfA(const WarpProduct& product,
   return Part((*operands[from])[number], product.a, k % in_a);
 }
 
-struct MatrixPlace {
+struct MatrixPosition {
   uint32_t row = 0;
   uint32_t column = 0;
 };
@@ -100,7 +100,7 @@ struct MatrixPlace {
 // of the row lane / 4, and two of the row 8 below.
 constexpr uint32_t kSumsOfLane = 4;
 
-MatrixPlace PlaceOfSum(uint32_t lane, uint32_t c) {
+MatrixPosition PositionOfSum(uint32_t lane, uint32_t c) {
   return {.row = lane / kThreads + 8 * (c / 2),
           .column = lane % kThreads * 2 + c % 2};
 }
@@ -141,19 +141,19 @@ void MultiplyLane(const WarpProduct& product,
   const uint32_t in_sum = ElementsOf(product.sum);
   for (size_t i = 0; i < product.RegistersOfSum(); ++i) result[i] = 0;
   for (uint32_t c = 0; c < kSumsOfLane; ++c) {
-    const MatrixPlace place = PlaceOfSum(lane, c);
+    const MatrixPosition position = PositionOfSum(lane, c);
     const uint32_t number = c / in_sum, part = c % in_sum;
     const uint32_t sum = AddProducts(
         product, Part(own[first_sum + number], product.sum, part),
         [&](uint32_t k) {
-          return Factors{ElementOfA(product, operands, place.row, k),
-                         element_of_b(k, place.column)};
+          return Factors{ElementOfA(product, operands, position.row, k),
+                         element_of_b(k, position.column)};
         });
     result[number] |= sum << (8 * BytesOf(product.sum) * part);
   }
 }
 
-uint64_t SharedMatrix::PlaceOf(uint32_t k, uint32_t column) const {
+uint64_t SharedMatrix::PositionOf(uint32_t k, uint32_t column) const {
   constexpr uint32_t kRowBytes = 128, kBlockRows = 8;
   const auto offset_of = [&](int shift) {
     return (descriptor >> shift & 0x3fff) << 4;
@@ -174,7 +174,7 @@ namespace {
 uint32_t ElementOf(const SharedMatrix& matrix, const uint8_t* shared,
                    uint32_t k, uint32_t column) {
   uint32_t element = 0;
-  std::memcpy(&element, shared + matrix.PlaceOf(k, column),
+  std::memcpy(&element, shared + matrix.PositionOf(k, column),
               matrix.element_bytes);
   return element;
 }
@@ -186,10 +186,10 @@ void AddColumns(const WarpProduct& product, uint32_t columns,
                 const ElementOfRows& element_of_a, const SharedMatrix& b,
                 const uint8_t* shared, uint32_t lane, uint32_t* sums) {
   for (uint32_t c = 0; c < columns / kColumns * kSumsOfLane; ++c) {
-    const MatrixPlace place = PlaceOfSum(lane, c % kSumsOfLane);
-    const uint32_t column = c / kSumsOfLane * kColumns + place.column;
+    const MatrixPosition position = PositionOfSum(lane, c % kSumsOfLane);
+    const uint32_t column = c / kSumsOfLane * kColumns + position.column;
     sums[c] = AddProducts(product, sums[c], [&](uint32_t k) {
-      return Factors{element_of_a(place.row, k),
+      return Factors{element_of_a(position.row, k),
                      ElementOf(b, shared, k, column)};
     });
   }

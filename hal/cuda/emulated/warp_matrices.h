@@ -73,7 +73,7 @@ struct SharedMatrix {
 
   bool IsSwizzled128() const { return descriptor >> 62 == 1; }
   // Returns the offset in shared memory of an element's first byte.
-  uint64_t PlaceOf(uint32_t k, uint32_t column) const;
+  uint64_t PositionOf(uint32_t k, uint32_t column) const;
 };
 
 // Adds the product of a 16 x depth and a depth x columns matrix to the lane's

@@ -41,7 +41,7 @@ Value* ExpressionEmitter::Emit(NodeId id) {
     return statement_[id] = EmitNode(id, node);
   }
   if (Value* known = scopes_.Known(id)) return known;
-  const Scopes::At at(scopes_, scopes_.PlaceOf(id));
+  const Scopes::At at(scopes_, scopes_.DepthOf(id));
   Value* value = EmitNode(id, node);
   scopes_.Remember(id, value);
   return value;

@@ -29,23 +29,23 @@ class KernelArguments {
   // buffer that has slices side by side. Null: the first slice.
   virtual llvm::Value* Slice(uint32_t) { return nullptr; }
 
-  // The place that an element would have if its buffer were row-major:
+  // The address that an element would have if its buffer were row-major:
   // `constant` elements after `pointer`.
-  struct RowMajorPlace {
+  struct RowMajorAddress {
     llvm::Value* begin = nullptr;  // address of the buffer's begin
     llvm::Value* pointer = nullptr;
     int64_t constant = 0;
     // True if neither the constant nor any other part of an index is negative,
     // so that each part by itself is within its dim.
     bool is_of_parts = false;
-    // Number of lanes of the vector that begins at this place.
+    // Number of lanes of the vector that begins at this address.
     int64_t lanes = 1;
   };
   // True if the buffer's elements are in row-major order.
   virtual bool IsRowMajor(uint32_t /*buffer*/) const { return true; }
   // Returns the address of an element in a buffer with another order.
-  virtual llvm::Value* PlaceOf(Builder&, uint32_t /*buffer*/,
-                               const RowMajorPlace& at) {
+  virtual llvm::Value* AddressOf(Builder&, uint32_t /*buffer*/,
+                                 const RowMajorAddress& at) {
     return at.pointer;
   }
 

@@ -35,7 +35,7 @@ int64_t LaneMasks::LaneStepsOf(NodeId id, NodeId extent, LinearIndex& index) {
   if (!pool_[id].range.Within(small) || !pool_[extent].range.Within(small) ||
       !IsLaneStep(quotient->dividend, index))
     return 0;
-  for (const Placed& term : quotient->rest.uniform) {
+  for (const ScopedValue& term : quotient->rest.uniform) {
     index.uniform.push_back(
         linearizer_.ValueOf(linearizer_.Times(Factor{divisor, {}}, term)));
   }
@@ -52,7 +52,7 @@ Value* LaneMasks::BoundOf(NodeId id) {
   const auto limit = [&](int64_t bound) {
     return b_.getInt64(static_cast<uint64_t>(2 * bound));
   };
-  return scopes_.Once(scopes_.PlaceOf(id), Made::kBound, value, nullptr, [&] {
+  return scopes_.Once(scopes_.DepthOf(id), Made::kBound, value, nullptr, [&] {
     return b_.CreateBinaryIntrinsic(
         llvm::Intrinsic::smin,
         b_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, value,
@@ -64,7 +64,7 @@ Value* LaneMasks::BoundOf(NodeId id) {
 Value* LaneMasks::ExtentOf(NodeId id) {
   Value* value = emit_(id);
   if (pool_[id].range.low >= 0) return value;
-  return scopes_.Once(scopes_.PlaceOf(id), Made::kExtent, value, nullptr, [&] {
+  return scopes_.Once(scopes_.DepthOf(id), Made::kExtent, value, nullptr, [&] {
     return b_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, value,
                                     b_.getInt64(0));
   });
@@ -149,8 +149,8 @@ void LaneMasks::AddInBounds(NodeId index_id, NodeId extent_id, LaneSet& set) {
   const bool not_below = range.low >= 0;
   const bool not_above = range.high < pool_[extent_id].range.low;
   if (not_below && not_above) return;
-  set.depth = std::max(set.depth, std::max(scopes_.PlaceOf(index_id),
-                                           scopes_.PlaceOf(extent_id)));
+  set.depth = std::max(set.depth, std::max(scopes_.DepthOf(index_id),
+                                           scopes_.DepthOf(extent_id)));
   LinearIndex index;
   const bool varies = scopes_.VariesByLane(index_id);
   const int64_t scale = varies ? LaneStepsOf(index_id, extent_id, index) : 0;

@@ -19,11 +19,12 @@ void WrappingAdd(int64_t& sum, int64_t value) {
                              static_cast<uint64_t>(value));
 }
 
-const llvm::ConstantInt* ConstantOf(const Placed& placed) {
-  return llvm::dyn_cast_or_null<llvm::ConstantInt>(placed.value);
+const llvm::ConstantInt* ConstantOf(const ScopedValue& scoped) {
+  return llvm::dyn_cast_or_null<llvm::ConstantInt>(scoped.value);
 }
 
-void AddTerm(Placed term, std::vector<Placed>& terms, int64_t& constant) {
+void AddTerm(ScopedValue term, std::vector<ScopedValue>& terms,
+             int64_t& constant) {
   if (const llvm::ConstantInt* known = ConstantOf(term)) {
     WrappingAdd(constant, known->getSExtValue());
   } else {
@@ -126,7 +127,7 @@ void IndexLinearizer::Add(NodeId id, const Factor& factor, LinearIndex& index) {
 // the same in all lanes after all: l - l.
 void IndexLinearizer::AddAtom(NodeId id, const Factor& factor,
                               LinearIndex& index) {
-  const Placed value = ValueOf(Times(factor, Atom(id)));
+  const ScopedValue value = ValueOf(Times(factor, Atom(id)));
   if (IsVector(value.value)) {
     index.irregular.push_back(value);
   } else {
@@ -151,22 +152,22 @@ void IndexLinearizer::AddProduct(NodeId id, const Factor& factor,
   AddAtom(id, factor, index);
 }
 
-Placed IndexLinearizer::Atom(NodeId id) {
-  return {emit_(id), scopes_.PlaceOf(id)};
+ScopedValue IndexLinearizer::Atom(NodeId id) {
+  return {emit_(id), scopes_.DepthOf(id)};
 }
 
 Factor IndexLinearizer::Times(const Factor& a, int64_t constant) {
   return {WrappingMultiply(a.constant, constant), a.value};
 }
 
-Factor IndexLinearizer::Times(const Factor& a, Placed value) {
+Factor IndexLinearizer::Times(const Factor& a, ScopedValue value) {
   if (const llvm::ConstantInt* known = ConstantOf(value))
     return Times(a, known->getSExtValue());
   if (a.value.value == nullptr) return {a.constant, value};
   return {a.constant, Product(a.value, value)};
 }
 
-Placed IndexLinearizer::ValueOf(const Factor& factor) {
+ScopedValue IndexLinearizer::ValueOf(const Factor& factor) {
   llvm::ConstantInt* constant =
       b_.getInt64(static_cast<uint64_t>(factor.constant));
   if (factor.value.value == nullptr) return {constant, 0};
@@ -174,7 +175,7 @@ Placed IndexLinearizer::ValueOf(const Factor& factor) {
   return Product(factor.value, {constant, 0});
 }
 
-Placed IndexLinearizer::Product(Placed a, Placed b) {
+ScopedValue IndexLinearizer::Product(ScopedValue a, ScopedValue b) {
   const int depth = std::max(a.depth, b.depth);
   Value* value =
       scopes_.Once(depth, Made::kMultiply, a.value, b.value, [&]() -> Value* {
@@ -188,16 +189,18 @@ Placed IndexLinearizer::Product(Placed a, Placed b) {
   return {value, depth};
 }
 
-Placed IndexLinearizer::Sum(std::vector<Placed> terms, int64_t constant) {
-  std::stable_sort(
-      terms.begin(), terms.end(),
-      [](const Placed& a, const Placed& b) { return a.depth < b.depth; });
+ScopedValue IndexLinearizer::Sum(std::vector<ScopedValue> terms,
+                                 int64_t constant) {
+  std::stable_sort(terms.begin(), terms.end(),
+                   [](const ScopedValue& a, const ScopedValue& b) {
+                     return a.depth < b.depth;
+                   });
   Value* rest = b_.getInt64(static_cast<uint64_t>(constant));
   if (terms.empty()) return {rest, 0};
-  Placed sum = terms[0];
+  ScopedValue sum = terms[0];
   if (constant != 0) terms.push_back({rest, sum.depth});
   for (size_t i = 1; i < terms.size(); ++i) {
-    const Placed& term = terms[i];
+    const ScopedValue& term = terms[i];
     const int depth = std::max(sum.depth, term.depth);
     sum.value = scopes_.Once(depth, Made::kAdd, sum.value, term.value, [&] {
       return b_.CreateAdd(sum.value, term.value);

@@ -23,7 +23,7 @@ namespace ember::jit::llvm_ir {
 // The number constant * value; without a value, the constant itself.
 struct Factor {
   int64_t constant = 1;
-  Placed value;
+  ScopedValue value;
 };
 
 // factor * node, which is x floordiv n or x mod n, for a positive constant n
@@ -36,12 +36,12 @@ struct Digit {
 // An index as a sum of terms, modulo 2^64 like i64 arithmetic.
 struct LinearIndex {
   // terms, besides the constant, that are the same in all lanes
-  std::vector<Placed> uniform;
+  std::vector<ScopedValue> uniform;
   int64_t constant = 0;
   // terms, besides the constant, that are multiplied by the lane
-  std::vector<Placed> per_lane;
+  std::vector<ScopedValue> per_lane;
   int64_t lane_constant = 0;
-  std::vector<Placed> irregular;  // terms that are irregular vectors
+  std::vector<ScopedValue> irregular;  // terms that are irregular vectors
   // Quotients and remainders that JoinDigits will add to the index.
   std::vector<Digit> digits;
 
@@ -64,7 +64,7 @@ struct ShiftedQuotient {
 
 class IndexLinearizer {
  public:
-  // emit: returns the value of a node, placed according to the scopes.
+  // emit: returns the value of a node, computed in the scope of its depth.
   IndexLinearizer(const tensor::ExpressionPool& pool, Scopes& scopes,
                   Builder& builder, std::function<llvm::Value*(NodeId)> emit)
       : pool_(pool), scopes_(scopes), b_(builder), emit_(std::move(emit)) {}
@@ -82,15 +82,15 @@ class IndexLinearizer {
   std::optional<ShiftedQuotient> QuotientOf(NodeId id);
 
   Factor Times(const Factor& a, int64_t constant);
-  Factor Times(const Factor& a, Placed value);
-  Placed ValueOf(const Factor& factor);
+  Factor Times(const Factor& a, ScopedValue value);
+  ScopedValue ValueOf(const Factor& factor);
   // Returns the sum of the terms and the constant. Adds terms of outer scopes
   // first, so that their sums stay in those scopes.
-  Placed Sum(std::vector<Placed> terms, int64_t constant);
-  Placed Rest(const LinearIndex& index) {
+  ScopedValue Sum(std::vector<ScopedValue> terms, int64_t constant);
+  ScopedValue Rest(const LinearIndex& index) {
     return Sum(index.uniform, index.constant);
   }
-  Placed Stride(const LinearIndex& index) {
+  ScopedValue Stride(const LinearIndex& index) {
     return Sum(index.per_lane, index.lane_constant);
   }
 
@@ -99,8 +99,8 @@ class IndexLinearizer {
   void AddAtom(NodeId id, const Factor& factor, LinearIndex& index);
   bool IsDigit(NodeId id);
   // Returns the node's value as an indivisible term of the sum.
-  Placed Atom(NodeId id);
-  Placed Product(Placed a, Placed b);
+  ScopedValue Atom(NodeId id);
+  ScopedValue Product(ScopedValue a, ScopedValue b);
 
   const tensor::ExpressionPool& pool_;
   Scopes& scopes_;

@@ -38,7 +38,7 @@ std::optional<Lanes> ConstantLanes(Value* value) {
 // True if no part of the index that is the same in all lanes is negative by
 // itself.
 bool AreNotNegative(const LinearIndex& index) {
-  const auto is_known = [](const Placed& part) {
+  const auto is_known = [](const ScopedValue& part) {
     const llvm::DataLayout layout("");
     return llvm::computeKnownBits(part.value, layout).isNonNegative();
   };
@@ -215,8 +215,8 @@ Factor MemoryAccess::StrideOf(uint32_t buffer, size_t dim) {
   return strides[dim];
 }
 
-Value* MemoryAccess::Advance(Value* pointer, uint32_t buffer, Placed elements,
-                             int depth) {
+Value* MemoryAccess::Advance(Value* pointer, uint32_t buffer,
+                             ScopedValue elements, int depth) {
   llvm::Type* const type = ElementOf(buffer);
   const auto make = [&] { return b_.CreateGEP(type, pointer, elements.value); };
   return scopes_.Once(depth, Made::kAdvance, pointer, elements.value, make,
@@ -242,12 +242,13 @@ Address MemoryAccess::AddressOf(uint32_t buffer,
   linearizer_.JoinDigits(offset);
   // Sorts the terms: those of outer scopes come first, and the constant last,
   // where it is free.
-  std::stable_sort(
-      offset.uniform.begin(), offset.uniform.end(),
-      [](const Placed& a, const Placed& b) { return a.depth < b.depth; });
+  std::stable_sort(offset.uniform.begin(), offset.uniform.end(),
+                   [](const ScopedValue& a, const ScopedValue& b) {
+                     return a.depth < b.depth;
+                   });
   address.pointer = PointerOf(buffer);
   int depth = 0;
-  for (const Placed& term : offset.uniform) {
+  for (const ScopedValue& term : offset.uniform) {
     depth = std::max(depth, term.depth);
     address.pointer = Advance(address.pointer, buffer, term, depth);
   }
@@ -268,7 +269,7 @@ Address MemoryAccess::AddressOf(uint32_t buffer,
   if (arguments_.IsRowMajor(buffer)) {
     if (target_.is_gpu) address.alignment = FindAlignment(buffer, offset);
   } else {
-    address.pointer = arguments_.PlaceOf(
+    address.pointer = arguments_.AddressOf(
         b_, buffer,
         {.begin = PointerOf(buffer),
          .pointer = before_constant,
@@ -283,7 +284,7 @@ Address MemoryAccess::AddressOf(uint32_t buffer,
     Value* stride = linearizer_.Stride(offset).value;
     Value* offsets =
         b_.CreateMul(Splat(b_, stride, lanes), Ramp(b_.getInt64Ty(), lanes));
-    for (const Placed& term : offset.irregular) {
+    for (const ScopedValue& term : offset.irregular) {
       offsets = b_.CreateAdd(offsets, term.value);
     }
     address.offsets = offsets;
@@ -321,7 +322,7 @@ uint64_t MemoryAccess::FindAlignment(uint32_t buffer,
     return llvm::computeKnownBits(value, layout).countMinTrailingZeros();
   };
   uint64_t elements = static_cast<uint64_t>(offset.constant);
-  for (const Placed& term : offset.uniform)
+  for (const ScopedValue& term : offset.uniform)
     elements |= uint64_t{1} << std::min(zeros_of(term.value), 63u);
   const auto bytes =
       static_cast<uint64_t>(DTypeByteSize(nest_.buffers[buffer].type));

@@ -114,8 +114,8 @@ class MemoryAccess {
   // Marks a load of a constant on CPUs, if the buffer is larger than the
   // prefetch distance.
   void MarkLargeConstant(llvm::Instruction& load, uint32_t number);
-  llvm::Value* Advance(llvm::Value* pointer, uint32_t buffer, Placed elements,
-                       int depth);
+  llvm::Value* Advance(llvm::Value* pointer, uint32_t buffer,
+                       ScopedValue elements, int depth);
   // Returns a vector with a pointer for each lane.
   llvm::Value* LanePointers(const Address& address);
   llvm::Value* LoadMemory(const Address& address, llvm::Type* type,

@@ -7,18 +7,18 @@
 namespace ember::jit::llvm_ir {
 
 void Scopes::Enter(llvm::BasicBlock* prologue) {
-  placement_.EnterEntry();
+  depths_.EnterEntry();
   scopes_.emplace_back().prologue = prologue;
 }
 
 void Scopes::Enter(llvm::BasicBlock* prologue, NodeId variable,
                    llvm::Value* value, int lanes) {
   if (prologue != nullptr) {
-    placement_.EnterLoop(variable);
+    depths_.EnterLoop(variable);
   } else {
     EMBER_CHECK(llvm::isa<llvm::Constant>(value))
         << "variable " << variable << " needs a prologue";
-    placement_.EnterBinding(variable, 0);
+    depths_.EnterBinding(variable, 0);
   }
   Scope& scope = scopes_.emplace_back();
   scope.prologue = prologue;
@@ -30,21 +30,21 @@ void Scopes::Enter(llvm::BasicBlock* prologue, NodeId variable,
 }
 
 void Scopes::EnterBound(NodeId variable, llvm::Value* value) {
-  placement_.EnterBinding(variable, 0);
+  depths_.EnterBinding(variable, 0);
   scopes_.emplace_back().variable = variable;
   bindings_[variable] = value;
 }
 
 void Scopes::Leave() {
   const Scope& scope = scopes_.back();
-  placement_.Leave();
+  depths_.Leave();
   if (!scope.is_branch) bindings_.erase(scope.variable);
   if (!scope.is_branch && IsLane(scope.variable)) lanes_ = 0;
   scopes_.pop_back();
 }
 
 void Scopes::EnterBranch(llvm::BasicBlock* prologue) {
-  placement_.EnterBranch();
+  depths_.EnterBranch();
   Scope& scope = scopes_.emplace_back();
   scope.prologue = prologue;
   scope.is_branch = true;
@@ -58,7 +58,7 @@ llvm::Value* Scopes::ValueOf(NodeId variable) const {
 }
 
 llvm::Value* Scopes::Known(NodeId id) {
-  const size_t home = static_cast<size_t>(placement_.HomeOf(id));
+  const size_t home = static_cast<size_t>(depths_.HomeOf(id));
   for (size_t i = home; i < scopes_.size(); ++i) {
     if (i != home && !scopes_[i].is_branch) continue;
     const auto found = scopes_[i].values.find(id);
@@ -68,7 +68,7 @@ llvm::Value* Scopes::Known(NodeId id) {
 }
 
 void Scopes::Remember(NodeId id, llvm::Value* value) {
-  scopes_[std::max(placement_.HomeOf(id), PlaceOf(id))].values[id] = value;
+  scopes_[std::max(depths_.HomeOf(id), DepthOf(id))].values[id] = value;
 }
 
 void Scopes::GoTo(int depth) {

@@ -1,6 +1,6 @@
-// Tracks the loops around the current place of code: the values of their
+// Tracks the loops around the current position in the code: the values of their
 // variables, and the scopes for values that depend on nothing further in
-// (jit/loops/analysis/placement.h).
+// (jit/loops/analysis/scope_depths.h).
 //
 // A scope has a prologue, a block that dominates its body. Values are put
 // before the prologue's terminator. Scopes of variables that are constants (of
@@ -15,19 +15,19 @@
 #include <vector>
 
 #include "jit/llvm/emit/ir.h"
-#include "jit/loops/analysis/placement.h"
+#include "jit/loops/analysis/scope_depths.h"
 #include "jit/loops/loop_nest.h"
 
 namespace ember::jit::llvm_ir {
 
 using loops::NodeId;
 
-// Depth of code that must stay at the place of its statement.
-inline constexpr int kHere = loops::kNoPlace;
+// Depth of code that must stay at its statement.
+inline constexpr int kHere = loops::kNoDepth;
 
 // A value, and the depth of the scope in which it was computed; constants have
 // depth 0.
-struct Placed {
+struct ScopedValue {
   llvm::Value* value = nullptr;
   int depth = 0;
 };
@@ -38,7 +38,7 @@ enum class Made : uint8_t { kAdd, kMultiply, kAdvance, kBound, kExtent };
 class Scopes {
  public:
   Scopes(const tensor::ExpressionPool& pool, Builder& builder)
-      : b_(builder), placement_(pool) {}
+      : b_(builder), depths_(pool) {}
 
   // Enters a scope. The first scope is the function's entry, which has no
   // variable. lanes: number of lanes in which the variable has values; 0: it
@@ -59,14 +59,15 @@ class Scopes {
   llvm::Value* ValueOf(NodeId variable) const;
   bool IsLane(NodeId variable) const { return lanes_ && variable == lane_; }
 
-  bool HasLoad(NodeId id) { return placement_.HasLoad(id); }
+  bool HasLoad(NodeId id) { return depths_.HasLoad(id); }
   bool DependsOn(NodeId id, NodeId variable) {
-    return placement_.DependsOn(id, variable);
+    return depths_.DependsOn(id, variable);
   }
   // True if the node differs from lane to lane.
   bool VariesByLane(NodeId id) { return lanes_ != 0 && DependsOn(id, lane_); }
-  // Returns the scope in which the value is computed; kHere if it has loads.
-  int PlaceOf(NodeId id) { return placement_.PlaceOf(id); }
+  // Returns the depth of the scope in which the value is computed; kHere if it
+  // has loads.
+  int DepthOf(NodeId id) { return depths_.DepthOf(id); }
 
   // Known returns the value of a node without loads if the value was computed
   // already, otherwise null. Remember records such a value.
@@ -74,7 +75,7 @@ class Scopes {
   void Remember(NodeId id, llvm::Value* value);
   // Returns the value of make() in the scope. The value is made once for each
   // pair of operands and, where that matters, each type: buffers of several
-  // types may share a place.
+  // types may share an address.
   template <typename Make>
   llvm::Value* Once(int depth, Made made, llvm::Value* a, llvm::Value* b,
                     Make&& make, llvm::Type* type = nullptr);
@@ -104,7 +105,7 @@ class Scopes {
   void GoTo(int depth);
 
   Builder& b_;
-  loops::Placement placement_;
+  loops::ScopeDepths depths_;
   std::vector<Scope> scopes_;
   std::unordered_map<NodeId, llvm::Value*> bindings_;
   NodeId lane_ = 0;

@@ -15,10 +15,10 @@ StatusOr<std::string> FindLlvmLibrary(const std::string& given) {
       given.empty()
           ? FolderOfCode(reinterpret_cast<const void*>(&FindLlvmLibrary))
           : given;
-  // Places of the library relative to the folder. The first is for
+  // Folders of the library, relative to `folder`. The first is for
   // installations; the others are for builds, from jit and jit/worker.
-  for (const char* place : {"/", "/llvm/library/", "/../llvm/library/"}) {
-    std::string path = folder + place + kLlvmLibrary;
+  for (const char* subfolder : {"/", "/llvm/library/", "/../llvm/library/"}) {
+    std::string path = folder + subfolder + kLlvmLibrary;
     if (access(path.c_str(), R_OK) == 0) return path;
   }
   return NotFoundError(Concat(

@@ -160,7 +160,7 @@ std::string TestMissingHere() {
   return std::string(processor->name) + ", as this machine lacks " + *missing;
 }
 
-std::string TestPlace() {
+std::string TestMachineName() {
   const Processor* const processor = TestProcessor();
   return std::string(processor == nullptr ? "this machine" : processor->name);
 }

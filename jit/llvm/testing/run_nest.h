@@ -29,7 +29,7 @@ namespace ember::jit::llvm_ir {
 // says what it lacks.
 const Processor* TestProcessor();
 // Returns the name of the row of TestProcessor(), or "this machine".
-std::string TestPlace();
+std::string TestMachineName();
 // Returns why the tests cannot run, "x86-64-v4, as this machine lacks avx512f";
 // empty if this machine can run the processor's code.
 std::string TestMissingHere();

@@ -22,14 +22,14 @@ class Counter {
 
   // Numbers of iterations: of an invocation that runs the block, and of an
   // invocation that is masked off while others run the block.
-  struct Turns {
+  struct IterationCounts {
     int64_t on = 0, off = 0;
   };
 
-  Turns Count(const Block& block) {
-    Turns total;
+  IterationCounts Count(const Block& block) {
+    IterationCounts total;
     for (const Statement& statement : block) {
-      Turns inside = Count(statement.body);
+      IterationCounts inside = Count(statement.body);
       if (statement.kind == Statement::Kind::kFor) {
         const int64_t times = std::clamp<int64_t>(
             RangeOf(ExtentOf(nest_.pool, statement.variable)).high, 0, kMany);

@@ -41,35 +41,35 @@ using Lanes = std::vector<Lane>;
 // The value that represents a variable outside of its loop.
 constexpr int64_t kOutside = INT64_MIN;
 
-// Remembers which runner accessed which element of a buffer, to detect data
-// races. A runner is one of the things that may run concurrently: the tasks of
+// Remembers which agent accessed which element of a buffer, to detect data
+// races. An agent is one of the things that may run concurrently: the tasks of
 // a phase, or the invocations of a loop.
 class AccessLog {
  public:
   // Starts another phase or loop: earlier accesses no longer count.
   void Begin() { ++round_; }
 
-  // Notes an access. Returns another runner that accesses the same element if
+  // Notes an access. Returns another agent that accesses the same element if
   // one of the two accesses is a store; otherwise returns -1. Buffers that
   // share memory count as one.
   int64_t Note(const void* memory, size_t count, int64_t position,
-               int64_t runner, bool stores) {
+               int64_t agent, bool stores) {
     std::vector<Access>& log = logs_[memory];
     if (log.size() < count) log.resize(count);
     Access& access = log[static_cast<size_t>(position)];
     if (access.round != round_) access = {round_, -1, -1, false};
     int64_t other = access.writer;
-    if (stores && (other < 0 || other == runner)) {
+    if (stores && (other < 0 || other == agent)) {
       other = access.reader;
-      if (access.is_read_by_several && other == runner) other = runner + 1;
+      if (access.is_read_by_several && other == agent) other = agent + 1;
     }
     if (stores)
-      access.writer = runner;
+      access.writer = agent;
     else if (access.reader < 0)
-      access.reader = runner;
+      access.reader = agent;
     else
-      access.is_read_by_several |= access.reader != runner;
-    return other == runner ? -1 : other;
+      access.is_read_by_several |= access.reader != agent;
+    return other == agent ? -1 : other;
   }
 
  private:
@@ -91,7 +91,7 @@ class Evaluator {
         parameters_(parameters),
         backwards_(options.backwards),
         refuse_races_(options.refuse_races),
-        meetings_(options.meetings),
+        barriers_(options.barriers),
         random_(options.seed) {}
 
   Status Run(std::span<void* const> buffers) {
@@ -316,29 +316,29 @@ class Evaluator {
   // --- races ---
 
   Status NoteAccess(uint32_t buffer, int64_t position, bool stores) {
-    const bool notes = refuse_races_ || meets_;
+    const bool notes = refuse_races_ || has_barriers_;
     if (!notes || task_ < 0) return OkStatus();
     const MemoryScope scope = nest_.buffers[buffer].scope;
     if (scope == MemoryScope::kRegister) return OkStatus();
     const size_t count = static_cast<size_t>(ElementCount(buffer));
-    const auto note = [&](AccessLog& log, int64_t runner, const char* what) {
+    const auto note = [&](AccessLog& log, int64_t agent, const char* what) {
       const int64_t other =
-          log.Note(memory_[buffer], count, position, runner, stores);
+          log.Note(memory_[buffer], count, position, agent, stores);
       if (other < 0) return OkStatus();
       return InternalError(
           Concat({"buffer %", nest_.buffers[buffer].name, ": element ",
-                  position, " is accessed by ", what, " ", runner, " and ",
+                  position, " is accessed by ", what, " ", agent, " and ",
                   other, " at once, and stored to"}));
     };
-    if (meets_) {
+    if (has_barriers_) {
       const bool is_own = invocation_ >= 0 && !(combines_ && stores);
       const int64_t first = is_own ? invocation_ : 0;
       const char* const what = "invocations that have not synchronised,";
-      EMBER_RETURN_IF_ERROR(note(since_meeting_, first, what));
+      EMBER_RETURN_IF_ERROR(note(since_barrier_, first, what));
       // Outside of invocation loops every invocation performs the access.
       // Recording two of them is enough to detect a race.
       if (invocation_ < 0 && !stores)
-        EMBER_RETURN_IF_ERROR(note(since_meeting_, 1, what));
+        EMBER_RETURN_IF_ERROR(note(since_barrier_, 1, what));
     }
     if (!refuse_races_) return OkStatus();
     if (scope != MemoryScope::kTask)
@@ -355,11 +355,11 @@ class Evaluator {
         Evaluate(ExtentOf(nest_.pool, phase.task), NoLoops(), tasks));
     const int64_t count = static_cast<int64_t>(tasks[0]);
     by_tasks_.Begin();
-    meets_ = meetings_ != nullptr && HasInvocationLoop(phase.body);
+    has_barriers_ = barriers_ != nullptr && HasInvocationLoop(phase.body);
     for (int64_t i = 0; i < count; ++i) {
       const int64_t task = backwards_ ? count - 1 - i : i;
       task_ = task;
-      since_meeting_.Begin();
+      since_barrier_.Begin();
       begun_.clear();
       on_their_way_.clear();
       for (size_t buffer = 0; buffer < nest_.buffers.size(); ++buffer) {
@@ -377,7 +377,8 @@ class Evaluator {
 
   Status RunBlock(const Block& block, const Lanes& lanes) {
     for (const Statement& statement : block) {
-      if (meets_ && meetings_->contains(&statement)) since_meeting_.Begin();
+      if (has_barriers_ && barriers_->contains(&statement))
+        since_barrier_.Begin();
       EMBER_RETURN_IF_ERROR(RunStatement(statement, lanes));
     }
     return OkStatus();
@@ -517,7 +518,7 @@ class Evaluator {
     while (static_cast<int64_t>(on_their_way_.size()) > groups) {
       for (const AsyncStore& late : on_their_way_.front()) {
         invocation_ = late.invocation;
-        if (meets_) {
+        if (has_barriers_) {
           EMBER_RETURN_IF_ERROR(
               NoteAccess(late.store->buffer, late.position, true));
         }
@@ -563,9 +564,9 @@ class Evaluator {
   const std::span<const int64_t> parameters_;
   const bool backwards_;
   const bool refuse_races_;
-  const std::unordered_set<const Statement*>* const meetings_;
-  bool meets_ = false;  // true if the phase has invocation loops
-  int64_t task_ = -1;   // number of the running task, or -1
+  const std::unordered_set<const Statement*>* const barriers_;
+  bool has_barriers_ = false;  // true if the phase has invocation loops
+  int64_t task_ = -1;          // number of the running task, or -1
   // The running value of the surrounding invocation loop, or -1.
   int64_t invocation_ = -1;
   // true if the invocations update one element together
@@ -582,7 +583,7 @@ class Evaluator {
   std::deque<std::vector<AsyncStore>> on_their_way_;
   AccessLog by_tasks_;
   AccessLog by_invocations_;
-  AccessLog since_meeting_;
+  AccessLog since_barrier_;
   std::vector<std::vector<int64_t>> extents_;  // extents of each buffer
   std::vector<void*> memory_;                  // memory of each buffer
   // Memory of buffers that are neither inputs nor outputs. Key: the buffer.

@@ -43,7 +43,7 @@ struct EvaluateOptions {
   // an invocation accesses an element that another one stored, or stores to one
   // that another accessed. Statements outside of those loops are run by all
   // invocations, but only the first one stores.
-  const std::unordered_set<const Statement*>* meetings = nullptr;
+  const std::unordered_set<const Statement*>* barriers = nullptr;
 };
 Status Evaluate(const LoopNest& nest, std::span<const int64_t> parameters,
                 std::span<void* const> buffers,

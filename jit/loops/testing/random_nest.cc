@@ -17,7 +17,7 @@ using tensor::Update;
 
 // The tasks of a phase and the buffers that they store to. Each task stores to
 // its own rows.
-struct PhasePlan {
+struct RandomPhase {
   MemoryScope scope = MemoryScope::kOutput;
   std::vector<RandomExtent> rows;
   std::vector<RandomBuffer> shared;
@@ -38,17 +38,17 @@ class Generator {
 
   RandomNest Run() {
     AddInputs();
-    std::vector<PhasePlan> plans;
-    if (Chance(3)) plans.push_back(Plan(MemoryScope::kPacked));
+    std::vector<RandomPhase> chosen;
+    if (Chance(3)) chosen.push_back(ChoosePhase(MemoryScope::kPacked));
     const int phases = 1 + Below(options_.maximum_phases);
     for (int i = 1; i < phases; ++i) {
-      plans.push_back(
-          Plan(Chance(2) ? MemoryScope::kOutput : MemoryScope::kCall));
+      chosen.push_back(
+          ChoosePhase(Chance(2) ? MemoryScope::kOutput : MemoryScope::kCall));
     }
-    plans.push_back(Plan(MemoryScope::kOutput));
-    AddPlanned(plans, /*outputs=*/true);
-    AddPlanned(plans, /*outputs=*/false);
-    for (PhasePlan& plan : plans) AddPhase(plan);
+    chosen.push_back(ChoosePhase(MemoryScope::kOutput));
+    AddBuffersOf(chosen, /*outputs=*/true);
+    AddBuffersOf(chosen, /*outputs=*/false);
+    for (RandomPhase& random : chosen) AddPhase(random);
     return std::move(result_);
   }
 
@@ -90,20 +90,20 @@ class Generator {
     }
   }
 
-  // Plans a phase. The buffers of the plan have no numbers yet.
-  PhasePlan Plan(MemoryScope scope) {
-    PhasePlan plan;
-    plan.scope = scope;
-    plan.rows = make_.Extents(Below(3), 20);
+  // Chooses a phase. Its buffers have no numbers yet.
+  RandomPhase ChoosePhase(MemoryScope scope) {
+    RandomPhase random;
+    random.scope = scope;
+    random.rows = make_.Extents(Below(3), 20);
     const int outputs = 1 + Below(2);
-    std::vector<RandomExtent> extents = plan.rows;
+    std::vector<RandomExtent> extents = random.rows;
     for (const RandomExtent& extent : make_.Extents(Below(3), 40)) {
       extents.push_back(extent);
     }
     for (int i = 0; i < outputs; ++i) {
-      plan.shared.push_back({0, make_.AnyType(), scope, extents, 0});
-      plan.shared.back().own_rows = plan.rows.size();
-      plan.shared.back().changes = true;
+      random.shared.push_back({0, make_.AnyType(), scope, extents, 0});
+      random.shared.back().own_rows = random.rows.size();
+      random.shared.back().changes = true;
     }
     const int locals = Below(4);
     for (int i = 0; i < locals; ++i) {
@@ -120,28 +120,28 @@ class Generator {
       } else {
         local.extents = make_.Extents(1 + Below(2), 40);
       }
-      plan.locals.push_back(local);
+      random.locals.push_back(local);
     }
     const std::vector<MatrixType> types =
         options_.matrices.value_or(std::vector<MatrixType>());
     if ((!options_.matrices || !types.empty()) && Chance(5))
-      plan.matrices = PlanMatrices(make_, types);
-    return plan;
+      random.matrices = PlanMatrices(make_, types);
+    return random;
   }
 
-  // Adds the planned buffers. Outputs must come before all others.
-  void AddPlanned(std::vector<PhasePlan>& plans, bool outputs) {
-    for (PhasePlan& plan : plans) {
-      if ((plan.scope == MemoryScope::kOutput) == outputs) {
-        for (RandomBuffer& buffer : plan.shared) AddBuffer(buffer);
+  // Adds the buffers of the phases. Outputs must come before all others.
+  void AddBuffersOf(std::vector<RandomPhase>& chosen, bool outputs) {
+    for (RandomPhase& random : chosen) {
+      if ((random.scope == MemoryScope::kOutput) == outputs) {
+        for (RandomBuffer& buffer : random.shared) AddBuffer(buffer);
       }
       if (outputs) continue;
-      for (RandomBuffer& buffer : plan.locals) AddBuffer(buffer);
-      if (!plan.matrices) continue;
-      AddBuffer(plan.matrices->a);
-      AddBuffer(plan.matrices->b);
-      AddBuffer(plan.matrices->accumulators);
-      AddBuffer(plan.matrices->result);
+      for (RandomBuffer& buffer : random.locals) AddBuffer(buffer);
+      if (!random.matrices) continue;
+      AddBuffer(random.matrices->a);
+      AddBuffer(random.matrices->b);
+      AddBuffer(random.matrices->accumulators);
+      AddBuffer(random.matrices->result);
     }
   }
 
@@ -169,23 +169,23 @@ class Generator {
 
   // --- phases ---
 
-  void AddPhase(PhasePlan& plan) {
+  void AddPhase(RandomPhase& random) {
     Phase phase;
-    const auto body = [&] { return PhaseBody(plan); };
+    const auto body = [&] { return PhaseBody(random); };
     RandomExtent tasks = make_.ConstantExtent(1);
     const bool fuses =
-        plan.rows.size() == 2 && plan.rows[1].is_constant && Chance(2);
-    const bool splits = plan.rows.size() == 1 && Chance(3);
-    if (!plan.rows.empty()) tasks = plan.rows[0];
+        random.rows.size() == 2 && random.rows[1].is_constant && Chance(2);
+    const bool splits = random.rows.size() == 1 && Chance(3);
+    if (!random.rows.empty()) tasks = random.rows[0];
     if (fuses) {
-      tasks = make_.Times(tasks, plan.rows[1]);
+      tasks = make_.Times(tasks, random.rows[1]);
     }
     if (splits) {
       tasks = make_.Steps(tasks, make_.ConstantExtent(3));
     }
     const auto make_body = [&](NodeId task) {
       if (fuses) {
-        const NodeId row_length = plan.rows[1].node;
+        const NodeId row_length = random.rows[1].node;
         make_.rows = {make_.MakeIndex(Opcode::kFloorDivide, task, row_length),
                       make_.MakeIndex(Opcode::kModulo, task, row_length)};
         return body();
@@ -197,58 +197,58 @@ class Generator {
                   make_.MakeIndex(Opcode::kMultiply, task, Integer(3));
               make_.rows = {make_.MakeIndex(Opcode::kAdd, begin, inner)};
               const NodeId condition =
-                  make_.InBounds(make_.rows[0], plan.rows[0].node);
+                  make_.InBounds(make_.rows[0], random.rows[0].node);
               return BlockOf(If(condition, body()));
             });
       }
       make_.rows.clear();
-      if (plan.rows.empty()) return body();
+      if (random.rows.empty()) return body();
       make_.rows = {task};
-      if (plan.rows.size() == 1) return body();
-      return loops_.Loop(LoopKind::kSerial, plan.rows[1], [&](NodeId row) {
+      if (random.rows.size() == 1) return body();
+      return loops_.Loop(LoopKind::kSerial, random.rows[1], [&](NodeId row) {
         make_.rows = {task, row};
         return body();
       });
     };
     phase.task = loops_.InLoop(LoopKind::kSerial, tasks, make_body, phase.body);
     make_.rows.clear();
-    (plan.scope == MemoryScope::kPacked ? nest_.prologue : nest_.phases)
+    (random.scope == MemoryScope::kPacked ? nest_.prologue : nest_.phases)
         .push_back(std::move(phase));
     // Later phases may read all rows of the phase's buffers.
-    for (RandomBuffer& buffer : plan.shared) {
+    for (RandomBuffer& buffer : random.shared) {
       buffer.own_rows = 0;
       buffer.changes = false;
       make_.readable.push_back(buffer);
     }
   }
 
-  Block PhaseBody(const PhasePlan& plan) {
+  Block PhaseBody(const RandomPhase& random) {
     Block block;
     const std::vector<RandomBuffer> outer = make_.readable;
-    std::vector<RandomBuffer> buffers = plan.locals;
-    if (plan.matrices) {
-      Append(block, statements_.FillSmall(plan.matrices->a));
-      Append(block, statements_.FillSmall(plan.matrices->b));
-      Append(block, MultiplyMatrices(*plan.matrices, make_, loops_, nest_));
-      make_.readable.push_back(plan.matrices->result);
+    std::vector<RandomBuffer> buffers = random.locals;
+    if (random.matrices) {
+      Append(block, statements_.FillSmall(random.matrices->a));
+      Append(block, statements_.FillSmall(random.matrices->b));
+      Append(block, MultiplyMatrices(*random.matrices, make_, loops_, nest_));
+      make_.readable.push_back(random.matrices->result);
     }
     // If the phase has two buffers, their extents are equal, so a statement may
     // store to both buffers at once.
-    if (plan.shared.size() == 2 && Chance(2)) {
-      Append(block, statements_.Map(plan.shared, Update::kAssign));
-      make_.readable.insert(make_.readable.end(), plan.shared.begin(),
-                            plan.shared.end());
+    if (random.shared.size() == 2 && Chance(2)) {
+      Append(block, statements_.Map(random.shared, Update::kAssign));
+      make_.readable.insert(make_.readable.end(), random.shared.begin(),
+                            random.shared.end());
     } else {
       buffers.insert(
           buffers.begin() + Below(static_cast<int>(buffers.size()) + 1),
-          plan.shared.begin(), plan.shared.end());
+          random.shared.begin(), random.shared.end());
     }
     for (const RandomBuffer& buffer : buffers) {
       Append(block, statements_.Map({buffer}, Update::kAssign));
       make_.readable.push_back(buffer);
     }
-    buffers = plan.locals;
-    buffers.insert(buffers.end(), plan.shared.begin(), plan.shared.end());
+    buffers = random.locals;
+    buffers.insert(buffers.end(), random.shared.begin(), random.shared.end());
     const int statements = 1 + Below(4);
     for (int i = 0; i < statements; ++i) {
       const RandomBuffer& buffer = make_.Pick(buffers);
@@ -259,8 +259,8 @@ class Generator {
         Append(block, statements_.Scatter(buffer));
       } else if (style <= 2) {
         Append(block, statements_.Reduce(buffer));
-      } else if (style == 3 && plan.shared.size() == 2) {
-        Append(block, statements_.Map(plan.shared, Update::kAssign));
+      } else if (style == 3 && random.shared.size() == 2) {
+        Append(block, statements_.Map(random.shared, Update::kAssign));
       } else {
         Append(block,
                statements_.Map({buffer}, statements_.AnyUpdate(buffer.type)));

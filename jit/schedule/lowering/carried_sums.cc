@@ -36,8 +36,8 @@ class Carrier {
         s_.plan->MultipliesMatrices()) {
       return result;
     }
-    FindTurns();
-    if (turns_.empty()) return result;
+    FindLoops();
+    if (loops_.empty()) return result;
     is_compensated_ = blocks_ > kMaxPlainBlocks;
     total_ = AddBuffer(".total");
     if (is_compensated_) rest_ = AddBuffer(".rest");
@@ -48,16 +48,16 @@ class Carrier {
     result.carry = Carry();
     result.finish = Finish();
     AddUnlessTrue(IsLong(), result.conditions);
-    for (const Turn& turn : turns_) {
-      CarriedSums::Turn& added = result.turns.emplace_back();
-      added.position = turn.position;
+    for (const SumLoop& loop : loops_) {
+      CarriedSums::CarryLoop& added = result.loops.emplace_back();
+      added.position = loop.position;
       // If inner extents are open, this cheap condition avoids the division
       // where nothing is carried.
-      if (!nest_.pool.IntegerConstant(turn.turns))
+      if (!nest_.pool.IntegerConstant(loop.iterations))
         AddUnlessTrue(IsLong(), added.conditions);
-      const NodeId variable = s_.values[s_.plan->order[turn.position]];
+      const NodeId variable = s_.values[s_.plan->order[loop.position]];
       const NodeId part =
-          Make(Opcode::kModulo, DType::kI64, variable, turn.turns);
+          Make(Opcode::kModulo, DType::kI64, variable, loop.iterations);
       AddUnlessTrue(
           Make(Opcode::kEqual, DType::kBool, part, nest_.pool.Integer(0)),
           added.conditions);
@@ -69,9 +69,9 @@ class Carrier {
 
  private:
   // A loop that carries the sum of its last iterations, and their number.
-  struct Turn {
+  struct SumLoop {
     int position = 0;
-    NodeId turns = 0;
+    NodeId iterations = 0;
   };
 
   NodeId Zero() { return nest_.pool.Constant(0, type_); }
@@ -99,7 +99,7 @@ class Carrier {
            !IsBound(mark);
   }
 
-  void FindTurns() {
+  void FindLoops() {
     // These products of extents do not wrap: they count points of a stage.
     terms_ = nest_.pool.Integer(1);
     // Largest number of carried blocks per accumulator, in the loops found so
@@ -118,17 +118,17 @@ class Carrier {
       const bool moves =
           nest_.pool[s_.values[s_.plan->order[p]]].opcode == Opcode::kAxis;
       if (!moves) continue;
-      Turn turn{p, TurnsOf(inner)};
-      const std::optional<int64_t> turns =
-          nest_.pool.IntegerConstant(turn.turns);
-      turns_.push_back(turn);
-      if (count && turns && !is_open) {
+      SumLoop loop{p, IterationsOf(inner)};
+      const std::optional<int64_t> iterations =
+          nest_.pool.IntegerConstant(loop.iterations);
+      loops_.push_back(loop);
+      if (count && iterations && !is_open) {
         // In each iteration of this loop the inner loops carry their blocks,
         // and the loop carries its own.
-        const int64_t per_turn = turns_.size() == 1 ? 0 : blocks;
+        const int64_t per_iteration = loops_.size() == 1 ? 0 : blocks;
         const int64_t most = int64_t{1} << 20;
-        blocks = std::min(*count, most) * std::min(per_turn, most) +
-                 DivideRoundingUp(*count, *turns);
+        blocks = std::min(*count, most) * std::min(per_iteration, most) +
+                 DivideRoundingUp(*count, *iterations);
         blocks = std::min(blocks, most);
       }
     }
@@ -137,7 +137,7 @@ class Carrier {
 
   // Returns the largest number of iterations whose terms together fit a block;
   // at least 1. inner: number of terms per iteration.
-  NodeId TurnsOf(NodeId inner) {
+  NodeId IterationsOf(NodeId inner) {
     if (const std::optional<int64_t> terms = nest_.pool.IntegerConstant(inner))
       return nest_.pool.Integer(
           std::max<int64_t>(kSumBlock / std::max<int64_t>(*terms, 1), 1));
@@ -232,8 +232,8 @@ class Carrier {
   const Accumulators& a_;
   loops::LoopNest& nest_;
   const DType type_;
-  std::vector<Turn> turns_;  // loops that carry, from the innermost one out
-  NodeId terms_ = 0;         // number of terms of one accumulator
+  std::vector<SumLoop> loops_;  // loops that carry, from the innermost one out
+  NodeId terms_ = 0;            // number of terms of one accumulator
   int64_t blocks_ = 0;  // largest number of carried blocks, if it is constant
   bool is_compensated_ = false;
   uint32_t total_ = 0;

@@ -34,12 +34,12 @@ namespace ember::schedule {
 // loops in which they belong. Empty if each accumulator adds up few terms.
 struct CarriedSums {
   // A loop that carries before some of its iterations.
-  struct Turn {
+  struct CarryLoop {
     int position = 0;  // position of the loop in the order
     // The loop carries in iterations in which all of these conditions hold.
     std::vector<NodeId> conditions;
   };
-  std::vector<Turn> turns;
+  std::vector<CarryLoop> loops;
   std::vector<int> points;  // positions of the loops over results in progress
   // Conditions around `clear` and `finish`, if it is not known before the run
   // whether anything is carried.

@@ -196,9 +196,9 @@ class Copier {
 };
 
 // Makes loads from the tile read its slot.
-class SlotReader {
+class RingSlotReader {
  public:
-  SlotReader(LoopNest& nest, uint32_t tile, NodeId slot)
+  RingSlotReader(LoopNest& nest, uint32_t tile, NodeId slot)
       : rewriter_(
             nest.pool, nest.pool,
             [](NodeId) -> std::optional<NodeId> { return std::nullopt; },
@@ -322,9 +322,9 @@ void AppendIf(LoopNest& nest, NodeId a, NodeId b, Block statements,
 // Appends the loads of the tile in the loop's body, for a given iteration and
 // into the slot.
 void AppendCopies(const Block& loads, const AheadTile& tile, NodeId variable,
-                  NodeId turn, NodeId slot, LoopNest& nest, Block& out) {
+                  NodeId iteration, NodeId slot, LoopNest& nest, Block& out) {
   Copier copier(nest, tile.buffer, slot, Copier::Mode::kAsync);
-  copier.Replace(variable, turn);
+  copier.Replace(variable, iteration);
   copier.Copy(loads, out);
 }
 
@@ -345,28 +345,29 @@ void LoadAsync(std::span<const AheadTile> tiles, Statement& loop, Block& before,
   const int64_t ahead = slots - (tiles[0].has_spare ? 2 : 1);
   const NodeId extent = loops::ExtentOf(nest.pool, loop.variable);
   const NodeId count = nest.pool.Integer(slots);
-  const auto slot_of = [&](NodeId turn) {
-    return Make(nest, Opcode::kModulo, DType::kI64, turn, count);
+  const auto slot_of = [&](NodeId iteration) {
+    return Make(nest, Opcode::kModulo, DType::kI64, iteration, count);
   };
   std::vector<Block> loads;
   for (const AheadTile& tile : tiles) {
     loads.push_back(PartOf(loop.body, tile.buffer, true));
     loop.body = PartOf(loop.body, tile.buffer, false);
-    SlotReader(nest, tile.buffer, slot_of(loop.variable)).Rewrite(loop.body);
+    RingSlotReader(nest, tile.buffer, slot_of(loop.variable))
+        .Rewrite(loop.body);
     std::vector<NodeId>& extents = nest.buffers[tile.buffer].extents;
     extents.insert(extents.begin(), count);
   }
-  const auto append = [&](NodeId turn, Block& out) {
-    Block of_turn;
+  const auto append = [&](NodeId iteration, Block& out) {
+    Block of_iteration;
     for (size_t i = 0; i < tiles.size(); ++i) {
-      AppendCopies(loads[i], tiles[i], loop.variable, turn, slot_of(turn), nest,
-                   of_turn);
+      AppendCopies(loads[i], tiles[i], loop.variable, iteration,
+                   slot_of(iteration), nest, of_iteration);
     }
-    AppendIf(nest, turn, extent, std::move(of_turn), out);
+    AppendIf(nest, iteration, extent, std::move(of_iteration), out);
   };
-  for (int64_t turn = 0; turn < ahead; ++turn) {
-    if (turn > 0) before.push_back(AwaitAllBut(ahead - 1));
-    append(nest.pool.Integer(turn), before);
+  for (int64_t iteration = 0; iteration < ahead; ++iteration) {
+    if (iteration > 0) before.push_back(AwaitAllBut(ahead - 1));
+    append(nest.pool.Integer(iteration), before);
   }
   awaits.push_back(AwaitAllBut(ahead - 1));
   append(Make(nest, Opcode::kAdd, DType::kI64, loop.variable,
@@ -399,8 +400,8 @@ std::vector<AheadTile> TilesAhead(const Schedule& schedule, int stage,
 void LoadAhead(std::span<const AheadTile> tiles, Statement& loop, Block& before,
                LoopNest& nest) {
   const NodeId extent = loops::ExtentOf(nest.pool, loop.variable);
-  const std::optional<int64_t> turns = nest.pool.IntegerConstant(extent);
-  if (tiles.empty() || (turns && *turns < 2)) return;
+  const std::optional<int64_t> iterations = nest.pool.IntegerConstant(extent);
+  if (tiles.empty() || (iterations && *iterations < 2)) return;
   const NodeId zero = nest.pool.Integer(0), two = nest.pool.Integer(2);
   const NodeId next = Make(nest, Opcode::kAdd, DType::kI64, loop.variable,
                            nest.pool.Integer(1));
@@ -419,7 +420,7 @@ void LoadAhead(std::span<const AheadTile> tiles, Statement& loop, Block& before,
     if (tile.slots != 0) continue;
     const Block loads = PartOf(loop.body, tile.buffer, true);
     loop.body = PartOf(loop.body, tile.buffer, false);
-    SlotReader(nest, tile.buffer, half).Rewrite(loop.body);
+    RingSlotReader(nest, tile.buffer, half).Rewrite(loop.body);
     std::vector<NodeId>& extents = nest.buffers[tile.buffer].extents;
     extents.insert(extents.begin(), two);
     Copier at_first(nest, tile.buffer, zero);

@@ -238,10 +238,10 @@ class Lowering {
   Status CarryAt(const StageLoops& s, int position, Block& body) {
     const CarriedSums& carried = carried_[s.stage];
     Block before;
-    for (const CarriedSums::Turn& turn : carried.turns) {
-      if (turn.position == position)
+    for (const CarriedSums::CarryLoop& loop : carried.loops) {
+      if (loop.position == position)
         EMBER_RETURN_IF_ERROR(
-            EmitTotals(s, position, turn.conditions, carried.carry, before));
+            EmitTotals(s, position, loop.conditions, carried.carry, before));
     }
     body.insert(body.begin(), before.begin(), before.end());
     return OkStatus();

@@ -31,9 +31,9 @@ constexpr int64_t kLineBytes = 64;
 // loop. If that loop is unrolled, a step is several steps of the sum.
 constexpr int64_t kMaxLines = 4;
 
-class Planner {
+class PrefetchPlanner {
  public:
-  explicit Planner(loops::LoopNest& nest) : nest_(nest) {}
+  explicit PrefetchPlanner(loops::LoopNest& nest) : nest_(nest) {}
 
   void Run() {
     for (loops::Phase& phase : nest_.phases) {
@@ -191,6 +191,6 @@ class Planner {
 
 }  // namespace
 
-void PlanPrefetches(loops::LoopNest& nest) { Planner(nest).Run(); }
+void PlanPrefetches(loops::LoopNest& nest) { PrefetchPlanner(nest).Run(); }
 
 }  // namespace ember::schedule

@@ -28,7 +28,7 @@ class Promoter {
     for (const loops::Buffer& buffer : nest.buffers)
       candidates_.push_back(buffer.scope == MemoryScope::kTask);
     for (const uint32_t buffer : in_memory) candidates_[buffer] = false;
-    places_.resize(nest.buffers.size());
+    access_kinds_.resize(nest.buffers.size());
   }
 
   void Run() {
@@ -61,7 +61,7 @@ class Promoter {
       const std::optional<int64_t> constant =
           nest_.pool.IntegerConstant(extents[d]);
       if (!constant) return false;
-      if (d == 0 && places_[number].own) continue;
+      if (d == 0 && access_kinds_[number].own) continue;
       if (*constant > kMaxElements) return false;
       count *= *constant;
       if (count > kMaxElements) return false;
@@ -133,12 +133,12 @@ class Promoter {
   void VisitAccess(uint32_t buffer, const std::vector<NodeId>& indices) {
     if (!candidates_[buffer]) return;
     const bool own = IsOwn(buffer, indices);
-    places_[buffer].own |= own;
-    places_[buffer].common |= !own;
+    access_kinds_[buffer].own |= own;
+    access_kinds_[buffer].common |= !own;
     // A buffer cannot be registers of each invocation if it is accessed both by
     // the invocation as first index and otherwise, or if an invocation loop
     // accesses elements that invocations have in common.
-    if (places_[buffer].own == places_[buffer].common ||
+    if (access_kinds_[buffer].own == access_kinds_[buffer].common ||
         (!own && invocation_)) {
       candidates_[buffer] = false;
     }
@@ -210,13 +210,14 @@ class Promoter {
   loops::LoopNest& nest_;
   // The ways in which a buffer is accessed: by the invocation that owns the
   // element, or otherwise.
-  struct Places {
+  struct AccessKinds {
     bool own = false;
     bool common = false;
   };
 
   std::vector<bool> candidates_;
-  std::vector<Places> places_;  // the kinds of accesses to each buffer
+  // the kinds of accesses to each buffer
+  std::vector<AccessKinds> access_kinds_;
   // variable of the surrounding invocation loop
   std::optional<NodeId> invocation_;
   std::map<uint32_t, int64_t> last_index_;

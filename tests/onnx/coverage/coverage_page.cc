@@ -53,21 +53,21 @@ constexpr ElementType kTypes[] = {
     {TensorProto::FLOAT8E8M0, "f8e8m0"},
 };
 
-// A group of element types that has a common name on the page.
-struct TypeGroup {
+// A set of element types that has a common name on the page.
+struct TypeSet {
   std::string_view name;
   std::vector<std::string_view> members;
 };
 
-const std::vector<TypeGroup>& Groups() {
-  static const auto* const kGroups = new std::vector<TypeGroup>{
+const std::vector<TypeSet>& TypeSets() {
+  static const auto* const kTypeSets = new std::vector<TypeSet>{
       {"integers", {"i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64"}},
       {"floats", {"f16", "bf16", "f32", "f64", "f8e4m3fn", "f8e5m2"}},
       {"narrow",
        {"i2", "u2", "i4", "u4", "f4e2m1", "f8e4m3fnuz", "f8e5m2fnuz",
         "f8e8m0"}},
   };
-  return *kGroups;
+  return *kTypeSets;
 }
 
 // An operator for which no one-node model can be made from plain operands. The
@@ -139,16 +139,16 @@ std::string TypesText(const OperatorRow& row) {
   const auto add = [&](std::string_view name) {
     text += (text.empty() ? "" : ", ") + std::string(name);
   };
-  for (const TypeGroup& group : Groups()) {
+  for (const TypeSet& set : TypeSets()) {
     const bool all = std::all_of(
-        group.members.begin(), group.members.end(), [&](std::string_view name) {
+        set.members.begin(), set.members.end(), [&](std::string_view name) {
           return std::find(found.begin(), found.end(), name) != found.end();
         });
     if (!all) continue;
-    add(group.name);
+    add(set.name);
     std::erase_if(found, [&](std::string_view name) {
-      return std::find(group.members.begin(), group.members.end(), name) !=
-             group.members.end();
+      return std::find(set.members.begin(), set.members.end(), name) !=
+             set.members.end();
     });
   }
   for (const std::string_view name : found) add(name);

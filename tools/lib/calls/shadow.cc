@@ -79,19 +79,19 @@ class ShadowKernel final : public vm::HostKernel {
       return RunTierZero(*request_.dispatch, call.parameters, call.buffers,
                          call.runner);
     }
-    if (!TakeTurn(call.parameters)) return vm::RunOnHost(*kernel_, call);
+    if (!TakeCheck(call.parameters)) return vm::RunOnHost(*kernel_, call);
     return Check(call);
   }
 
  private:
   // True if this call must be checked: only the first ShadowOptions::runs calls
   // with each tuple of parameters are.
-  bool TakeTurn(std::span<const int64_t> parameters) const {
+  bool TakeCheck(std::span<const int64_t> parameters) const {
     if (options_.runs == 0) return true;
     std::lock_guard<std::mutex> lock(mutex_);
-    int64_t& taken = turns_[{parameters.begin(), parameters.end()}];
-    if (taken >= options_.runs) return false;
-    ++taken;
+    int64_t& checked = checks_[{parameters.begin(), parameters.end()}];
+    if (checked >= options_.runs) return false;
+    ++checked;
     return true;
   }
 
@@ -192,7 +192,7 @@ class ShadowKernel final : public vm::HostKernel {
   mutable std::atomic<bool> is_withdrawn_{false};
   mutable std::atomic<bool> is_checked_{false};
   mutable std::mutex mutex_;  // This mutex guards the members that follow.
-  mutable std::map<std::vector<int64_t>, int64_t> turns_;
+  mutable std::map<std::vector<int64_t>, int64_t> checks_;
 };
 
 }  // namespace

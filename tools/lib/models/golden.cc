@@ -84,9 +84,9 @@ bool IsState(const vm::Module& module, size_t result) {
   return module.results()[result].logical_type == frontends::kStateType;
 }
 
-class GoldenRunner {
+class GoldenCheck {
  public:
-  GoldenRunner(const GoldenCase& golden, const GoldenOptions& options)
+  GoldenCheck(const GoldenCase& golden, const GoldenOptions& options)
       : golden_(golden), options_(options) {}
 
   StatusOr<GoldenResult> Run() {
@@ -333,7 +333,7 @@ StatusOr<GoldenResult> GoldenResult::Parse(const std::string& text) {
 
 StatusOr<GoldenResult> RunGolden(const GoldenCase& golden,
                                  const GoldenOptions& options) {
-  return GoldenRunner(golden, options).Run();
+  return GoldenCheck(golden, options).Run();
 }
 
 }  // namespace ember::tools

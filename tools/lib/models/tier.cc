@@ -94,10 +94,10 @@ StatusOr<const void*> LoadTable(const std::string& file,
   return table;
 }
 
-vm::CompilePlace PlaceOf(const std::string& jit) {
-  if (jit == "worker") return vm::CompilePlace::kWorker;
-  return jit == "auto" ? vm::CompilePlace::kWorkerIfThere
-                       : vm::CompilePlace::kThread;
+vm::CompileLocation LocationOf(const std::string& jit) {
+  if (jit == "worker") return vm::CompileLocation::kWorker;
+  return jit == "auto" ? vm::CompileLocation::kWorkerIfThere
+                       : vm::CompileLocation::kThread;
 }
 
 StatusOr<vm::KernelTier> ParseTier(const std::string& name) {
@@ -131,19 +131,19 @@ StatusOr<vm::NativePermission> PermissionOf(const NativeFlags& flags) {
 
 // Loads the JIT and puts it and its oracle into the tier.
 StatusOr<std::shared_ptr<vm::KernelProvider>> FindProvider(
-    const TierOptions& options, bool is_host, vm::CompilePlan& plan,
+    const TierOptions& options, bool is_host, vm::CompileSettings& settings,
     Tier& tier) {
   std::shared_ptr<jit::Oracle> oracle;
   if (options.wrapper == nullptr && is_host &&
       ChecksKernels(options.checks, options.tier))
     oracle = NewOracle(options.checks.folder);
-  plan.policy.checks_kernels = oracle != nullptr;
+  settings.policy.checks_kernels = oracle != nullptr;
   // A wrapper takes time that is not the kernel's.
-  if (plan.in_background)
-    plan.policy.keeps_slow_kernels = options.wrapper != nullptr;
+  if (settings.in_background)
+    settings.policy.keeps_slow_kernels = options.wrapper != nullptr;
   jit::JitOptions made;
-  made.threads = plan.threads;
-  made.place = plan.place;
+  made.threads = settings.threads;
+  made.location = settings.location;
   made.dump_folder = options.dump_folder;
   made.schedule_folder = options.schedule_folder;
   made.exact_schedules = options.rounding.exact_schedules;
@@ -258,12 +258,12 @@ StatusOr<Tier> OpenTier(const TierOptions& options,
   Tier tier;
   StatusOr<vm::SessionKernels> kernels = vm::OpenSessionKernels(
       module, {.tier = HasJit(options) ? kind : vm::KernelTier::kInterpreter,
-               .place = PlaceOf(options.jit),
+               .location = LocationOf(options.jit),
                .device = device,
                .permission = natives.permission,
                .find_provider =
-                   [&](vm::CompilePlan& plan) {
-                     return FindProvider(options, device->is_host(), plan,
+                   [&](vm::CompileSettings& settings) {
+                     return FindProvider(options, device->is_host(), settings,
                                          tier);
                    },
                .natives = std::move(natives.options)});

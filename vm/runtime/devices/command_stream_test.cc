@@ -120,9 +120,9 @@ TEST_F(CommandStreamTest, ShorterAndLongerSegments) {
   EXPECT_EQ(stream_.counters().recorded, 3 + 2 + 4 + 1);
 }
 
-TEST_F(CommandStreamTest, TurnsOfALoopAreOneSegment) {
+TEST_F(CommandStreamTest, IterationsOfALoopAreOneSegment) {
   stream_.Restart();
-  for (int turn = 0; turn < 10; ++turn) {
+  for (int iteration = 0; iteration < 10; ++iteration) {
     Increment(0, 1);
     Increment(1, 0);
     Flush();

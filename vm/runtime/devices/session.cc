@@ -132,8 +132,8 @@ class DeviceSession final : public DeviceSupport {
     for (Result& result : results_) Drop(result.held);
   }
   // Returns device memory for an input of the run.
-  StatusOr<MemoryReference> InputPlace(size_t input, int64_t bytes,
-                                       MemoryPool& pool);
+  StatusOr<MemoryReference> InputMemory(size_t input, int64_t bytes,
+                                        MemoryPool& pool);
   // Returns memory that the caller owns, with the result's bytes.
   StatusOr<std::shared_ptr<void>> TakeResult(
       size_t result, const std::shared_ptr<MemoryPool>& pool, void** data);
@@ -240,8 +240,9 @@ StatusOr<hal::BufferRange> DeviceSession::RangeOf(
   return range;
 }
 
-StatusOr<MemoryReference> DeviceSession::InputPlace(size_t input, int64_t bytes,
-                                                    MemoryPool& pool) {
+StatusOr<MemoryReference> DeviceSession::InputMemory(size_t input,
+                                                     int64_t bytes,
+                                                     MemoryPool& pool) {
   MemoryBlock*& place = inputs_[input];
   if (place != nullptr && place->capacity() < bytes) {
     static_cast<DeviceMemory&>(place->buffer()).set_is_input(false);
@@ -260,7 +261,7 @@ StatusOr<MemoryReference> DeviceSession::BindInput(size_t input,
                                                    StringSupport* strings,
                                                    MemoryPool& pool) {
   EMBER_ASSIGN_OR_RETURN(const MemoryReference place,
-                         InputPlace(input, tensor.byte_size, pool));
+                         InputMemory(input, tensor.byte_size, pool));
   if (tensor.strings != nullptr) {
     EMBER_RETURN_IF_ERROR(strings->Intern(
         *tensor.strings, reinterpret_cast<int64_t*>(place.data)));

@@ -99,9 +99,9 @@ Status CheckCode(const KernelCode& code, const Source& source, bool is_host) {
   if (!source.functions.empty())
     return code.format == KernelFormat::kCSource ? OkStatus()
                                                  : Unfit("names of functions");
-  const KernelRunner runner =
-      is_host ? KernelRunner::kHost : KernelRunner::kDevice;
-  if (code.runner() == runner) return OkStatus();
+  const CodeConsumer consumer =
+      is_host ? CodeConsumer::kHost : CodeConsumer::kDevice;
+  if (code.consumer() == consumer) return OkStatus();
   return Unfit(is_host ? "code of a CPU" : "code of a device");
 }
 

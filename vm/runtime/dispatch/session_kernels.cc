@@ -9,22 +9,24 @@
 namespace ember::vm {
 namespace {
 
-CompilePlan PlanCompilation(KernelTier tier, CompilePlace place, bool is_host) {
-  CompilePlan plan;
-  plan.in_background = tier == KernelTier::kAuto && is_host;
-  plan.place = place == CompilePlace::kWorkerIfThere && !plan.in_background
-                   ? CompilePlace::kThread
-                   : place;
-  if (plan.in_background) {
+CompileSettings SettingsFor(KernelTier tier, CompileLocation location,
+                            bool is_host) {
+  CompileSettings settings;
+  settings.in_background = tier == KernelTier::kAuto && is_host;
+  settings.location =
+      location == CompileLocation::kWorkerIfThere && !settings.in_background
+          ? CompileLocation::kThread
+          : location;
+  if (settings.in_background) {
     // Largest number of threads that compile. It is small, because on many
     // machines sessions need most of the cores.
     constexpr unsigned kMaxThreads = 4;
-    plan.threads = static_cast<int>(
+    settings.threads = static_cast<int>(
         std::clamp(std::thread::hardware_concurrency() / 4, 1u, kMaxThreads));
   } else {
-    plan.policy = Tiering::Eager(tier == KernelTier::kBaseline ? 1 : 2);
+    settings.policy = Tiering::Eager(tier == KernelTier::kBaseline ? 1 : 2);
   }
-  return plan;
+  return settings;
 }
 
 // Adds kernels of files to the tiering, which is made if it is null.
@@ -55,16 +57,17 @@ StatusOr<SessionKernels> OpenSessionKernels(
   SessionKernels kernels;
   if (options.tier != KernelTier::kInterpreter) {
     const bool is_host = options.device->is_host();
-    CompilePlan plan = PlanCompilation(options.tier, options.place, is_host);
+    CompileSettings settings =
+        SettingsFor(options.tier, options.location, is_host);
     StatusOr<std::shared_ptr<KernelProvider>> provider =
-        options.find_provider(plan);
+        options.find_provider(settings);
     const bool can_do_without =
         options.tier == KernelTier::kAuto &&
         (is_host || options.permission.kind != NativePermission::kNone);
     if (provider.ok()) {
       kernels.compiles = true;
-      kernels.tiering =
-          std::make_shared<Tiering>(module, *std::move(provider), plan.policy);
+      kernels.tiering = std::make_shared<Tiering>(module, *std::move(provider),
+                                                  settings.policy);
     } else if (can_do_without) {
       kernels.warning =
           Concat({is_host ? "tier 0 only: " : "only kernels of files: ",

@@ -41,12 +41,12 @@ enum class KernelTier : uint8_t {
 };
 
 // Says how a provider compiles kernels.
-struct CompilePlan {
+struct CompileSettings {
   // True: kernels are compiled in the background. False: calls wait for them.
   bool in_background = false;
   int threads = 0;  // number of threads that compile; 0: the calling threads
                     // compile
-  CompilePlace place = CompilePlace::kThread;
+  CompileLocation location = CompileLocation::kThread;
   Tiering::Options policy;
 };
 // Says which native code of the module and its overlays may run: none, any, or
@@ -63,12 +63,13 @@ struct KernelOptions {
   KernelTier tier = KernelTier::kInterpreter;
   // The user's wish. kWorkerIfThere only applies to kernels that no call waits
   // for; the others are then compiled in this process.
-  CompilePlace place = CompilePlace::kThread;
+  CompileLocation location = CompileLocation::kThread;
   std::shared_ptr<hal::Device> device = nullptr;
   NativePermission permission = {};
   // Opens the provider, unless `tier` is kInterpreter. It may change the
-  // plan's policy.
-  std::function<StatusOr<std::shared_ptr<KernelProvider>>(CompilePlan& plan)>
+  // settings' policy.
+  std::function<StatusOr<std::shared_ptr<KernelProvider>>(
+      CompileSettings& settings)>
       find_provider = nullptr;
   // Overlays, tables, the launcher of the device, progress; the other fields
   // are ignored. Overlays need `permission`, tables are for the host.

@@ -23,13 +23,13 @@ class SilentProvider : public KernelProvider {
 
 class SessionKernelsTest : public testing::Test {
  protected:
-  // Opens kernels, and keeps the plan that the provider was asked for.
+  // Opens kernels, and keeps the settings that the provider was asked for.
   StatusOr<SessionKernels> Open(KernelOptions options) {
     calls_ = 0;
-    options.find_provider =
-        [this](CompilePlan& plan) -> StatusOr<std::shared_ptr<KernelProvider>> {
+    options.find_provider = [this](CompileSettings& settings)
+        -> StatusOr<std::shared_ptr<KernelProvider>> {
       ++calls_;
-      plan_ = plan;
+      settings_ = settings;
       if (!has_provider_) return NotFoundError("no JIT");
       return std::shared_ptr<KernelProvider>(
           std::make_shared<SilentProvider>());
@@ -44,7 +44,7 @@ class SessionKernelsTest : public testing::Test {
   const std::shared_ptr<hal::Device> device_ =
       std::make_shared<FakeDevice>(FakeDeviceOptions{});
   bool has_provider_ = true;
-  CompilePlan plan_;
+  CompileSettings settings_;
   int calls_ = 0;
 };
 
@@ -59,21 +59,21 @@ TEST_F(SessionKernelsTest, TheInterpreterNeedsNoProvider) {
 
 TEST_F(SessionKernelsTest, AutoCompilesInTheBackgroundOnTheHostOnly) {
   const KernelOptions options = {.tier = KernelTier::kAuto,
-                                 .place = CompilePlace::kWorkerIfThere,
+                                 .location = CompileLocation::kWorkerIfThere,
                                  .device = host_};
   auto kernels = Open(options);
   ASSERT_TRUE(kernels.ok());
   EXPECT_TRUE(kernels->compiles);
   EXPECT_NE(kernels->tiering, nullptr);
-  EXPECT_TRUE(plan_.in_background);
-  EXPECT_EQ(plan_.place, CompilePlace::kWorkerIfThere);
-  EXPECT_GE(plan_.threads, 1);
+  EXPECT_TRUE(settings_.in_background);
+  EXPECT_EQ(settings_.location, CompileLocation::kWorkerIfThere);
+  EXPECT_GE(settings_.threads, 1);
   KernelOptions on_device = options;
   on_device.device = device_;
   ASSERT_TRUE(Open(on_device).ok());
-  EXPECT_FALSE(plan_.in_background);
-  EXPECT_EQ(plan_.place, CompilePlace::kThread);
-  EXPECT_EQ(plan_.threads, 0);
+  EXPECT_FALSE(settings_.in_background);
+  EXPECT_EQ(settings_.location, CompileLocation::kThread);
+  EXPECT_EQ(settings_.threads, 0);
 }
 
 TEST_F(SessionKernelsTest, AutoRunsWithoutAProviderIfItCan) {

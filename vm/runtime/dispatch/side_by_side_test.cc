@@ -183,7 +183,7 @@ TEST_F(SideBySideTest, MemoryThatComesToOverlap) {
   EXPECT_EQ(MostAtOnce({{{0}, 1}, {{0}, 2}}), 2);
 }
 
-TEST_F(SideBySideTest, MeetRunsWhatIsKept) {
+TEST_F(SideBySideTest, SynchronizeRunsWhatIsKept) {
   AddKernel({.alone_ns = 3000, .shared_ns = 3000});
   AddKernel({.alone_ns = 3000, .shared_ns = 3000});
   Decide({{{0}, 1}, {{0}, 2}});

@@ -40,7 +40,7 @@ TEST(KernelTrial, FasterKernelsStayAfterSomeCalls) {
   EXPECT_EQ(After(5, 1000, 8, 1030).verdict(), Verdict::kKeep);
 }
 
-TEST(KernelTrial, WhatSeemsSlowerIsMeasuredInTurns) {
+TEST(KernelTrial, WhatSeemsSlowerIsMeasuredAlternately) {
   const KernelTrial trial = After(50, 1000, 8, 1200);
   EXPECT_EQ(trial.verdict(), Verdict::kOpen);
   EXPECT_EQ(Rematch(trial, 1000, 1200), Verdict::kSlower);
@@ -55,7 +55,7 @@ TEST(KernelTrial, FewCallsDecideWhatIsMuchSlower) {
   EXPECT_EQ(After(5, 1000, 3, 1500).verdict(), Verdict::kOpen);
 }
 
-TEST(KernelTrial, ShortCallsTakeManyTurns) {
+TEST(KernelTrial, ShortCallsTakeManyRounds) {
   EXPECT_EQ(After(900, 1, 100, 2).verdict(), Verdict::kOpen);
   EXPECT_EQ(Rematch(After(900, 1, 3, 2), 1, 2), Verdict::kSlower);
   EXPECT_EQ(Rematch(After(900, 1, 3, 2), 3, 2), Verdict::kKeep);

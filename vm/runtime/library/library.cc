@@ -160,11 +160,11 @@ Status NonZero(const LibraryCall& call) {
   return OkStatus();
 }
 
-// A group of elements that have the same value.
-struct Group {
-  int64_t first;  // lowest position of an element in the group
+// A value that occurs in the operand.
+struct DistinctValue {
+  int64_t first;  // lowest position of the value
   int64_t count;
-  int64_t rank;  // position of the group's value in the result
+  int64_t rank;  // position of the value in the result
 };
 
 Status Unique(const LibraryCall& call) {
@@ -177,11 +177,11 @@ Status Unique(const LibraryCall& call) {
   EMBER_RETURN_IF_ERROR(ExpectBytes(call.memory[0], elements, size, "x"));
   const uint8_t* x = call.memory[0].data;
   Scratch<uint64_t> keys(call.pool);
-  Scratch<int64_t> order(call.pool), group_of(call.pool), by_rank(call.pool);
-  Scratch<Group> groups(call.pool);
+  Scratch<int64_t> order(call.pool), value_of(call.pool), by_rank(call.pool);
+  Scratch<DistinctValue> distinct(call.pool);
   EMBER_RETURN_IF_ERROR(keys.Resize(elements));
   EMBER_RETURN_IF_ERROR(order.Resize(count));
-  EMBER_RETURN_IF_ERROR(group_of.Resize(count));
+  EMBER_RETURN_IF_ERROR(value_of.Resize(count));
   EMBER_RETURN_IF_ERROR(
       ForPieces(call, elements, [&](int64_t begin, int64_t end) {
         for (int64_t i = begin; i < end; ++i) keys[i] = OrderKey(x, i, type);
@@ -210,14 +210,14 @@ Status Unique(const LibraryCall& call) {
     if (position % rows_at_once == 0)
       EMBER_RETURN_IF_ERROR(CheckInterrupt(call.interrupt));
     const int64_t row = order[position];
-    if (groups.size() == 0 ||
-        compare(groups[groups.size() - 1].first, row) != 0) {
-      EMBER_RETURN_IF_ERROR(groups.Add({row, 0, 0}));
+    if (distinct.size() == 0 ||
+        compare(distinct[distinct.size() - 1].first, row) != 0) {
+      EMBER_RETURN_IF_ERROR(distinct.Add({row, 0, 0}));
     }
-    ++groups[groups.size() - 1].count;
-    group_of[row] = groups.size() - 1;
+    ++distinct[distinct.size() - 1].count;
+    value_of[row] = distinct.size() - 1;
   }
-  const int64_t found = groups.size();
+  const int64_t found = distinct.size();
   EMBER_RETURN_IF_ERROR(by_rank.Resize(found));
   EMBER_RETURN_IF_ERROR(Enumerate(call, {by_rank.begin(), by_rank.end()}));
   if (!sorted) {
@@ -225,7 +225,7 @@ Status Unique(const LibraryCall& call) {
     EMBER_RETURN_IF_ERROR(
         ForPieces(call, found, [&](int64_t begin, int64_t end) {
           for (int64_t i = begin; i < end; ++i)
-            keys[i] = static_cast<uint64_t>(groups[i].first);
+            keys[i] = static_cast<uint64_t>(distinct[i].first);
         }));
     EMBER_RETURN_IF_ERROR(
         Sort(call, {by_rank.begin(), by_rank.end()}, KeyOrder{keys.data()}));
@@ -238,20 +238,20 @@ Status Unique(const LibraryCall& call) {
                          AllocateBytes(call, call.allocated[2], count, 8));
   EMBER_ASSIGN_OR_RETURN(uint8_t* counts,
                          AllocateBytes(call, call.allocated[3], found, 8));
-  const auto write_groups = [&](int64_t begin, int64_t end) {
+  const auto write_distinct = [&](int64_t begin, int64_t end) {
     for (int64_t rank = begin; rank < end; ++rank) {
-      Group& group = groups[by_rank[rank]];
-      group.rank = rank;
-      CopyElement(values, rank, x, group.first,
+      DistinctValue& value = distinct[by_rank[rank]];
+      value.rank = rank;
+      CopyElement(values, rank, x, value.first,
                   static_cast<size_t>(width * size));
-      Integers(firsts)[rank] = group.first;
-      Integers(counts)[rank] = group.count;
+      Integers(firsts)[rank] = value.first;
+      Integers(counts)[rank] = value.count;
     }
   };
-  EMBER_RETURN_IF_ERROR(ForPieces(call, found, write_groups, rows_at_once));
+  EMBER_RETURN_IF_ERROR(ForPieces(call, found, write_distinct, rows_at_once));
   EMBER_RETURN_IF_ERROR(ForPieces(call, count, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i)
-      Integers(inverse)[i] = groups[group_of[i]].rank;
+      Integers(inverse)[i] = distinct[value_of[i]].rank;
   }));
   call.written_integers[0] = found;
   return OkStatus();

@@ -119,46 +119,48 @@ Status RunMemory::FillGaps(const MemoryReference& memory, int64_t bytes) {
 }
 
 Status RunMemory::BeginOnDevice(const MemoryReference& memory, bool writes,
-                                InstructionPlace place) {
+                                InstructionPosition position) {
   const HostAccess access = {memory, writes};
   return support_->BeginHost(
-      {&access, 1}, false, support_->WorkOf(place.program, place.instruction));
+      {&access, 1}, false,
+      support_->WorkOf(position.program, position.instruction));
 }
 
 Status RunMemory::EndOnDevice(const MemoryReference& memory,
-                              InstructionPlace place) {
+                              InstructionPosition position) {
   const HostAccess access = {memory, true};
-  return support_->EndHost({&access, 1},
-                           support_->WorkOf(place.program, place.instruction));
+  return support_->EndHost(
+      {&access, 1}, support_->WorkOf(position.program, position.instruction));
 }
 
 Status RunMemory::BeginLibraryCall(std::span<const HostAccess> accesses,
-                                   InstructionPlace place) {
+                                   InstructionPosition position) {
   if (support_ == nullptr) return OkStatus();
   return support_->BeginHost(
       accesses, /*waits=*/true,
-      support_->WorkOf(place.program, place.instruction));
+      support_->WorkOf(position.program, position.instruction));
 }
 
 Status RunMemory::EndLibraryCall(std::span<const HostAccess> accesses,
-                                 InstructionPlace place) {
+                                 InstructionPosition position) {
   if (support_ == nullptr) return OkStatus();
-  return support_->EndHost(accesses,
-                           support_->WorkOf(place.program, place.instruction));
+  return support_->EndHost(
+      accesses, support_->WorkOf(position.program, position.instruction));
 }
 
 Status RunMemory::CopyOnDevice(const MemoryReference& source,
                                const MemoryReference& target,
-                               InstructionPlace place) {
+                               InstructionPosition position) {
   const bool overlaps = source.data < target.data + target.length &&
                         target.data < source.data + source.length;
   if (!overlaps) return support_->Copy(source, target);
   const HostAccess accesses[2] = {{source, false}, {target, true}};
   EMBER_RETURN_IF_ERROR(support_->BeginHost(
-      accesses, false, support_->WorkOf(place.program, place.instruction)));
+      accesses, false,
+      support_->WorkOf(position.program, position.instruction)));
   std::memmove(target.data, source.data, static_cast<size_t>(source.length));
-  return support_->EndHost(accesses,
-                           support_->WorkOf(place.program, place.instruction));
+  return support_->EndHost(
+      accesses, support_->WorkOf(position.program, position.instruction));
 }
 
 bool RunMemory::CanBind(const MemoryReference& memory) const {

@@ -6,9 +6,9 @@
 //
 //   memory.StartRun();
 //   EMBER_ASSIGN_OR_RETURN(MemoryBlock* block, memory.Acquire(4096));
-//   EMBER_RETURN_IF_ERROR(memory.BeginHost(part, /*writes=*/true, place));
+//   EMBER_RETURN_IF_ERROR(memory.BeginHost(part, /*writes=*/true, position));
 //   ...                                                   // writes to it
-//   EMBER_RETURN_IF_ERROR(memory.EndHost(part, place));
+//   EMBER_RETURN_IF_ERROR(memory.EndHost(part, position));
 //   memory.AfterWrite(part, part.length);
 //   EMBER_RETURN_IF_ERROR(memory.BeforeRead(whole, whole.length));
 //   memory.EndRun(status.ok());
@@ -40,7 +40,7 @@ inline constexpr uintptr_t kInputAlignment = 16;
 
 // The position of an instruction in a module. The host's work is counted for
 // it.
-struct InstructionPlace {
+struct InstructionPosition {
   uint32_t program = 0;
   uint32_t instruction = 0;
 };
@@ -102,26 +102,26 @@ class RunMemory {
   // BeginHost must be called before the host reads or writes the memory,
   // EndHost afterwards.
   Status BeginHost(const MemoryReference& memory, bool writes,
-                   InstructionPlace place) {
+                   InstructionPosition position) {
     return support_ == nullptr ? OkStatus()
-                               : BeginOnDevice(memory, writes, place);
+                               : BeginOnDevice(memory, writes, position);
   }
-  Status EndHost(const MemoryReference& memory, InstructionPlace place) {
-    return support_ == nullptr ? OkStatus() : EndOnDevice(memory, place);
+  Status EndHost(const MemoryReference& memory, InstructionPosition position) {
+    return support_ == nullptr ? OkStatus() : EndOnDevice(memory, position);
   }
   // Gives a library function access to its memory. It waits for all commands,
   // because library functions also write to working memory of the pool, which
   // pending commands may still use.
   Status BeginLibraryCall(std::span<const HostAccess> accesses,
-                          InstructionPlace place);
+                          InstructionPosition position);
   Status EndLibraryCall(std::span<const HostAccess> accesses,
-                        InstructionPlace place);
+                        InstructionPosition position);
   bool is_on_device() const { return support_ != nullptr; }
 
   // Copies source.length bytes; the ranges may overlap.
   Status Copy(const MemoryReference& source, const MemoryReference& target,
-              InstructionPlace place) {
-    if (support_ != nullptr) return CopyOnDevice(source, target, place);
+              InstructionPosition position) {
+    if (support_ != nullptr) return CopyOnDevice(source, target, position);
     if (source.length > 0) {
       std::memmove(target.data, source.data,
                    static_cast<size_t>(source.length));
@@ -140,10 +140,12 @@ class RunMemory {
   Status FillGaps(const MemoryReference& memory, int64_t bytes);
   Status Clear(std::span<uint8_t> memory);
   Status BeginOnDevice(const MemoryReference& memory, bool writes,
-                       InstructionPlace place);
-  Status EndOnDevice(const MemoryReference& memory, InstructionPlace place);
+                       InstructionPosition position);
+  Status EndOnDevice(const MemoryReference& memory,
+                     InstructionPosition position);
   Status CopyOnDevice(const MemoryReference& source,
-                      const MemoryReference& target, InstructionPlace place);
+                      const MemoryReference& target,
+                      InstructionPosition position);
 
   RunLimits& limits_;
   const std::shared_ptr<hal::Device> device_;

@@ -59,13 +59,13 @@ Status CallLibraryFunction(const LibraryInstruction& in) {
                             {written, counts[2]},  {allocated, counts[3]},
                             *in.memory.pool(),     in.strings,
                             &in.interrupt,         &in.limits};
-  EMBER_RETURN_IF_ERROR(in.memory.BeginLibraryCall(accesses, in.place));
+  EMBER_RETURN_IF_ERROR(in.memory.BeginLibraryCall(accesses, in.position));
   Status status =
       CallLibrary(static_cast<LibraryFunction>(in.instruction.a), call);
   if (status.ok() && in.memory.is_on_device()) {
     for (const LibraryMemory& made : call.allocated)
       accesses.push_back({{made.data, made.length, made.block}, true});
-    status = in.memory.EndLibraryCall(accesses, in.place);
+    status = in.memory.EndLibraryCall(accesses, in.position);
   }
   size_t next_integer = 0;
   size_t next_memory = 0;

@@ -21,7 +21,7 @@ struct LibraryInstruction {
   const uint32_t* operands;
   int64_t* integers;
   MemoryReference* buffers;
-  InstructionPlace place;
+  InstructionPosition position;
   RunMemory& memory;
   RunLimits& limits;
   StringSupport* strings;  // Support for strings; null if there is none.

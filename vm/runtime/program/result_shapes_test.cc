@@ -110,11 +110,11 @@ TEST(ResultShapesTest, ErrorsAreThoseOfARun) {
             "x: expected at least one row");
 }
 
-std::string LoopOf(int64_t turns) {
+std::string LoopOf(int64_t iterations) {
   std::string text = R"(
 module "by hand" from "loop"
 program main<"?">(x: f32[4]) -> (y: f32[$0]) {
-  i0 = integer )" + std::to_string(turns) +
+  i0 = integer )" + std::to_string(iterations) +
                      R"(
   i1 = integer 1
   i2 = integer 0

@@ -3,7 +3,7 @@
 #include <string>
 #include <utility>
 
-#include "vm/runtime/program/runner.h"
+#include "vm/runtime/program/program_session.h"
 
 namespace ember::vm {
 
@@ -21,14 +21,14 @@ StatusOr<std::unique_ptr<Session>> Session::Create(
         "others, found '" +
         std::string(options.device->driver()) + "'");
   }
-  auto runner =
-      std::make_unique<ProgramRunner>(std::move(module), std::move(options));
-  EMBER_RETURN_IF_ERROR(runner->Initialize());
-  return std::unique_ptr<Session>(std::move(runner));
+  auto session =
+      std::make_unique<ProgramSession>(std::move(module), std::move(options));
+  EMBER_RETURN_IF_ERROR(session->Initialize());
+  return std::unique_ptr<Session>(std::move(session));
 }
 
-Status Session::PlaceResults(std::vector<ResultPlace> places) {
-  return this->places().Set(std::move(places));
+Status Session::SetResultBuffers(std::vector<ResultBuffer> buffers) {
+  return result_buffers().Set(std::move(buffers));
 }
 
 std::vector<SiteProfile> Session::Profile() const {

@@ -7,15 +7,15 @@
 //   depth 2, 3, ...   loops and branches, from the outermost
 //
 // A node without loads is computed once, in the scope of its innermost variable
-// (its place). If a branch is directly in that scope, the node stays within the
+// (its depth). If a branch is directly in that scope, the node stays within the
 // branch, so that code which is skipped costs nothing. A variable whose value
 // is known further out counts as bound there: a constant of an unrolled loop,
 // or the number of an invocation. A node's value is known only as long as all
 // of its variables are (its home).
 //
 // Not thread-safe.
-#ifndef EMBER_JIT_LOOPS_ANALYSIS_PLACEMENT_H_
-#define EMBER_JIT_LOOPS_ANALYSIS_PLACEMENT_H_
+#ifndef EMBER_JIT_LOOPS_ANALYSIS_SCOPE_DEPTHS_H_
+#define EMBER_JIT_LOOPS_ANALYSIS_SCOPE_DEPTHS_H_
 
 #include <cstdint>
 #include <unordered_map>
@@ -25,20 +25,20 @@
 
 namespace ember::loops {
 
-// The place of nodes with loads, which must stay at their statement.
-inline constexpr int kNoPlace = INT32_MAX;
+// The depth of nodes with loads, which must stay at their statement.
+inline constexpr int kNoDepth = INT32_MAX;
 
-class Placement {
+class ScopeDepths {
  public:
-  explicit Placement(const tensor::ExpressionPool& pool) : pool_(pool) {}
+  explicit ScopeDepths(const tensor::ExpressionPool& pool) : pool_(pool) {}
 
   // Enters the function's entry, which is the first scope.
   void EnterEntry() { scopes_.push_back({}); }
   // Enters the body of a loop, which gives the variable a value.
   void EnterLoop(NodeId variable);
   // Enters code in which the variable has a value that is known from depth
-  // `place` on.
-  void EnterBinding(NodeId variable, int place);
+  // `outermost` on.
+  void EnterBinding(NodeId variable, int outermost);
   // Enters code that may be skipped.
   void EnterBranch();
   void Leave();
@@ -48,8 +48,8 @@ class Placement {
   bool DependsOn(NodeId id, NodeId variable);
   // Returns the depth of the scope of the node's innermost variable.
   int HomeOf(NodeId id);
-  // Returns the depth at which the value is computed; kNoPlace if it has loads.
-  int PlaceOf(NodeId id);
+  // Returns the depth at which the value is computed; kNoDepth if it has loads.
+  int DepthOf(NodeId id);
 
  private:
   struct Facts {
@@ -64,12 +64,12 @@ class Placement {
   };
   struct Binding {
     int home = 0;
-    int place = 0;
+    int outermost = 0;
   };
 
   const Facts& FactsOf(NodeId id);
   const Binding& BindingOf(NodeId variable) const;
-  void Bind(NodeId variable, int place);
+  void Bind(NodeId variable, int outermost);
 
   const tensor::ExpressionPool& pool_;
   std::vector<Scope> scopes_;
@@ -79,4 +79,4 @@ class Placement {
 
 }  // namespace ember::loops
 
-#endif  // EMBER_JIT_LOOPS_ANALYSIS_PLACEMENT_H_
+#endif  // EMBER_JIT_LOOPS_ANALYSIS_SCOPE_DEPTHS_H_

@@ -1,13 +1,13 @@
 // Runs a file of cases: checks the expectations of each section, and runs
 // subjects on every executor (executor.h).
 //
-//   Runner runner(Executors(), {});
-//   for (const Failure& failure : runner.RunFile(file)) …   // path:line: text
-//   std::fputs(runner.counts().ToText().c_str(), stdout);
+//   CaseChecker checker(Executors(), {});
+//   for (const Failure& failure : checker.RunFile(file)) …   // path:line: text
+//   std::fputs(checker.counts().ToText().c_str(), stdout);
 //
 // Thread-compatible.
-#ifndef EMBER_TESTS_CASES_RUNNER_H_
-#define EMBER_TESTS_CASES_RUNNER_H_
+#ifndef EMBER_TESTS_CASES_CASE_CHECKER_H_
+#define EMBER_TESTS_CASES_CASE_CHECKER_H_
 
 #include <span>
 #include <string>
@@ -20,7 +20,7 @@
 
 namespace ember::cases {
 
-struct RunnerOptions {
+struct CheckerOptions {
   // True: texts and results in expectations are written anew from what is
   // found. Other expectations are still checked.
   bool bless = false;
@@ -28,9 +28,9 @@ struct RunnerOptions {
   std::vector<std::string> only;
 };
 
-class Runner {
+class CaseChecker {
  public:
-  Runner(std::span<const Executor> executors, RunnerOptions options);
+  CaseChecker(std::span<const Executor> executors, CheckerOptions options);
 
   // Runs a file. Returns no failures if all is as expected. Changes the file if
   // `bless` is set.
@@ -41,10 +41,10 @@ class Runner {
  private:
   const std::span<const Executor> table_;
   std::vector<const Executor*> executors_;
-  RunnerOptions options_;
+  CheckerOptions options_;
   Counts counts_;
 };
 
 }  // namespace ember::cases
 
-#endif  // EMBER_TESTS_CASES_RUNNER_H_
+#endif  // EMBER_TESTS_CASES_CASE_CHECKER_H_

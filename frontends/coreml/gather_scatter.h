@@ -1,13 +1,13 @@
-// Gathers and scatters elements by their positions ("places"), for networks'
-// layers and programs' operations.
+// Gathers and scatters elements by their indices, for layers of networks and
+// operations of programs.
 //
 //   const auto update = UpdateOf(c, "add", updates);
 //   if (update) c.SetOutput(0, ScatterSlices(c, data, indices, *update, 0));
 //
-// Negative places count from the end. Errors stick in the context's graph
+// Negative indices count from the end. Errors stick in the context's graph
 // builder. Thread-compatible.
-#ifndef EMBER_FRONTENDS_COREML_PLACES_H_
-#define EMBER_FRONTENDS_COREML_PLACES_H_
+#ifndef EMBER_FRONTENDS_COREML_GATHER_SCATTER_H_
+#define EMBER_FRONTENDS_COREML_GATHER_SCATTER_H_
 
 #include <optional>
 #include <string>
@@ -19,31 +19,31 @@ namespace ember::coreml {
 
 // The update that a scatter applies to elements: the graph's name of the
 // operation (such as "add"), and the values.
-struct PlaceUpdate {
+struct ScatterUpdate {
   std::string name;
   ops::Tensor values;
 };
 // mode: update, add, sub, mul, div, max or min. Returns nullopt after an error.
-std::optional<PlaceUpdate> UpdateOf(ops::ImportContext& c,
-                                    const std::string& mode,
-                                    const ops::Tensor& values);
+std::optional<ScatterUpdate> UpdateOf(ops::ImportContext& c,
+                                      const std::string& mode,
+                                      const ops::Tensor& values);
 
 // Gathers by indices [.., length]. Each tuple of `length` indices selects a
 // position in the first `length` dims of x.
-ops::Tensor GatherPlaces(ops::ImportContext& c, const ops::Tensor& x,
+ops::Tensor GatherTuples(ops::ImportContext& c, const ops::Tensor& x,
                          const ops::Tensor& indices);
-ops::Tensor ScatterPlaces(ops::ImportContext& c, const ops::Tensor& data,
+ops::Tensor ScatterTuples(ops::ImportContext& c, const ops::Tensor& data,
                           const ops::Tensor& indices,
-                          const PlaceUpdate& update);
+                          const ScatterUpdate& update);
 // Scatters single elements along an axis; indices have the shape of the
 // updates.
 ops::Tensor ScatterAlong(const ops::Tensor& data, const ops::Tensor& indices,
-                         const PlaceUpdate& update, int axis);
+                         const ScatterUpdate& update, int axis);
 // Scatters slices along an axis. The shape of the updates is that of the data
 // with the axis replaced by the dims of the indices.
 ops::Tensor ScatterSlices(ops::ImportContext& c, const ops::Tensor& data,
-                          const ops::Tensor& indices, const PlaceUpdate& update,
-                          int axis);
+                          const ops::Tensor& indices,
+                          const ScatterUpdate& update, int axis);
 
 // Returns all windows along an axis, which is replaced by two axes: the number
 // of the window, and the position in the window. The extent must be known.
@@ -57,8 +57,8 @@ ops::Tensor ReverseSequences(const ops::Tensor& x, const ops::Tensor& lengths,
 
 // Returns the indices of nonzero elements, i64 [count, rank of x], in row-major
 // order; the count depends on the data.
-ops::Tensor PlacesOfNonZero(const ops::Tensor& x);
+ops::Tensor IndicesOfNonZero(const ops::Tensor& x);
 
 }  // namespace ember::coreml
 
-#endif  // EMBER_FRONTENDS_COREML_PLACES_H_
+#endif  // EMBER_FRONTENDS_COREML_GATHER_SCATTER_H_

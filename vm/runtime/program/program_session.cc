@@ -1,4 +1,4 @@
-#include "vm/runtime/program/runner.h"
+#include "vm/runtime/program/program_session.h"
 
 #include <cstring>
 #include <utility>
@@ -43,8 +43,8 @@ void NameNodes(const ModuleDefinition& module, Status& status) {
 
 }  // namespace
 
-ProgramRunner::ProgramRunner(std::shared_ptr<const Module> module,
-                             SessionOptions options)
+ProgramSession::ProgramSession(std::shared_ptr<const Module> module,
+                               SessionOptions options)
     : module_(std::move(module)),
       options_(std::move(options)),
       runner_(options_.device->host_runner(), interrupt_),
@@ -60,15 +60,15 @@ ProgramRunner::ProgramRunner(std::shared_ptr<const Module> module,
               options_.memory_limit != 0 ? options_.memory_limit
                                          : DefaultMemoryLimit(),
               device_, limits_),
-      places_(*module_),
+      result_buffers_(*module_),
       symbols_(module_->entry()),
       input_dims_(module_->entry().inputs.size()) {
   MakeFrames();
 }
 
-ProgramRunner::~ProgramRunner() = default;
+ProgramSession::~ProgramSession() = default;
 
-void ProgramRunner::MakeFrames() {
+void ProgramSession::MakeFrames() {
   const std::vector<Program>& programs = module_->definition().programs;
   frames_ = std::make_unique<Frame[]>(programs.size());
   for (size_t i = 0; i < programs.size(); ++i) {
@@ -91,7 +91,7 @@ void ProgramRunner::MakeFrames() {
     frames_[site.program].code[site.instruction].a = number++;
 }
 
-StatusOr<std::unique_ptr<DispatchRunner>> ProgramRunner::MakeDispatchRunner() {
+StatusOr<std::unique_ptr<DispatchRunner>> ProgramSession::MakeDispatchRunner() {
   const DispatchContext context = {*module_, options_, memory_, limits_,
                                    runner_};
   DispatchRunnerSource* source = options_.tiering.get();
@@ -100,7 +100,7 @@ StatusOr<std::unique_ptr<DispatchRunner>> ProgramRunner::MakeDispatchRunner() {
   return std::make_unique<DispatchRunner>(context);
 }
 
-Status ProgramRunner::MakeStrings() {
+Status ProgramSession::MakeStrings() {
   if (options_.strings != nullptr) {
     constexpr int64_t kDefaultLimit = int64_t{1} << 30;
     strings_ = options_.strings(
@@ -119,8 +119,8 @@ Status ProgramRunner::MakeStrings() {
   return OkStatus();
 }
 
-Status ProgramRunner::BindStrings(const Tensor& input,
-                                  MemoryReference& reference) {
+Status ProgramSession::BindStrings(const Tensor& input,
+                                   MemoryReference& reference) {
   EMBER_ASSIGN_OR_RETURN(reference.block, memory_.Acquire(input.byte_size));
   reference.data = reference.block->data();
   reference.length = input.byte_size;
@@ -129,7 +129,7 @@ Status ProgramRunner::BindStrings(const Tensor& input,
                           reinterpret_cast<int64_t*>(reference.data));
 }
 
-Status ProgramRunner::Initialize() {
+Status ProgramSession::Initialize() {
   EMBER_RETURN_IF_ERROR(MakeStrings());
   EMBER_ASSIGN_OR_RETURN(dispatches_, MakeDispatchRunner());
   EMBER_RETURN_IF_ERROR(memory_.Initialize());
@@ -139,8 +139,8 @@ Status ProgramRunner::Initialize() {
   return OkStatus();
 }
 
-Status ProgramRunner::BindInput(const Tensor& input,
-                                MemoryReference& reference) {
+Status ProgramSession::BindInput(const Tensor& input,
+                                 MemoryReference& reference) {
   if (input.strings != nullptr) return BindStrings(input, reference);
   reference = {static_cast<uint8_t*>(input.data), input.byte_size, nullptr};
   if (reference.data == nullptr) reference.data = empty_memory;
@@ -153,7 +153,7 @@ Status ProgramRunner::BindInput(const Tensor& input,
   return OkStatus();
 }
 
-Status ProgramRunner::BindInputs(std::span<const Tensor> inputs) {
+Status ProgramSession::BindInputs(std::span<const Tensor> inputs) {
   EMBER_RETURN_IF_ERROR(symbols_.BindInputs(inputs));
   if (strings_ != nullptr) {
     EMBER_RETURN_IF_ERROR(
@@ -176,7 +176,8 @@ Status ProgramRunner::BindInputs(std::span<const Tensor> inputs) {
   return OkStatus();
 }
 
-Status ProgramRunner::EndOnDevice(Status status, std::vector<Tensor>& results) {
+Status ProgramSession::EndOnDevice(Status status,
+                                   std::vector<Tensor>& results) {
   status = device_->EndRun(std::move(status), memory_.pool(), results);
   NameNodes(module_->definition(), status);
   if (const int64_t failed = device_->failed_site(); failed >= 0) {
@@ -192,16 +193,16 @@ Status ProgramRunner::EndOnDevice(Status status, std::vector<Tensor>& results) {
       DropRegisters(*frame_);
   }
   for (size_t i = 0; status.ok() && i < results.size(); ++i) {
-    status = places_.Has(i)
-                 ? places_.Put(i, results[i].data, results[i])
+    status = result_buffers_.Has(i)
+                 ? result_buffers_.Put(i, results[i].data, results[i])
                  : ResolveStrings(frames_[0].program->results[i], results[i]);
   }
   return status;
 }
 
-Status ProgramRunner::Run(std::span<const Tensor> inputs,
-                          std::vector<Tensor>* results) {
-  EMBER_RETURN_IF_ERROR(places_.Check(inputs));
+Status ProgramSession::Run(std::span<const Tensor> inputs,
+                           std::vector<Tensor>* results) {
+  EMBER_RETURN_IF_ERROR(result_buffers_.Check(inputs));
   Frame& entry = frames_[0];
   results->resize(entry.program->results.size());
   Enter(entry);
@@ -231,17 +232,17 @@ Status ProgramRunner::Run(std::span<const Tensor> inputs,
   return status;
 }
 
-void ProgramRunner::ResetProfile() {
+void ProgramSession::ResetProfile() {
   dispatches_->ResetProfile();
   if (device_ != nullptr) device_->ResetWork();
 }
 
-DeviceReport ProgramRunner::device_report() const {
+DeviceReport ProgramSession::device_report() const {
   if (device_ == nullptr) return {};
   return {device_->work(), device_->host_work()};
 }
 
-SessionMemory ProgramRunner::memory() const {
+SessionMemory ProgramSession::memory() const {
   const MemoryPool& pool = *memory_.pool();
   SessionMemory memory;
   memory.arena_bytes = memory_.arena_bytes();
@@ -250,7 +251,7 @@ SessionMemory ProgramRunner::memory() const {
   return memory;
 }
 
-void ProgramRunner::Drop(std::vector<MemoryReference>& references) {
+void ProgramSession::Drop(std::vector<MemoryReference>& references) {
   for (MemoryReference& reference : references) {
     if (reference.block == nullptr) continue;
     reference.block->Drop();
@@ -258,24 +259,25 @@ void ProgramRunner::Drop(std::vector<MemoryReference>& references) {
   }
 }
 
-void ProgramRunner::DropRegisters(Frame& frame) {
+void ProgramSession::DropRegisters(Frame& frame) {
   Drop(frame.buffers);
   Drop(frame.results);
 }
 
-Status ProgramRunner::ErrorAt(const ProgramInstruction& instruction,
-                              std::string_view message) const {
+Status ProgramSession::ErrorAt(const ProgramInstruction& instruction,
+                               std::string_view message) const {
   return InstructionError(
       *frame_->program, static_cast<size_t>(&instruction - frame_->code.data()),
       message);
 }
 
-Status ProgramRunner::CheckFailed(const ProgramInstruction& instruction) const {
+Status ProgramSession::CheckFailed(
+    const ProgramInstruction& instruction) const {
   return CheckError(*frame_->program, instruction, integers_[instruction.b],
                     integers_[instruction.c]);
 }
 
-bool ProgramRunner::PassesKeptCalls(
+bool ProgramSession::PassesKeptCalls(
     const ProgramInstruction& instruction) const {
   switch (instruction.opcode) {
     case ProgramOpcode::kInteger:
@@ -323,7 +325,7 @@ bool ProgramRunner::PassesKeptCalls(
 // Executes the programs until the entry program returns. The verifier has
 // checked all numbers in the instructions; lengths, overflow and limits are
 // checked here.
-Status ProgramRunner::Execute(std::vector<Tensor>& results) {
+Status ProgramSession::Execute(std::vector<Tensor>& results) {
   const ProgramInstruction* begin = frame_->code.data();
   const ProgramInstruction* pc = begin;
   int64_t* integers = integers_;

@@ -1,4 +1,4 @@
-#include "tests/import_cases/runner.h"
+#include "tests/import_cases/run_import_cases.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

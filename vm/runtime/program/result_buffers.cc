@@ -1,4 +1,4 @@
-#include "vm/runtime/program/result_places.h"
+#include "vm/runtime/program/result_buffers.h"
 
 #include <cstring>
 #include <utility>
@@ -17,15 +17,15 @@ bool Overlap(const void* a, int64_t a_bytes, const void* b, int64_t b_bytes) {
 
 }  // namespace
 
-Status ResultPlaces::Set(std::vector<ResultPlace> places) {
+Status ResultBuffers::Set(std::vector<ResultBuffer> buffers) {
   const std::span<const TensorSignature> results = module_.results();
-  if (!places.empty() && places.size() != results.size()) {
+  if (!buffers.empty() && buffers.size() != results.size()) {
     return InvalidArgumentError(Concat({"places: expected ", results.size(),
-                                        " or none, found ", places.size()}));
+                                        " or none, found ", buffers.size()}));
   }
-  for (size_t i = 0; i < places.size(); ++i) {
-    const ResultPlace& place = places[i];
-    if (place.data == nullptr) continue;
+  for (size_t i = 0; i < buffers.size(); ++i) {
+    const ResultBuffer& buffer = buffers[i];
+    if (buffer.data == nullptr) continue;
     const auto error = [&](std::string_view what) {
       return InvalidArgumentError(
           Concat({"place of result '", results[i].name, "': ", what}));
@@ -34,26 +34,26 @@ Status ResultPlaces::Set(std::vector<ResultPlace> places) {
       return error("expected a result with elements in memory, found strings");
     const auto alignment =
         static_cast<uintptr_t>(DTypeByteSize(results[i].type));
-    if (reinterpret_cast<uintptr_t>(place.data) % alignment != 0)
+    if (reinterpret_cast<uintptr_t>(buffer.data) % alignment != 0)
       return error("expected memory that is aligned for its elements");
     for (size_t other = 0; other < i; ++other) {
-      if (Overlap(place.data, place.byte_size, places[other].data,
-                  places[other].byte_size)) {
+      if (Overlap(buffer.data, buffer.byte_size, buffers[other].data,
+                  buffers[other].byte_size)) {
         return error(Concat({"expected memory apart from that of result '",
                              results[other].name, "'"}));
       }
     }
   }
-  places_ = std::move(places);
+  buffers_ = std::move(buffers);
   return OkStatus();
 }
 
-Status ResultPlaces::Check(std::span<const Tensor> inputs) const {
-  for (size_t i = 0; i < places_.size(); ++i) {
-    if (places_[i].data == nullptr) continue;
+Status ResultBuffers::Check(std::span<const Tensor> inputs) const {
+  for (size_t i = 0; i < buffers_.size(); ++i) {
+    if (buffers_[i].data == nullptr) continue;
     for (size_t input = 0; input < inputs.size(); ++input) {
       if (inputs[input].strings != nullptr ||
-          !Overlap(places_[i].data, places_[i].byte_size, inputs[input].data,
+          !Overlap(buffers_[i].data, buffers_[i].byte_size, inputs[input].data,
                    inputs[input].byte_size)) {
         continue;
       }
@@ -66,19 +66,20 @@ Status ResultPlaces::Check(std::span<const Tensor> inputs) const {
   return OkStatus();
 }
 
-Status ResultPlaces::Put(size_t index, const void* data, Tensor& result) const {
-  const ResultPlace& place = places_[index];
-  if (result.byte_size > place.byte_size) {
+Status ResultBuffers::Put(size_t index, const void* data,
+                          Tensor& result) const {
+  const ResultBuffer& buffer = buffers_[index];
+  if (result.byte_size > buffer.byte_size) {
     return InvalidArgumentError(
         Concat({"place of result '", module_.results()[index].name,
                 "': expected ", result.byte_size, " bytes for ",
                 TensorTypeText(result.type, result.dims), ", found ",
-                place.byte_size}));
+                buffer.byte_size}));
   }
   if (result.byte_size > 0) {
-    std::memcpy(place.data, data, static_cast<size_t>(result.byte_size));
+    std::memcpy(buffer.data, data, static_cast<size_t>(result.byte_size));
   }
-  result.data = place.data;
+  result.data = buffer.data;
   result.memory.reset();
   result.strings.reset();
   return OkStatus();

@@ -9,13 +9,13 @@ std::optional<std::vector<loops::MatrixType>> AnyMatrices() {
   return std::nullopt;
 }
 
-constexpr NestRunner kRunners[] = {
+constexpr NestBackEnd kBackEnds[] = {
     {.name = "llvm",
      .doc = "machine code of this processor or of EMBER_TEST_PROCESSOR, "
             "compiled with each effort",
      .random_nests = 50,
      .missing = LlvmMissing,
-     .place = LlvmPlace,
+     .machine = LlvmMachine,
      .keeps_subnormals = LlvmKeepsSubnormals,
      .matrices = AnyMatrices,
      .schedule = ScheduleForLlvm,
@@ -28,7 +28,7 @@ constexpr NestRunner kRunners[] = {
      .cases_at_once = 24,
      .random_nests = 24,
      .missing = CMissing,
-     .place = CPlace,
+     .machine = CMachine,
      .keeps_subnormals = KeepsAll,
      .matrices = AnyMatrices,
      .schedule = ScheduleForC,
@@ -42,7 +42,7 @@ constexpr NestRunner kRunners[] = {
      // large module.
      .random_nests = 12,
      .missing = SpirvMissing,
-     .place = SpirvPlace,
+     .machine = SpirvMachine,
      .keeps_subnormals = SpirvKeepsSubnormals,
      .matrices = SpirvMatrices,
      .schedule = ScheduleForSpirv,
@@ -58,7 +58,7 @@ constexpr NestRunner kRunners[] = {
      .cases_at_once = 24,
      .random_nests = 24,
      .missing = NothingMissing,
-     .place = PtxPlace,
+     .machine = PtxMachine,
      .keeps_subnormals = KeepsAll,
      .matrices = PtxMatrices,
      .schedule = ScheduleForPtx,
@@ -67,6 +67,6 @@ constexpr NestRunner kRunners[] = {
 
 }  // namespace
 
-std::span<const NestRunner> NestRunners() { return kRunners; }
+std::span<const NestBackEnd> NestBackEnds() { return kBackEnds; }
 
 }  // namespace ember::nests

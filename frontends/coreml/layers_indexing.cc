@@ -2,13 +2,13 @@
 #include <string>
 #include <vector>
 
+#include "frontends/coreml/gather_scatter.h"
 #include "frontends/coreml/layer_table.h"
-#include "frontends/coreml/places.h"
 
 namespace ember::coreml {
 namespace {
 
-std::optional<PlaceUpdate> ReadUpdate(LayerContext& c, uint64_t field) {
+std::optional<ScatterUpdate> ReadUpdate(LayerContext& c, uint64_t field) {
   static constexpr const char* kModes[] = {"update", "add", "sub", "mul",
                                            "div",    "max", "min"};
   const int64_t mode = c.parameters().Integer(field);
@@ -33,17 +33,17 @@ void ImportScatterAlongAxis(LayerContext& c) {
 }
 
 void ImportGatherNd(LayerContext& c) {
-  c.SetOutput(0, GatherPlaces(c, c.Input(0), c.Input(1)));
+  c.SetOutput(0, GatherTuples(c, c.Input(0), c.Input(1)));
 }
 
 void ImportScatterNd(LayerContext& c) {
   const auto update = ReadUpdate(c, 1);
-  if (update) c.SetOutput(0, ScatterPlaces(c, c.Input(0), c.Input(1), *update));
+  if (update) c.SetOutput(0, ScatterTuples(c, c.Input(0), c.Input(1), *update));
 }
 
 void ImportWhereNonZero(LayerContext& c) {
   if (c.CheckRank(0, 1))
-    c.SetOutput(0, Cast(PlacesOfNonZero(c.Input(0)), DType::kF32));
+    c.SetOutput(0, Cast(IndicesOfNonZero(c.Input(0)), DType::kF32));
 }
 
 void ImportReverseSequences(LayerContext& c) {

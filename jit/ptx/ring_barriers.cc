@@ -1,4 +1,4 @@
-#include "jit/ptx/slot_barriers.h"
+#include "jit/ptx/ring_barriers.h"
 
 #include <algorithm>
 
@@ -12,7 +12,7 @@ using llvm_ir::Builder;
 using gpu::kCopyBarrierBytes;
 using llvm::Value;
 
-void SlotBarriers::Make() {
+void RingBarriers::Make() {
   Value* const first = first_();
   int64_t number = 0;
   const auto make = [&](int64_t arrivals) {
@@ -30,7 +30,7 @@ void SlotBarriers::Make() {
 
 // Returns a variable that is allocated at the function's entry and set where
 // the builder is, at the begin of the role's code.
-llvm::AllocaInst* SlotBarriers::Variable(const char* name, uint32_t value) {
+llvm::AllocaInst* RingBarriers::Variable(const char* name, uint32_t value) {
   llvm::AllocaInst* variable = nullptr;
   {
     Builder::InsertPointGuard guard(b_);
@@ -45,12 +45,12 @@ llvm::AllocaInst* SlotBarriers::Variable(const char* name, uint32_t value) {
 // All slots are empty at first. So for the barriers that signal emptiness, the
 // phase before the first counts as over: waiting for its parity returns at
 // once.
-void SlotBarriers::EnterProducer() {
+void RingBarriers::EnterProducer() {
   for (size_t i = 0; i < roles_.rings.size(); ++i)
     producer_parities_.push_back(Variable("parities", UINT32_MAX));
 }
 
-void SlotBarriers::EnterConsumers() {
+void RingBarriers::EnterConsumers() {
   for (const gpu::WarpRoles::Ring& ring : roles_.rings) {
     Variables& variables = variables_.emplace_back();
     variables.parities = Variable("parities", 0);
@@ -58,28 +58,28 @@ void SlotBarriers::EnterConsumers() {
   }
 }
 
-int64_t SlotBarriers::FirstOf(size_t ring) const {
+int64_t RingBarriers::FirstOf(size_t ring) const {
   int64_t number = 0;
   for (size_t i = 0; i < ring; ++i) number += 2 * roles_.rings[i].slots;
   return number;
 }
 
-Value* SlotBarriers::Full(size_t ring, Value* slot) {
+Value* RingBarriers::Full(size_t ring, Value* slot) {
   return At(FirstOf(ring), slot);
 }
 
-Value* SlotBarriers::Empty(size_t ring, Value* slot) {
+Value* RingBarriers::Empty(size_t ring, Value* slot) {
   return At(FirstOf(ring) + roles_.rings[ring].slots, slot);
 }
 
-Value* SlotBarriers::At(int64_t number, Value* slot) {
+Value* RingBarriers::At(int64_t number, Value* slot) {
   Value* const bytes = b_.CreateAdd(
       b_.CreateMul(slot, b_.getInt64(static_cast<uint64_t>(kCopyBarrierBytes))),
       b_.getInt64(static_cast<uint64_t>(number * kCopyBarrierBytes)));
   return b_.CreateGEP(b_.getInt8Ty(), first_(), bytes);
 }
 
-Value* SlotBarriers::NextParity(llvm::AllocaInst* variable, Value* slot) {
+Value* RingBarriers::NextParity(llvm::AllocaInst* variable, Value* slot) {
   Value* const number = b_.CreateTrunc(slot, b_.getInt32Ty());
   Value* const parities = b_.CreateLoad(b_.getInt32Ty(), variable);
   Value* const parity =
@@ -89,19 +89,19 @@ Value* SlotBarriers::NextParity(llvm::AllocaInst* variable, Value* slot) {
   return parity;
 }
 
-void SlotBarriers::BeginFill(size_t ring, Value* slot) {
+void RingBarriers::BeginFill(size_t ring, Value* slot) {
   EmitAwaitPhase(b_, Empty(ring, slot),
                  NextParity(producer_parities_[ring], slot));
   EmitArrive(b_, Full(ring, slot), roles_.rings[ring].fill_bytes);
 }
 
-bool SlotBarriers::BeforeReader(const loops::Statement& reader,
-                                const SlotOf& slot_of) {
+bool RingBarriers::BeforeReader(const loops::Statement& reader,
+                                const RingSlotOf& ring_slot_of) {
   bool goes_on = false;
   for (size_t i = 0; i < roles_.rings.size(); ++i) {
     const gpu::WarpRoles::Ring& ring = roles_.rings[i];
     if (ring.readers.front() != &reader) continue;
-    Value* const slot = slot_of(ring.slot);
+    Value* const slot = ring_slot_of(ring.slot);
     EmitAwaitPhase(b_, Full(i, slot), NextParity(variables_[i].parities, slot));
     if (!ring.goes_on) continue;
     variables_[i].slot = slot;
@@ -110,23 +110,23 @@ bool SlotBarriers::BeforeReader(const loops::Statement& reader,
   return goes_on;
 }
 
-bool SlotBarriers::EndsReading(const loops::Statement& reader) const {
+bool RingBarriers::EndsReading(const loops::Statement& reader) const {
   return std::ranges::any_of(
       roles_.rings, [&](const gpu::WarpRoles::Ring& ring) {
         return !ring.goes_on && ring.readers.back() == &reader;
       });
 }
 
-void SlotBarriers::AfterReader(const loops::Statement& reader,
-                               const SlotOf& slot_of, Value* lane) {
+void RingBarriers::AfterReader(const loops::Statement& reader,
+                               const RingSlotOf& ring_slot_of, Value* lane) {
   for (size_t i = 0; i < roles_.rings.size(); ++i) {
     const gpu::WarpRoles::Ring& ring = roles_.rings[i];
     if (ring.goes_on || ring.readers.back() != &reader) continue;
-    ArriveIf(IsFirst(lane), i, slot_of(ring.slot));
+    ArriveIf(IsFirst(lane), i, ring_slot_of(ring.slot));
   }
 }
 
-void SlotBarriers::LeaveTurn(Value* lane) {
+void RingBarriers::LeaveIteration(Value* lane) {
   for (size_t i = 0; i < variables_.size(); ++i) {
     Value* const slot = std::exchange(variables_[i].slot, nullptr);
     if (slot == nullptr) continue;
@@ -135,7 +135,7 @@ void SlotBarriers::LeaveTurn(Value* lane) {
   }
 }
 
-void SlotBarriers::LeaveLoop(Value* lane) {
+void RingBarriers::LeaveLoop(Value* lane) {
   for (size_t i = 0; i < variables_.size(); ++i) {
     if (variables_[i].before == nullptr) continue;
     LeaveBefore(i, lane);
@@ -143,20 +143,20 @@ void SlotBarriers::LeaveLoop(Value* lane) {
   }
 }
 
-void SlotBarriers::LeaveBefore(size_t ring, Value* lane) {
+void RingBarriers::LeaveBefore(size_t ring, Value* lane) {
   Value* const before = b_.CreateLoad(b_.getInt32Ty(), variables_[ring].before);
   ArriveIf(b_.CreateAnd(b_.CreateICmpNE(before, b_.getInt32(UINT32_MAX)),
                         IsFirst(lane)),
            ring, b_.CreateZExt(before, b_.getInt64Ty()));
 }
 
-Value* SlotBarriers::IsFirst(Value* lane) {
+Value* RingBarriers::IsFirst(Value* lane) {
   return b_.CreateICmpEQ(lane, llvm::ConstantInt::get(lane->getType(), 0));
 }
 
 // Emits an arrival at the barrier for empty slots, if the condition holds. One
 // lane arrives for its warp: the products have ended for all lanes.
-void SlotBarriers::ArriveIf(Value* condition, size_t ring, Value* slot) {
+void RingBarriers::ArriveIf(Value* condition, size_t ring, Value* slot) {
   auto* const then =
       llvm::BasicBlock::Create(b_.getContext(), "leave", &function_);
   auto* const after =

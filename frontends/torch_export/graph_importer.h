@@ -3,12 +3,12 @@
 // operator table; a node of a higher-order operator runs the graphs that are
 // its arguments.
 //
-//   GraphRunner runner(machine, steps);
-//   std::vector<Value> results = runner.Run(program.graph, inputs);
+//   GraphImporter importer(machine, steps);
+//   std::vector<Value> results = importer.Run(program.graph, inputs);
 //
 // Errors stay in the machine and name the node. Not thread-safe.
-#ifndef EMBER_FRONTENDS_TORCH_EXPORT_GRAPH_RUNNER_H_
-#define EMBER_FRONTENDS_TORCH_EXPORT_GRAPH_RUNNER_H_
+#ifndef EMBER_FRONTENDS_TORCH_EXPORT_GRAPH_IMPORTER_H_
+#define EMBER_FRONTENDS_TORCH_EXPORT_GRAPH_IMPORTER_H_
 
 #include <map>
 #include <string>
@@ -25,9 +25,9 @@ namespace ember::torch_export {
 
 using torchscript::Value;
 
-class GraphRunner {
+class GraphImporter {
  public:
-  GraphRunner(torchscript::Machine& machine, frontends::ImportSteps& steps)
+  GraphImporter(torchscript::Machine& machine, frontends::ImportSteps& steps)
       : machine_(machine), caller_(machine, {.steps = &steps}) {}
 
   // Runs a graph. Returns one value per output; fewer after an error.
@@ -78,4 +78,4 @@ class GraphRunner {
 
 }  // namespace ember::torch_export
 
-#endif  // EMBER_FRONTENDS_TORCH_EXPORT_GRAPH_RUNNER_H_
+#endif  // EMBER_FRONTENDS_TORCH_EXPORT_GRAPH_IMPORTER_H_

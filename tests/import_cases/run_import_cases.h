@@ -9,8 +9,8 @@
 // Each case is a test of its own: --gtest_filter='*Squeeze*' runs those of one
 // operator, '*/shapes/*' those of a file. A failure names file and line of the
 // case. Operands that are given at run time are the graph's inputs, in order.
-#ifndef EMBER_TESTS_IMPORT_CASES_RUNNER_H_
-#define EMBER_TESTS_IMPORT_CASES_RUNNER_H_
+#ifndef EMBER_TESTS_IMPORT_CASES_RUN_IMPORT_CASES_H_
+#define EMBER_TESTS_IMPORT_CASES_RUN_IMPORT_CASES_H_
 
 #include <string>
 
@@ -30,4 +30,4 @@ int RunImportCases(int argc, char** argv, const std::string& folder,
 
 }  // namespace ember::tests
 
-#endif  // EMBER_TESTS_IMPORT_CASES_RUNNER_H_
+#endif  // EMBER_TESTS_IMPORT_CASES_RUN_IMPORT_CASES_H_

@@ -21,19 +21,19 @@ struct Clip {
   int64_t first_row = 0, first_column = 0;
 };
 
-class Runner {
+class StripRun {
  public:
-  Runner(const StripProgram& program, const StripContext& context)
-      : program_(program), context_(context), slots_(context.slots) {
-    const StripSlot* infos = program.slots.data();
-    for (size_t i = 0; i < program.slots.size(); ++i) {
-      const StripSlot& info = infos[i];
-      if (info.kind == StripSlot::kConstant) {
-        slots_[i] = {
+  StripRun(const StripProgram& program, const StripContext& context)
+      : program_(program), context_(context), registers_(context.registers) {
+    const StripRegister* infos = program.registers.data();
+    for (size_t i = 0; i < program.registers.size(); ++i) {
+      const StripRegister& info = infos[i];
+      if (info.kind == StripRegister::kConstant) {
+        registers_[i] = {
             reinterpret_cast<char*>(const_cast<uint64_t*>(&info.constant)), 0,
             0};
-      } else if (info.kind == StripSlot::kTile) {
-        slots_[i].data = context.scratch + info.scratch_offset;
+      } else if (info.kind == StripRegister::kTile) {
+        registers_[i].data = context.scratch + info.scratch_offset;
       }
     }
     for (size_t i = 0; i < program.broadcasts.size(); ++i)
@@ -122,31 +122,30 @@ class Runner {
   // blocks, so that the other blocks need no clipping.
   class RowBlocks {
    public:
-    explicit RowBlocks(Runner& runner)
-        : runner_(runner), axis_(runner.program_.row_axis) {
+    explicit RowBlocks(StripRun& run)
+        : run_(run), axis_(run.program_.row_axis) {
       if (axis_ < 0) return;
-      next_ = runner.box_->begin[axis_];
-      end_ = runner.box_->end[axis_];
+      next_ = run.box_->begin[axis_];
+      end_ = run.box_->end[axis_];
       inside_[0] = next_;
       inside_[1] = end_;
-      if (runner.program_.skip_view >= 0)
-        runner.FindInside({next_, end_}, inside_);
+      if (run.program_.skip_view >= 0) run.FindInside({next_, end_}, inside_);
     }
     bool Next() {
       const int64_t begin = next_;
       if (begin >= end_) return false;
-      next_ = std::min(begin + runner_.program_.max_rows, end_);
+      next_ = std::min(begin + run_.program_.max_rows, end_);
       if (begin < inside_[0]) next_ = std::min(next_, inside_[0]);
       if (begin >= inside_[0] && begin < inside_[1])
         next_ = std::min(next_, inside_[1]);
       size_ = next_ - begin;
-      if (axis_ >= 0) runner_.origin_[axis_] = begin;
+      if (axis_ >= 0) run_.origin_[axis_] = begin;
       return true;
     }
     int64_t size() const { return size_; }
 
    private:
-    Runner& runner_;
+    StripRun& run_;
     const int axis_;
     int64_t next_ = 0, end_ = 1, size_ = 0;
     int64_t inside_[2] = {0, 1};
@@ -185,7 +184,7 @@ class Runner {
       tap_.rows = rows;
       tap_.columns = columns;
       tap_.taps = 0;
-      tap_.destination = slots_[program_.step.front().destination];
+      tap_.destination = registers_[program_.step.front().destination];
       if (!program_.tap_offsets.empty() && IsInside(rows, columns)) {
         RunTabulatedTaps(rows, columns);
       } else {
@@ -291,11 +290,11 @@ class Runner {
     SetStepBases();
     for (size_t i = 0; i < program_.step_views.size(); ++i) {
       const StripView& view = program_.step_views[i];
-      slots_[view.slot] = {reinterpret_cast<char*>(StepBase(i)),
-                           view.row_stride, view.column_stride};
+      registers_[view.reg] = {reinterpret_cast<char*>(StepBase(i)),
+                              view.row_stride, view.column_stride};
     }
-    tap_.a = slots_[op.a];
-    tap_.b = slots_[op.b];
+    tap_.a = registers_[op.a];
+    tap_.b = registers_[op.b];
     program_.ForEachTap(tap_.a.data, tap_.b.data, [&](char* a, char* b) {
       tap_.a_data[tap_.taps] = a;
       tap_.b_data[tap_.taps] = b;
@@ -310,10 +309,10 @@ class Runner {
 
   void AddTap() {
     const StripOp& op = program_.step.front();
-    tap_.a = slots_[op.a];
+    tap_.a = registers_[op.a];
     tap_.a_data[tap_.taps] = tap_.a.data;
     if (!program_.taps_are_single) {
-      tap_.b = slots_[op.b];
+      tap_.b = registers_[op.b];
       tap_.b_data[tap_.taps] = tap_.b.data;
     }
     if (++tap_.taps == kMaxTaps) RunTaps();
@@ -329,16 +328,15 @@ class Runner {
   // kernels can then process a tile as one row.
   void SetTileStrides(int64_t columns, bool step_local) {
     if (step_local) step_columns_ = columns;
-    const StripSlot* infos = program_.slots.data();
-    for (size_t i = 0; i < program_.slots.size(); ++i) {
-      const StripSlot& info = infos[i];
-      if (info.kind != StripSlot::kTile || info.step_local != step_local)
+    const StripRegister* infos = program_.registers.data();
+    for (size_t i = 0; i < program_.registers.size(); ++i) {
+      const StripRegister& info = infos[i];
+      if (info.kind != StripRegister::kTile || info.step_local != step_local)
         continue;
-      slots_[i].row_stride =
-          info.shape.rows
-              ? info.element_size * (info.shape.columns ? columns : 1)
-              : 0;
-      slots_[i].column_stride = info.shape.columns ? 1 : 0;
+      registers_[i].row_stride =
+          info.dims.rows ? info.element_size * (info.dims.columns ? columns : 1)
+                         : 0;
+      registers_[i].column_stride = info.dims.columns ? 1 : 0;
     }
   }
 
@@ -361,9 +359,9 @@ class Runner {
   }
 
   // Returns the part of a step view's offset that SetStepBases has computed.
-  // These numbers are stored behind the slots, one per step view.
+  // These numbers are stored behind the strip registers, one per step view.
   int64_t& StepBase(size_t view) {
-    return slots_[program_.slots.size() + view].row_stride;
+    return registers_[program_.registers.size() + view].row_stride;
   }
 
   // Computes the parts of the positions of step views and guards that do not
@@ -388,7 +386,7 @@ class Runner {
       char* data = reinterpret_cast<char*>(
           StepBase(i) + DotRange(view.coefficients, program_.spatial_count));
       if (view.guard_count == 0 || view.skips) {
-        slots_[view.slot] = {data, view.row_stride, view.column_stride};
+        registers_[view.reg] = {data, view.row_stride, view.column_stride};
       } else {
         RefreshGuarded(view, data, rows, columns);
       }
@@ -398,13 +396,14 @@ class Runner {
   // Returns the source, rows and columns that are currently copied in the tile
   // of a broadcast. They are stored behind the step bases.
   TileOperand& FilledBroadcast(size_t i) {
-    return slots_[program_.slots.size() + program_.step_views.size() + i];
+    return registers_[program_.registers.size() + program_.step_views.size() +
+                      i];
   }
 
   void FillBroadcasts(int64_t rows, int64_t columns) {
     for (size_t i = 0; i < program_.broadcasts.size(); ++i) {
       const StripBroadcast& broadcast = program_.broadcasts[i];
-      const TileOperand& view = slots_[broadcast.view];
+      const TileOperand& view = registers_[broadcast.view];
       TileOperand& filled = FilledBroadcast(i);
       if (filled.data == view.data && filled.row_stride >= rows &&
           filled.column_stride == columns) {
@@ -413,7 +412,7 @@ class Runner {
       TileArguments t = {};
       t.rows = rows;
       t.columns = columns;
-      t.destination = slots_[broadcast.tile];
+      t.destination = registers_[broadcast.tile];
       t.a = view;
       broadcast.copy(t);
       filled = {view.data, rows, columns};
@@ -448,7 +447,7 @@ class Runner {
           reinterpret_cast<char*>(reinterpret_cast<uintptr_t>(memory) +
                                   view.offset + Dot(view.coefficients));
       if (view.guard_count == 0 || view.skips) {
-        slots_[view.slot] = {data, view.row_stride, view.column_stride};
+        registers_[view.reg] = {data, view.row_stride, view.column_stride};
       } else {
         RefreshGuarded(view, data, rows, columns);
       }
@@ -457,30 +456,30 @@ class Runner {
 
   void RefreshGuarded(const StripView& view, char* data, int64_t rows,
                       int64_t columns) {
-    if (!view.shape.rows) rows = 1;
-    if (!view.shape.columns) columns = 1;
+    if (!view.dims.rows) rows = 1;
+    if (!view.dims.columns) columns = 1;
     ClipWindow window = {0, rows, 0, columns};
     ClipToGuards(view, window);
     if (window.empty()) {
-      slots_[view.slot] = slots_[view.default_slot];
+      registers_[view.reg] = registers_[view.default_register];
       return;
     }
     const bool full = window.rows() == rows && window.columns() == columns;
     if (full && view.in_place) {
-      slots_[view.slot] = {data, view.row_stride, view.column_stride};
+      registers_[view.reg] = {data, view.row_stride, view.column_stride};
       return;
     }
-    const int64_t size = program_.slots[view.tile_slot].element_size;
-    TileOperand& tile = slots_[view.tile_slot];
-    tile.row_stride = view.shape.rows ? size * columns : 0;
-    tile.column_stride = view.shape.columns ? 1 : 0;
-    slots_[view.slot] = tile;
+    const int64_t size = program_.registers[view.tile_register].element_size;
+    TileOperand& tile = registers_[view.tile_register];
+    tile.row_stride = view.dims.rows ? size * columns : 0;
+    tile.column_stride = view.dims.columns ? 1 : 0;
+    registers_[view.reg] = tile;
     TileArguments t = {};
     t.destination = {tile.data, size * columns, 1};
     t.rows = rows;
     t.columns = columns;
     if (!full) {
-      t.a = slots_[view.default_slot];
+      t.a = registers_[view.default_register];
       view.fill(t);
     }
     t.rows = window.rows();
@@ -502,9 +501,9 @@ class Runner {
 
   // --- instructions ---
 
-  TileOperand Operand(int slot, bool vertical, const Clip& clip) const {
-    TileOperand operand = slots_[slot];
-    const StripSlot& info = program_.slots[slot];
+  TileOperand Operand(int reg, bool vertical, const Clip& clip) const {
+    TileOperand operand = registers_[reg];
+    const StripRegister& info = program_.registers[reg];
     if (!info.step_local) {
       operand.data =
           Advance(operand.data, clip.first_row * operand.row_stride +
@@ -534,14 +533,14 @@ class Runner {
         CountPoints(kOpsPerQuestion * rows * columns);
         if (stops_) return;
       }
-      const bool vertical = op.shape.rows && !op.shape.columns;
-      t.rows = op.shape.rows && op.shape.columns ? rows : 1;
-      t.columns = op.shape.columns ? columns : (op.shape.rows ? rows : 1);
+      const bool vertical = op.dims.rows && !op.dims.columns;
+      t.rows = op.dims.rows && op.dims.columns ? rows : 1;
+      t.columns = op.dims.columns ? columns : (op.dims.rows ? rows : 1);
       if (!clipped && !vertical) {
-        t.destination = slots_[op.destination];
-        t.a = slots_[op.a];
-        t.b = slots_[op.b];
-        t.c = slots_[op.c];
+        t.destination = registers_[op.destination];
+        t.a = registers_[op.a];
+        t.b = registers_[op.b];
+        t.c = registers_[op.c];
       } else {
         t.destination = Operand(op.destination, vertical, clip);
         t.a = Operand(op.a, vertical, clip);
@@ -581,7 +580,7 @@ class Runner {
 
   const StripProgram& program_;
   const StripContext& context_;
-  TileOperand* slots_;
+  TileOperand* registers_;
   const StripBox* box_ = nullptr;
   int64_t origin_[kMaxAxes];
   // numbers of the axes that are neither rows nor columns
@@ -600,7 +599,7 @@ class Runner {
 
 void RunStrips(const StripProgram& program, const StripContext& context,
                std::span<const FlatRange> ranges) {
-  Runner(program, context).Run(ranges);
+  StripRun(program, context).Run(ranges);
 }
 
 }  // namespace ember::vm

@@ -7,14 +7,14 @@
 //          that depend on the other result are dead; Merge takes the input that
 //          is alive
 //
-//   EMBER_ASSIGN_OR_RETURN(Plan plan, MakePlan(body));
-//   plan.frame[7]       // the loop that contains node 7
-//   plan.conditions[7]  // the predicates that must hold for it to run
+//   EMBER_ASSIGN_OR_RETURN(ControlFlow flow, AnalyzeControlFlow(body));
+//   flow.frame[7]       // the loop that contains node 7
+//   flow.conditions[7]  // the predicates that must hold for it to run
 //
 // Errors: nodes that form a cycle other than a loop's, loops that are not built
 // as above. Pure; thread-safe.
-#ifndef EMBER_FRONTENDS_TENSORFLOW_PLAN_H_
-#define EMBER_FRONTENDS_TENSORFLOW_PLAN_H_
+#ifndef EMBER_FRONTENDS_TENSORFLOW_CONTROL_FLOW_H_
+#define EMBER_FRONTENDS_TENSORFLOW_CONTROL_FLOW_H_
 
 #include <string>
 #include <vector>
@@ -38,7 +38,7 @@ struct Frame {
   int condition = -1;  // Number of the LoopCond node of the frame.
 };
 
-struct Plan {
+struct ControlFlow {
   std::vector<int> order;  // definitions before uses
   // Index of the frame of each node; 0 means that the node is in no loop.
   std::vector<int> frame;
@@ -47,11 +47,11 @@ struct Plan {
   std::vector<std::vector<Condition>> conditions;
 };
 
-StatusOr<Plan> MakePlan(const Body& body);
+StatusOr<ControlFlow> AnalyzeControlFlow(const Body& body);
 
 // Returns the conditions under which a value exists: those of its node and, for
 // a result of a Switch, the condition that the Switch adds.
-std::vector<Condition> ConditionsOf(const Body& body, const Plan& plan,
+std::vector<Condition> ConditionsOf(const Body& body, const ControlFlow& flow,
                                     Source source);
 
 bool IsOneOf(const Node& node, std::string_view op, std::string_view reference);
@@ -69,4 +69,4 @@ Source BehindIdentities(const Body& body, Source source);
 
 }  // namespace ember::tensorflow
 
-#endif  // EMBER_FRONTENDS_TENSORFLOW_PLAN_H_
+#endif  // EMBER_FRONTENDS_TENSORFLOW_CONTROL_FLOW_H_

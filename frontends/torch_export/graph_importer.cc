@@ -1,4 +1,4 @@
-#include "frontends/torch_export/graph_runner.h"
+#include "frontends/torch_export/graph_importer.h"
 
 #include <utility>
 
@@ -45,15 +45,15 @@ bool HasParameter(const std::string& op, std::string_view name) {
 
 }  // namespace
 
-void GraphRunner::FailNode(const std::string& message) {
+void GraphImporter::FailNode(const std::string& message) {
   machine_.FailInvalid(message);
 }
 
-Value GraphRunner::Known(const Argument& argument) {
+Value GraphImporter::Known(const Argument& argument) {
   return ValueOf(argument, {});
 }
 
-Value GraphRunner::ValueOf(const Argument& argument, const Scope& scope) {
+Value GraphImporter::ValueOf(const Argument& argument, const Scope& scope) {
   switch (argument.kind) {
     case Argument::Kind::kNone:
       return Value::None();
@@ -94,7 +94,7 @@ Value GraphRunner::ValueOf(const Argument& argument, const Scope& scope) {
                                                 "', which is not supported");
 }
 
-void GraphRunner::Bind(const Node& node, const Value& result, Scope& scope) {
+void GraphImporter::Bind(const Node& node, const Value& result, Scope& scope) {
   if (!machine_.ok()) return;
   std::vector<const Argument*> names;
   for (const Argument& output : node.outputs) Names(output, names);
@@ -119,7 +119,7 @@ void GraphRunner::Bind(const Node& node, const Value& result, Scope& scope) {
   }
 }
 
-void GraphRunner::RunNode(const Node& node, Scope& scope) {
+void GraphImporter::RunNode(const Node& node, Scope& scope) {
   const std::string origin = OriginOf(node);
   machine_.builder().SetOrigin(origin);
   if (HigherOrderOfTarget(node.target) != HigherOrder::kNone) {
@@ -139,8 +139,8 @@ void GraphRunner::RunNode(const Node& node, Scope& scope) {
   Bind(node, caller_.Call(op, arguments, origin), scope);
 }
 
-std::vector<Value> GraphRunner::Run(const Graph& graph,
-                                    const std::vector<Value>& inputs) {
+std::vector<Value> GraphImporter::Run(const Graph& graph,
+                                      const std::vector<Value>& inputs) {
   if (!machine_.ok()) return {};
   if (inputs.size() != graph.inputs.size()) {
     FailNode("expected " + std::to_string(graph.inputs.size()) +

@@ -1,17 +1,17 @@
-// The runners of loop nests, a row for each back end. One suite
+// The back ends of loop nests, a row for each back end. One suite
 // (conformance_test.cc) and all text cases (tests/cases) check every back end
 // in the same way by them.
 //
-//   for (const NestRunner& runner : NestRunners()) {
-//     const std::string missing = runner.missing();  // "no Vulkan device: …"
+//   for (const NestBackEnd& back_end : NestBackEnds()) {
+//     const std::string missing = back_end.missing();  // "no Vulkan device: …"
 //     Contents buffers = …;                          // inputs and outputs
-//     Status status = runner.run(nest, parameters, buffers);
+//     Status status = back_end.run(nest, parameters, buffers);
 //   }
 //
-// A new back end is a file with these functions and a row in nest_runners.cc.
+// A new back end is a file with these functions and a row in nest_back_ends.cc.
 // Rows never change; their functions are for one thread at a time.
-#ifndef EMBER_TESTS_NESTS_NEST_RUNNER_H_
-#define EMBER_TESTS_NESTS_NEST_RUNNER_H_
+#ifndef EMBER_TESTS_NESTS_NEST_BACK_END_H_
+#define EMBER_TESTS_NESTS_NEST_BACK_END_H_
 
 #include <array>
 #include <cstddef>
@@ -33,13 +33,13 @@ namespace ember::nests {
 // Bytes of inputs and outputs, in order.
 using Contents = std::vector<std::vector<uint8_t>>;
 
-struct NestRunner {
+struct NestBackEnd {
   std::string_view name;
   std::string_view doc;
   // True for a device, which runs invocations in parallel. It only runs nests
   // that are verified and free of data races, and declines what it does not
   // support. Its errors have the evaluator's code but not its message, and a
-  // zero may have either sign. Other runners do all of that as the evaluator
+  // zero may have either sign. Other back ends do all of that as the evaluator
   // does.
   bool is_device = false;
   // True if loading a signalling NaN of f16 may turn it into a quiet NaN.
@@ -55,14 +55,14 @@ struct NestRunner {
   std::string (*missing)() = nullptr;
   // Returns where nests run: "this machine", or the name of a processor or
   // device.
-  std::string (*place)() = nullptr;
+  std::string (*machine)() = nullptr;
   // True if subnormal numbers of the type are kept; otherwise they may become
   // zero.
   bool (*keeps_subnormals)(DType type) = nullptr;
   // Returns the products of matrices that the back end supports; nullopt means
   // all.
   std::optional<std::vector<loops::MatrixType>> (*matrices)() = nullptr;
-  // Chooses the default schedule of the runner's hardware.
+  // Chooses the default schedule of the back end's hardware.
   Status (*schedule)(schedule::Schedule& schedule) = nullptr;
   // Compiles and runs the nest; `buffers` then holds its inputs and outputs. It
   // also fails if a validator of the code, or guarded memory around the
@@ -76,8 +76,8 @@ struct NestRunner {
                                    std::string_view target) = nullptr;
 };
 
-std::span<const NestRunner> NestRunners();
+std::span<const NestBackEnd> NestBackEnds();
 
 }  // namespace ember::nests
 
-#endif  // EMBER_TESTS_NESTS_NEST_RUNNER_H_
+#endif  // EMBER_TESTS_NESTS_NEST_BACK_END_H_

@@ -1,7 +1,7 @@
 // Runs a dispatch in each possible way through one function, for tests that
 // compare them.
-#ifndef EMBER_JIT_KERNEL_TESTING_EXECUTORS_H_
-#define EMBER_JIT_KERNEL_TESTING_EXECUTORS_H_
+#ifndef EMBER_JIT_KERNEL_TESTING_DISPATCH_EXECUTORS_H_
+#define EMBER_JIT_KERNEL_TESTING_DISPATCH_EXECUTORS_H_
 
 #include <cstdint>
 #include <span>
@@ -12,28 +12,29 @@
 
 namespace ember::jit {
 
-struct Executor {
+struct DispatchExecutor {
   const char* name;
   int tier = 0;
   const char* device = nullptr;  // name of the device; null: the CPU
 };
 
-inline constexpr Executor kExecutors[] = {{"tier 0"},
-                                          {"tier 1", 1},
-                                          {"tier 2", 2},
-                                          {"Vulkan, tier 1", 1, "vulkan"},
-                                          {"Vulkan, tier 2", 2, "vulkan"},
-                                          {"CUDA, tier 2", 2, "cuda-emulated"}};
+inline constexpr DispatchExecutor kDispatchExecutors[] = {
+    {"tier 0"},
+    {"tier 1", 1},
+    {"tier 2", 2},
+    {"Vulkan, tier 1", 1, "vulkan"},
+    {"Vulkan, tier 2", 2, "vulkan"},
+    {"CUDA, tier 2", 2, "cuda-emulated"}};
 
 // Returns the executors whose devices this machine has.
-std::vector<Executor> ExecutorsHere();
+std::vector<DispatchExecutor> DispatchExecutorsHere();
 
 // Runs the dispatch under default schedules, in one thread. sizes: bytes of
 // inputs and outputs. Returns kUnimplemented if a kernel is declined.
-Status RunBy(const Executor& executor, const tensor::Dispatch& dispatch,
+Status RunBy(const DispatchExecutor& executor, const tensor::Dispatch& dispatch,
              const std::vector<int64_t>& parameters,
              std::span<void* const> buffers, std::span<const int64_t> sizes);
 
 }  // namespace ember::jit
 
-#endif  // EMBER_JIT_KERNEL_TESTING_EXECUTORS_H_
+#endif  // EMBER_JIT_KERNEL_TESTING_DISPATCH_EXECUTORS_H_

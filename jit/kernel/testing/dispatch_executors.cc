@@ -1,4 +1,4 @@
-#include "jit/kernel/testing/executors.h"
+#include "jit/kernel/testing/dispatch_executors.h"
 
 #include <memory>
 #include <string_view>
@@ -26,23 +26,23 @@ Compiler& SharedCompiler() {
   return *compiler;
 }
 
-std::shared_ptr<hal::Device> DeviceOf(const Executor& executor) {
+std::shared_ptr<hal::Device> DeviceOf(const DispatchExecutor& executor) {
   return executor.device == std::string_view("vulkan") ? spirv::TestDevice()
                                                        : ptx::TestDevice();
 }
 
 }  // namespace
 
-std::vector<Executor> ExecutorsHere() {
-  std::vector<Executor> executors;
-  for (const Executor& executor : kExecutors) {
+std::vector<DispatchExecutor> DispatchExecutorsHere() {
+  std::vector<DispatchExecutor> executors;
+  for (const DispatchExecutor& executor : kDispatchExecutors) {
     if (executor.device == nullptr || DeviceOf(executor) != nullptr)
       executors.push_back(executor);
   }
   return executors;
 }
 
-Status RunBy(const Executor& executor, const tensor::Dispatch& dispatch,
+Status RunBy(const DispatchExecutor& executor, const tensor::Dispatch& dispatch,
              const std::vector<int64_t>& parameters,
              std::span<void* const> buffers, std::span<const int64_t> sizes) {
   SerialRunner runner;

@@ -1,4 +1,4 @@
-#include "tests/cases/runner.h"
+#include "tests/cases/case_checker.h"
 
 #include <algorithm>
 #include <cmath>
@@ -100,7 +100,8 @@ void CompareResults(CaseFile& file, const std::map<size_t, RunResults>& all,
 
 }  // namespace
 
-Runner::Runner(std::span<const Executor> executors, RunnerOptions options)
+CaseChecker::CaseChecker(std::span<const Executor> executors,
+                         CheckerOptions options)
     : table_(executors), options_(std::move(options)) {
   for (const Executor& executor : executors) {
     const std::string name(executor.name);
@@ -114,7 +115,7 @@ Runner::Runner(std::span<const Executor> executors, RunnerOptions options)
   }
 }
 
-std::vector<Failure> Runner::RunFile(CaseFile& file) {
+std::vector<Failure> CaseChecker::RunFile(CaseFile& file) {
   ++counts_.files;
   std::vector<Failure> failures;
   std::vector<std::vector<Binding>> instances(1);

@@ -6,12 +6,12 @@
 #include "base/concat.h"
 #include "tensor/scalar.h"
 #include "vm/isa/instruction_table.h"
-#include "vm/runtime/program/runner.h"
+#include "vm/runtime/program/program_session.h"
 
 namespace ember::vm {
 
-StatusOr<MemoryBlock*> ProgramRunner::Acquire(const ProgramInstruction& in,
-                                              int64_t bytes) {
+StatusOr<MemoryBlock*> ProgramSession::Acquire(const ProgramInstruction& in,
+                                               int64_t bytes) {
   StatusOr<MemoryBlock*> block = memory_.Acquire(bytes);
   if (block.ok()) return block;
   return block.status().WithContext(
@@ -19,7 +19,7 @@ StatusOr<MemoryBlock*> ProgramRunner::Acquire(const ProgramInstruction& in,
               &in - frame_->code.data(), " (", InfoOf(in.opcode).text, ")"}));
 }
 
-Status ProgramRunner::Allocate(const ProgramInstruction& in) {
+Status ProgramSession::Allocate(const ProgramInstruction& in) {
   // The register's old reference is dropped first, so that a loop can reuse its
   // memory.
   SetBuffer(in.a, {});
@@ -32,9 +32,9 @@ Status ProgramRunner::Allocate(const ProgramInstruction& in) {
   return OkStatus();
 }
 
-Status ProgramRunner::CheckRange(const ProgramInstruction& in, int64_t length,
-                                 int64_t offset,
-                                 const MemoryReference& whole) const {
+Status ProgramSession::CheckRange(const ProgramInstruction& in, int64_t length,
+                                  int64_t offset,
+                                  const MemoryReference& whole) const {
   if (length >= 0 && offset >= 0 && offset <= whole.length &&
       length <= whole.length - offset) {
     return OkStatus();
@@ -43,13 +43,13 @@ Status ProgramRunner::CheckRange(const ProgramInstruction& in, int64_t length,
                              " bytes, found ", length, " at offset ", offset}));
 }
 
-void ProgramRunner::SetPart(uint32_t reg, const MemoryReference& whole,
-                            int64_t offset, int64_t length) {
+void ProgramSession::SetPart(uint32_t reg, const MemoryReference& whole,
+                             int64_t offset, int64_t length) {
   if (whole.block != nullptr) whole.block->Hold();
   SetBuffer(reg, {whole.data + offset, length, whole.block});
 }
 
-Status ProgramRunner::MakeView(const ProgramInstruction& in) {
+Status ProgramSession::MakeView(const ProgramInstruction& in) {
   const MemoryReference whole = buffers_[in.b];
   const int64_t length = integers_[in.c];
   EMBER_RETURN_IF_ERROR(CheckRange(in, length, in.immediate, whole));
@@ -57,7 +57,7 @@ Status ProgramRunner::MakeView(const ProgramInstruction& in) {
   return OkStatus();
 }
 
-Status ProgramRunner::MakeSlice(const ProgramInstruction& in) {
+Status ProgramSession::MakeSlice(const ProgramInstruction& in) {
   const MemoryReference whole = buffers_[in.b];
   const int64_t offset = integers_[in.c];
   const int64_t length = integers_[in.immediate];
@@ -71,13 +71,13 @@ Status ProgramRunner::MakeSlice(const ProgramInstruction& in) {
   EMBER_RETURN_IF_ERROR(memory_.BeforeRead(part, length));
   EMBER_ASSIGN_OR_RETURN(MemoryBlock * block, Acquire(in, length));
   const MemoryReference copy = {block->data(), length, block};
-  Status status = memory_.Copy(part, copy, PlaceOf(in));
+  Status status = memory_.Copy(part, copy, PositionOf(in));
   SetBuffer(in.a, copy);
   memory_.AfterWrite(copy, length);
   return status;
 }
 
-Status ProgramRunner::LoadInteger(const ProgramInstruction& in) {
+Status ProgramSession::LoadInteger(const ProgramInstruction& in) {
   const MemoryReference& memory = buffers_[in.b];
   const DType type = static_cast<DType>(in.c);
   const int size = DTypeByteSize(type);
@@ -86,7 +86,7 @@ Status ProgramRunner::LoadInteger(const ProgramInstruction& in) {
                                    memory.block};
   EMBER_RETURN_IF_ERROR(memory_.BeforeRead(element, size));
   EMBER_RETURN_IF_ERROR(
-      memory_.BeginHost(element, /*writes=*/false, PlaceOf(in)));
+      memory_.BeginHost(element, /*writes=*/false, PositionOf(in)));
   const uint64_t bits =
       tensor::LoadElement(memory.data + in.immediate, 0, type);
   integers_[in.a] =
@@ -97,7 +97,7 @@ Status ProgramRunner::LoadInteger(const ProgramInstruction& in) {
   return OkStatus();
 }
 
-Status ProgramRunner::StoreInteger(const ProgramInstruction& in) {
+Status ProgramSession::StoreInteger(const ProgramInstruction& in) {
   const MemoryReference& memory = buffers_[in.a];
   EMBER_RETURN_IF_ERROR(CheckRange(in, sizeof(int64_t), in.immediate, memory));
   // A store counts as work, because stores at scattered positions make the
@@ -105,13 +105,14 @@ Status ProgramRunner::StoreInteger(const ProgramInstruction& in) {
   EMBER_RETURN_IF_ERROR(limits_.TakeCopy(*frame_->program, sizeof(int64_t)));
   const MemoryReference place = {memory.data + in.immediate, sizeof(int64_t),
                                  memory.block};
-  EMBER_RETURN_IF_ERROR(memory_.BeginHost(place, /*writes=*/true, PlaceOf(in)));
+  EMBER_RETURN_IF_ERROR(
+      memory_.BeginHost(place, /*writes=*/true, PositionOf(in)));
   std::memcpy(place.data, &integers_[in.b], sizeof(int64_t));
   memory_.AfterWrite(place, place.length);
-  return memory_.EndHost(place, PlaceOf(in));
+  return memory_.EndHost(place, PositionOf(in));
 }
 
-Status ProgramRunner::Append(const ProgramInstruction& in) {
+Status ProgramSession::Append(const ProgramInstruction& in) {
   const MemoryReference whole = buffers_[in.a];
   const MemoryReference piece = buffers_[in.c];
   const int64_t used = integers_[in.b];
@@ -134,7 +135,7 @@ Status ProgramRunner::Append(const ProgramInstruction& in) {
     // The appended memory may be the same as the target, so the copy must
     // handle overlap.
     return memory_.Copy(added_bytes, {whole.data + used, added, whole.block},
-                        PlaceOf(in));
+                        PositionOf(in));
   }
   // Twice the old capacity is requested, so that a loop copies each element
   // only about once. If that is refused, only the needed bytes are requested.
@@ -144,10 +145,10 @@ Status ProgramRunner::Append(const ProgramInstruction& in) {
   if (!block.ok()) return block.status();
   uint8_t* const grown = (*block)->data();
   Status status = memory_.Copy({whole.data, used, whole.block},
-                               {grown, used, *block}, PlaceOf(in));
+                               {grown, used, *block}, PositionOf(in));
   if (status.ok()) {
-    status =
-        memory_.Copy(added_bytes, {grown + used, added, *block}, PlaceOf(in));
+    status = memory_.Copy(added_bytes, {grown + used, added, *block},
+                          PositionOf(in));
   }
   SetBuffer(in.a, {grown, total, *block});
   memory_.AfterWrite(buffers_[in.a], total);

@@ -2,11 +2,11 @@
 #include "base/concat.h"
 #include "vm/isa/library_functions.h"
 #include "vm/runtime/program/library_instruction.h"
-#include "vm/runtime/program/runner.h"
+#include "vm/runtime/program/program_session.h"
 
 namespace ember::vm {
 
-void ProgramRunner::CallProgram(const ProgramInstruction& in) {
+void ProgramSession::CallProgram(const ProgramInstruction& in) {
   Frame& called = frames_[in.a];
   const uint32_t* operand = frame_->program->operands.data() + in.b;
   for (size_t i = 0; i < called.program->parameters.size(); ++i)
@@ -19,7 +19,7 @@ void ProgramRunner::CallProgram(const ProgramInstruction& in) {
   Enter(called);
 }
 
-void ProgramRunner::ReturnToCaller() {
+void ProgramSession::ReturnToCaller() {
   Frame& called = *frame_;
   Enter(*called.caller);
   const uint32_t* operand = frame_->program->operands.data() + called.call->b +
@@ -36,15 +36,15 @@ void ProgramRunner::ReturnToCaller() {
   called.caller = nullptr;
 }
 
-void ProgramRunner::ReadResultDims(const ProgramInstruction& in,
-                                   std::span<int64_t> dims) const {
+void ProgramSession::ReadResultDims(const ProgramInstruction& in,
+                                    std::span<int64_t> dims) const {
   const uint32_t* operand = frame_->program->operands.data() + in.c;
   for (int64_t& dim : dims) dim = integers_[*operand++];
 }
 
 // Returns the number of bytes of the result for these dims. It is an error if
 // the memory has fewer.
-StatusOr<int64_t> ProgramRunner::ResultBytes(
+StatusOr<int64_t> ProgramSession::ResultBytes(
     const ProgramInstruction& in, std::span<const int64_t> dims) const {
   const TensorSignature& signature = frame_->program->results[in.a];
   EMBER_ASSIGN_OR_RETURN(const int64_t bytes,
@@ -58,7 +58,7 @@ StatusOr<int64_t> ProgramRunner::ResultBytes(
 
 // Returns a reference to the memory. If the memory belongs to no block, it is
 // copied to one.
-StatusOr<MemoryReference> ProgramRunner::HoldOrCopy(
+StatusOr<MemoryReference> ProgramSession::HoldOrCopy(
     const ProgramInstruction& in, const MemoryReference& memory,
     int64_t bytes) {
   if (memory.block != nullptr) {
@@ -71,13 +71,13 @@ StatusOr<MemoryReference> ProgramRunner::HoldOrCopy(
   const MemoryReference copy = {block->data(), bytes, block};
   memory_.AfterWrite(copy, bytes);
   const Status copied =
-      memory_.Copy({memory.data, bytes, nullptr}, copy, PlaceOf(in));
+      memory_.Copy({memory.data, bytes, nullptr}, copy, PositionOf(in));
   if (!copied.ok()) block->Drop();
   EMBER_RETURN_IF_ERROR(copied);
   return copy;
 }
 
-Status ProgramRunner::StageResult(const ProgramInstruction& in) {
+Status ProgramSession::StageResult(const ProgramInstruction& in) {
   const TensorSignature& signature = frame_->program->results[in.a];
   const std::span<int64_t> dims(frame_->result_dims.data() + in.c,
                                 signature.dims.size());
@@ -110,15 +110,15 @@ Status ProgramRunner::StageResult(const ProgramInstruction& in) {
   return OkStatus();
 }
 
-Status ProgramRunner::ResolveStrings(const TensorSignature& signature,
-                                     Tensor& result) {
+Status ProgramSession::ResolveStrings(const TensorSignature& signature,
+                                      Tensor& result) {
   result.strings.reset();
   if (signature.logical_type != kStringType) return OkStatus();
   return strings_->Resolve(result.elements<int64_t>(), &result.strings)
       .WithContext(Concat({"result '", signature.name, "'"}));
 }
 
-Status ProgramRunner::SetResult(const ProgramInstruction& in, Tensor& result) {
+Status ProgramSession::SetResult(const ProgramInstruction& in, Tensor& result) {
   const TensorSignature& signature = frame_->program->results[in.a];
   // The old result is dropped first, so that its memory may be reused if the
   // caller has dropped it, too.
@@ -137,7 +137,8 @@ Status ProgramRunner::SetResult(const ProgramInstruction& in, Tensor& result) {
         in.a, {buffers_[in.b].data, bytes, buffers_[in.b].block},
         *memory_.pool());
   }
-  if (places_.Has(in.a)) return places_.Put(in.a, buffers_[in.b].data, result);
+  if (result_buffers_.Has(in.a))
+    return result_buffers_.Put(in.a, buffers_[in.b].data, result);
   // The memory of a result is given to the caller. Arena, inputs and constants
   // must not be given away, so they are copied.
   EMBER_ASSIGN_OR_RETURN(const MemoryReference memory,
@@ -147,7 +148,7 @@ Status ProgramRunner::SetResult(const ProgramInstruction& in, Tensor& result) {
   return ResolveStrings(signature, result);
 }
 
-Status ProgramRunner::Call(const ProgramInstruction& in) {
+Status ProgramSession::Call(const ProgramInstruction& in) {
   if (options_.library == nullptr) {
     return ErrorAt(in,
                    Concat({"expected a runtime with library functions for ",
@@ -157,7 +158,7 @@ Status ProgramRunner::Call(const ProgramInstruction& in) {
                            .operands = frame_->program->operands.data() + in.b,
                            .integers = integers_,
                            .buffers = buffers_,
-                           .place = PlaceOf(in),
+                           .position = PositionOf(in),
                            .memory = memory_,
                            .limits = limits_,
                            .strings = strings_.get(),

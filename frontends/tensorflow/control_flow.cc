@@ -1,4 +1,4 @@
-#include "frontends/tensorflow/plan.h"
+#include "frontends/tensorflow/control_flow.h"
 
 #include <algorithm>
 #include <functional>
@@ -14,22 +14,23 @@ namespace {
 constexpr size_t kMaxConditions = 32;
 constexpr int kMaxFrameDepth = 32;
 
-class Planner {
+class ControlFlowAnalyzer {
  public:
-  explicit Planner(const Body& body) : body_(body), count_(body.nodes.size()) {}
+  explicit ControlFlowAnalyzer(const Body& body)
+      : body_(body), count_(body.nodes.size()) {}
 
-  StatusOr<Plan> Make() {
+  StatusOr<ControlFlow> Make() {
     EMBER_RETURN_IF_ERROR(Order());
-    plan_.frames.emplace_back();
-    plan_.frame.assign(count_, 0);
-    plan_.conditions.resize(count_);
-    for (const int node : plan_.order) {
+    flow_.frames.emplace_back();
+    flow_.frame.assign(count_, 0);
+    flow_.conditions.resize(count_);
+    for (const int node : flow_.order) {
       Status status = FindFrame(node);
       if (status.ok()) status = FindConditions(node);
       if (!status.ok())
         return status.WithContext("node '" + OriginOf(At(node)) + "'");
     }
-    return std::move(plan_);
+    return std::move(flow_);
   }
 
  private:
@@ -66,11 +67,11 @@ class Planner {
     while (!ready.empty()) {
       const int node = ready.top();
       ready.pop();
-      plan_.order.push_back(node);
+      flow_.order.push_back(node);
       for (const int user : users[static_cast<size_t>(node)])
         if (--missing[static_cast<size_t>(user)] == 0) ready.push(user);
     }
-    if (plan_.order.size() == count_) return OkStatus();
+    if (flow_.order.size() == count_) return OkStatus();
     for (int i = 0; i < total; ++i) {
       if (missing[static_cast<size_t>(i)] > 0) {
         return DataLossError("the nodes form a cycle through or before node '" +
@@ -83,7 +84,7 @@ class Planner {
   int DepthOf(int frame) const {
     int depth = 0;
     for (; frame > 0; ++depth)
-      frame = plan_.frames[static_cast<size_t>(frame)].parent;
+      frame = flow_.frames[static_cast<size_t>(frame)].parent;
     return depth;
   }
 
@@ -91,7 +92,7 @@ class Planner {
     const Node& node = At(number);
     int frame = 0, depth = 0;
     ForEachBefore(number, [&](int before) {
-      const int other = plan_.frame[static_cast<size_t>(before)];
+      const int other = flow_.frame[static_cast<size_t>(before)];
       if (other == frame) return;
       const int other_depth = DepthOf(other);
       if (other_depth <= depth) return;
@@ -105,8 +106,8 @@ class Planner {
       if (depth >= kMaxFrameDepth)
         return UnimplementedError("loops more than 32 deep in each other");
       const auto [entry, added] = frames_.emplace(
-          std::pair(frame, name->s()), static_cast<int>(plan_.frames.size()));
-      if (added) plan_.frames.push_back({name->s(), frame, {}, {}, {}, -1});
+          std::pair(frame, name->s()), static_cast<int>(flow_.frames.size()));
+      if (added) flow_.frames.push_back({name->s(), frame, {}, {}, {}, -1});
       frame = entry->second;
       FrameAt(frame).enters.push_back(number);
     } else if (IsExit(node)) {
@@ -127,11 +128,11 @@ class Planner {
         return DataLossError("expected the only condition of a loop");
       FrameAt(frame).condition = number;
     }
-    plan_.frame[static_cast<size_t>(number)] = frame;
+    flow_.frame[static_cast<size_t>(number)] = frame;
     return OkStatus();
   }
 
-  Frame& FrameAt(int frame) { return plan_.frames[static_cast<size_t>(frame)]; }
+  Frame& FrameAt(int frame) { return flow_.frames[static_cast<size_t>(frame)]; }
 
   Status FindConditions(int number) {
     const Node& node = At(number);
@@ -146,7 +147,7 @@ class Planner {
       // A Merge is alive if any of its inputs is alive; its conditions are
       // those common to all inputs.
       for (size_t i = 0; i < node.inputs.size(); ++i) {
-        const auto other = ConditionsOf(body_, plan_, node.inputs[i]);
+        const auto other = ConditionsOf(body_, flow_, node.inputs[i]);
         if (i == 0) {
           all = other;
           continue;
@@ -160,26 +161,28 @@ class Planner {
       const bool merges = IsLoopMerge(body_, node);
       for (const Source& input : node.inputs) {
         if (!merges || !IsNextIteration(At(input.node)))
-          join(ConditionsOf(body_, plan_, input));
+          join(ConditionsOf(body_, flow_, input));
       }
     }
     for (const int control : node.controls)
-      join(plan_.conditions[static_cast<size_t>(control)]);
+      join(flow_.conditions[static_cast<size_t>(control)]);
     if (all.size() > kMaxConditions)
       return UnimplementedError("conditions more than 32 deep in each other");
-    plan_.conditions[static_cast<size_t>(number)] = std::move(all);
+    flow_.conditions[static_cast<size_t>(number)] = std::move(all);
     return OkStatus();
   }
 
   const Body& body_;
   const size_t count_;
-  Plan plan_;
+  ControlFlow flow_;
   std::map<std::pair<int, std::string>, int> frames_;
 };
 
 }  // namespace
 
-StatusOr<Plan> MakePlan(const Body& body) { return Planner(body).Make(); }
+StatusOr<ControlFlow> AnalyzeControlFlow(const Body& body) {
+  return ControlFlowAnalyzer(body).Make();
+}
 
 bool IsOneOf(const Node& node, std::string_view op,
              std::string_view reference) {
@@ -216,10 +219,10 @@ bool IsLoopSwitch(const Body& body, const Node& node) {
   return body.nodes[static_cast<size_t>(predicate.node)].op == "LoopCond";
 }
 
-std::vector<Condition> ConditionsOf(const Body& body, const Plan& plan,
+std::vector<Condition> ConditionsOf(const Body& body, const ControlFlow& flow,
                                     Source source) {
   std::vector<Condition> all =
-      plan.conditions[static_cast<size_t>(source.node)];
+      flow.conditions[static_cast<size_t>(source.node)];
   const Node& node = body.nodes[static_cast<size_t>(source.node)];
   if (!IsSwitch(node) || node.inputs.size() != 2 || IsLoopSwitch(body, node))
     return all;

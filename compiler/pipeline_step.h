@@ -1,4 +1,4 @@
-// A stage of the compiler: a line of the pipeline (compiler/pipeline.cc).
+// A step of the pipeline (compiler/pipeline.cc): a graph pass or a lowering.
 //
 //   {"fold-pads", "zero pads become padding …", FoldPads}   // a graph pass
 //   {"emit", "plans memory and writes the program", nullptr, &kEmit}
@@ -6,9 +6,9 @@
 // Graph passes come first, one file pair each in compiler/passes. A pass leaves
 // a graph that verifies, or returns an error naming the operation. It must not
 // depend on running only once; running it again on its own result changes
-// nothing. The later stages convert the result to other forms.
-#ifndef EMBER_COMPILER_STAGE_H_
-#define EMBER_COMPILER_STAGE_H_
+// nothing. The later steps convert the result to other forms.
+#ifndef EMBER_COMPILER_PIPELINE_STEP_H_
+#define EMBER_COMPILER_PIPELINE_STEP_H_
 
 #include <string>
 #include <string_view>
@@ -36,18 +36,18 @@ struct Compilation {
   vm::ModuleDefinition module;
 };
 
-// Functions that run, check and dump a stage whose result is no graph.
+// Functions that run, check and dump a step whose result is no graph.
 struct Lowering {
   Status (*run)(Compilation& compilation);
-  // This function is called instead of `run` if the stage is disabled. Null if
-  // the stage cannot be disabled.
+  // This function is called instead of `run` if the step is disabled. Null if
+  // the step cannot be disabled.
   Status (*run_disabled)(Compilation& compilation);
   Status (*verify)(const Compilation& compilation);
   std::string (*print)(const Compilation& compilation);
 };
 
 // A line of the pipeline. Exactly one of `pass` and `lowering` is set.
-struct Stage {
+struct PipelineStep {
   std::string_view name;
   std::string_view doc;
   Status (*pass)(graph::Graph& graph) = nullptr;
@@ -64,4 +64,4 @@ struct Stage {
 
 }  // namespace ember::compiler
 
-#endif  // EMBER_COMPILER_STAGE_H_
+#endif  // EMBER_COMPILER_PIPELINE_STEP_H_

@@ -1,4 +1,4 @@
-#include "compiler/graph/operators/reshape_groups.h"
+#include "compiler/graph/operators/reshape_parts.h"
 
 #include <optional>
 
@@ -12,10 +12,10 @@ int SkipUnits(const Shape& shape, int position) {
   return position;
 }
 
-// Returns the smallest group of dims that begins at from_begin and to_begin of
+// Returns the smallest part of dims that begins at from_begin and to_begin of
 // `start` and has equal element counts on both sides; nothing if there is none.
-std::optional<ReshapeGroup> SmallestGroup(const Shape& from, const Shape& to,
-                                          ReshapeGroup start) {
+std::optional<ReshapePart> SmallestPart(const Shape& from, const Shape& to,
+                                        ReshapePart start) {
   Dim from_count = 1;
   for (size_t f = static_cast<size_t>(start.from_begin); f < from.size(); ++f) {
     from_count = from_count * from[f];
@@ -34,25 +34,25 @@ std::optional<ReshapeGroup> SmallestGroup(const Shape& from, const Shape& to,
 
 }  // namespace
 
-std::vector<ReshapeGroup> GroupReshape(const Shape& from, const Shape& to) {
+std::vector<ReshapePart> SplitReshape(const Shape& from, const Shape& to) {
   const int from_size = static_cast<int>(from.size()),
             to_size = static_cast<int>(to.size());
-  std::vector<ReshapeGroup> groups;
-  ReshapeGroup next;
+  std::vector<ReshapePart> parts;
+  ReshapePart next;
   while (true) {
     next.from_begin = SkipUnits(from, next.from_begin);
     next.to_begin = SkipUnits(to, next.to_begin);
-    if (next.from_begin == from_size || next.to_begin == to_size) return groups;
-    const auto group = SmallestGroup(from, to, next);
-    if (!group)
-      // There is no such group only after a dim of extent 0, or if an overflow
-      // makes the products invalid. The remaining dims then form one group.
+    if (next.from_begin == from_size || next.to_begin == to_size) return parts;
+    const auto part = SmallestPart(from, to, next);
+    if (!part)
+      // There is no such part only after a dim of extent 0, or if an overflow
+      // makes the products invalid. The remaining dims then form one part.
       break;
-    groups.push_back(*group);
-    next = {group->from_end, 0, group->to_end, 0};
+    parts.push_back(*part);
+    next = {part->from_end, 0, part->to_end, 0};
   }
-  groups.push_back({next.from_begin, from_size, next.to_begin, to_size});
-  return groups;
+  parts.push_back({next.from_begin, from_size, next.to_begin, to_size});
+  return parts;
 }
 
 }  // namespace ember::graph

@@ -86,7 +86,7 @@ Value EmbeddingBag(Call& c) {
 
 // For a result in which slice i of the operand occurs repeats[i] times, returns
 // the index in the operand of each slice of the result.
-Tensor RepeatedPlaces(Call& c, const Tensor& repeats) {
+Tensor RepeatedIndices(Call& c, const Tensor& repeats) {
   const Tensor ends = ops::InclusiveScan(repeats, 0, Opcode::kAdd, 0);
   Dim total(0);
   if (c.has("output_size")) {
@@ -108,12 +108,12 @@ Tensor RepeatInterleave(Call& c) {
   if (!c.ok()) return x;
   if (repeats.rank() == 0 || repeats.dim(0) == Dim(1))
     repeats = ops::Broadcast(ops::Reshape(repeats, {Dim(1)}), {x.dim(axis)});
-  return ops::Gather(x, RepeatedPlaces(c, repeats), axis);
+  return ops::Gather(x, RepeatedIndices(c, repeats), axis);
 }
 Tensor RepeatIndices(Call& c) {
   const Tensor repeats = c.Indices("repeats");
   if (!c.CheckRank("repeats", repeats, 1, 1)) return repeats;
-  return RepeatedPlaces(c, repeats);
+  return RepeatedIndices(c, repeats);
 }
 
 // Imports masked_scatter, which replaces the elements where the mask is true by
@@ -352,6 +352,6 @@ constexpr OperatorRow kRows[] = {
 
 }  // namespace
 
-std::span<const OperatorRow> PlaceRows() { return kRows; }
+std::span<const OperatorRow> PositionRows() { return kRows; }
 
 }  // namespace ember::torchscript

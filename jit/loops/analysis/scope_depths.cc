@@ -1,4 +1,4 @@
-#include "jit/loops/analysis/placement.h"
+#include "jit/loops/analysis/scope_depths.h"
 
 #include <algorithm>
 #include <iterator>
@@ -10,66 +10,66 @@ namespace ember::loops {
 
 using tensor::Opcode;
 
-void Placement::Bind(NodeId variable, int place) {
+void ScopeDepths::Bind(NodeId variable, int outermost) {
   scopes_.back().binds = true;
   scopes_.back().variable = variable;
   const bool is_new =
-      bindings_.emplace(variable, Binding{depth(), place}).second;
+      bindings_.emplace(variable, Binding{depth(), outermost}).second;
   EMBER_CHECK(is_new) << "variable " << variable << " is bound twice";
 }
 
-void Placement::EnterLoop(NodeId variable) {
+void ScopeDepths::EnterLoop(NodeId variable) {
   scopes_.push_back({.is_loop = true});
   Bind(variable, depth());
 }
 
-void Placement::EnterBinding(NodeId variable, int place) {
+void ScopeDepths::EnterBinding(NodeId variable, int outermost) {
   scopes_.push_back({});
-  Bind(variable, place);
+  Bind(variable, outermost);
 }
 
-void Placement::EnterBranch() { scopes_.push_back({.is_branch = true}); }
+void ScopeDepths::EnterBranch() { scopes_.push_back({.is_branch = true}); }
 
-void Placement::Leave() {
+void ScopeDepths::Leave() {
   if (scopes_.back().binds) bindings_.erase(scopes_.back().variable);
   scopes_.pop_back();
 }
 
-const Placement::Binding& Placement::BindingOf(NodeId variable) const {
+const ScopeDepths::Binding& ScopeDepths::BindingOf(NodeId variable) const {
   const auto binding = bindings_.find(variable);
   EMBER_CHECK(binding != bindings_.end())
       << "variable " << variable << " is not bound";
   return binding->second;
 }
 
-bool Placement::DependsOn(NodeId id, NodeId variable) {
+bool ScopeDepths::DependsOn(NodeId id, NodeId variable) {
   const std::vector<NodeId>& variables = FactsOf(id).variables;
   return std::binary_search(variables.begin(), variables.end(), variable);
 }
 
-int Placement::HomeOf(NodeId id) {
+int ScopeDepths::HomeOf(NodeId id) {
   int home = 0;
   for (NodeId variable : FactsOf(id).variables)
     home = std::max(home, BindingOf(variable).home);
   return home;
 }
 
-int Placement::PlaceOf(NodeId id) {
+int ScopeDepths::DepthOf(NodeId id) {
   const Facts& facts = FactsOf(id);
-  if (facts.has_load) return kNoPlace;
-  int place = 0;
+  if (facts.has_load) return kNoDepth;
+  int result = 0;
   for (NodeId variable : facts.variables)
-    place = std::max(place, BindingOf(variable).place);
+    result = std::max(result, BindingOf(variable).outermost);
   const int end = static_cast<int>(scopes_.size());
-  for (int i = place + 1; i < end; ++i) {
+  for (int i = result + 1; i < end; ++i) {
     const Scope& scope = scopes_[static_cast<size_t>(i)];
     if (scope.is_loop) break;
-    if (scope.is_branch) place = i;
+    if (scope.is_branch) result = i;
   }
-  return place;
+  return result;
 }
 
-const Placement::Facts& Placement::FactsOf(NodeId id) {
+const ScopeDepths::Facts& ScopeDepths::FactsOf(NodeId id) {
   const auto found = facts_.find(id);
   if (found != facts_.end()) return found->second;
   Facts facts;

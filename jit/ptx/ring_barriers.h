@@ -3,17 +3,17 @@
 // a bit per slot: the parity of the phase that it waits for next. Rings are
 // given by number.
 //
-//   SlotBarriers slots(builder, function, roles, first);
-//   slots.Make();                   // by one thread, before a barrier of all
-//   slots.EnterProducer();
-//   slots.BeginFill(ring, slot);    // copies of boxes name slots.Full(…)
-//   slots.EnterConsumers();
-//   slots.BeforeReader(loop, slot_of);       // its slots are full
-//   slots.AfterReader(loop, slot_of, lane);  // they may be filled again
+//   RingBarriers barriers(builder, function, roles, first);
+//   barriers.Make();                   // by one thread, before a barrier of all
+//   barriers.EnterProducer();
+//   barriers.BeginFill(ring, slot);    // copies of boxes name barriers.Full(…)
+//   barriers.EnterConsumers();
+//   barriers.BeforeReader(loop, ring_slot_of);       // its slots are full
+//   barriers.AfterReader(loop, ring_slot_of, lane);  // they may be filled again
 //
 // Emits code; not thread-safe.
-#ifndef EMBER_JIT_PTX_SLOT_BARRIERS_H_
-#define EMBER_JIT_PTX_SLOT_BARRIERS_H_
+#ifndef EMBER_JIT_PTX_RING_BARRIERS_H_
+#define EMBER_JIT_PTX_RING_BARRIERS_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -29,12 +29,12 @@
 
 namespace ember::jit::ptx {
 
-class SlotBarriers {
+class RingBarriers {
  public:
   // first: returns the address of the first barrier, in shared memory. Barriers
   // are in the order of rings: for each ring first those that signal full
   // slots, then those that signal empty slots.
-  SlotBarriers(llvm_ir::Builder& builder, llvm::Function& function,
+  RingBarriers(llvm_ir::Builder& builder, llvm::Function& function,
                const gpu::WarpRoles& roles, std::function<llvm::Value*()> first)
       : b_(builder),
         function_(function),
@@ -54,24 +54,25 @@ class SlotBarriers {
   llvm::Value* Full(size_t ring, llvm::Value* slot);
 
   // Returns the index of a slot, an i64, at the current place of the code.
-  using SlotOf = std::function<llvm::Value*(loops::NodeId index)>;
+  using RingSlotOf = std::function<llvm::Value*(loops::NodeId index)>;
   // Emits the wait before a subgroup loop that reads slots: all threads of the
   // warps that run the loop wait until the slots are full. The wait covers the
   // rings that no earlier loop of the iteration reads. Returns true if the
   // products of one of these rings stay in flight.
-  bool BeforeReader(const loops::Statement& reader, const SlotOf& slot_of);
+  bool BeforeReader(const loops::Statement& reader,
+                    const RingSlotOf& ring_slot_of);
   // True if the loop is the last loop of an iteration that reads some ring, and
   // its products do not stay in flight.
   bool EndsReading(const loops::Statement& reader) const;
   // Must be called at the place where the products of the loop have ended.
   // Emits the warp's signal that the slot is empty.
-  void AfterReader(const loops::Statement& reader, const SlotOf& slot_of,
-                   llvm::Value* lane);
-  // LeaveTurn must be called at the end of an iteration whose products stay in
-  // flight. By then the products of the previous iteration have ended, so the
-  // code signals that the slots that they read are empty. LeaveLoop, called
-  // after the loop, does the same for the last iteration.
-  void LeaveTurn(llvm::Value* lane);
+  void AfterReader(const loops::Statement& reader,
+                   const RingSlotOf& ring_slot_of, llvm::Value* lane);
+  // LeaveIteration must be called at the end of an iteration whose products
+  // stay in flight. By then the products of the previous iteration have ended,
+  // so the code signals that the slots that they read are empty. LeaveLoop,
+  // called after the loop, does the same for the last iteration.
+  void LeaveIteration(llvm::Value* lane);
   void LeaveLoop(llvm::Value* lane);
 
  private:
@@ -109,4 +110,4 @@ class SlotBarriers {
 
 }  // namespace ember::jit::ptx
 
-#endif  // EMBER_JIT_PTX_SLOT_BARRIERS_H_
+#endif  // EMBER_JIT_PTX_RING_BARRIERS_H_

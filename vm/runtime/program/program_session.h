@@ -1,9 +1,9 @@
 // The implementation of a session: runs the instructions of a module's
 // programs. It owns their registers and frames. Memory, limits, dispatches and
-// the caller's memory for results (ResultPlaces) are handled by other classes.
+// the caller's memory for results (ResultBuffers) are handled by other classes.
 // Internal; use vm/runtime/session.h.
-#ifndef EMBER_VM_RUNTIME_PROGRAM_RUNNER_H_
-#define EMBER_VM_RUNTIME_PROGRAM_RUNNER_H_
+#ifndef EMBER_VM_RUNTIME_PROGRAM_PROGRAM_SESSION_H_
+#define EMBER_VM_RUNTIME_PROGRAM_PROGRAM_SESSION_H_
 
 #include <atomic>
 #include <cstdint>
@@ -18,7 +18,7 @@
 #include "vm/runtime/dispatch/runner.h"
 #include "vm/runtime/memory/run_memory.h"
 #include "vm/runtime/memory_reference.h"
-#include "vm/runtime/program/result_places.h"
+#include "vm/runtime/program/result_buffers.h"
 #include "vm/runtime/program/signature.h"
 #include "vm/runtime/run_limits.h"
 #include "vm/runtime/session.h"
@@ -52,10 +52,10 @@ struct Frame {
   const ProgramInstruction* call = nullptr;
 };
 
-class ProgramRunner final : public Session {
+class ProgramSession final : public Session {
  public:
-  ProgramRunner(std::shared_ptr<const Module> module, SessionOptions options);
-  ~ProgramRunner() override;
+  ProgramSession(std::shared_ptr<const Module> module, SessionOptions options);
+  ~ProgramSession() override;
   // Allocates the arena and prepares the dispatches. It must be called once,
   // before any other function.
   Status Initialize();
@@ -86,7 +86,7 @@ class ProgramRunner final : public Session {
 
  private:
   const DispatchRunner& dispatches() const override { return *dispatches_; }
-  ResultPlaces& places() override { return places_; }
+  ResultBuffers& result_buffers() override { return result_buffers_; }
 
   void MakeFrames();
   StatusOr<std::unique_ptr<DispatchRunner>> MakeDispatchRunner();
@@ -121,12 +121,12 @@ class ProgramRunner final : public Session {
   Status ErrorAt(const ProgramInstruction& instruction,
                  std::string_view message) const;
   Status CheckFailed(const ProgramInstruction& instruction) const;
-  InstructionPlace PlaceOf(const ProgramInstruction& instruction) const {
+  InstructionPosition PositionOf(const ProgramInstruction& instruction) const {
     return {static_cast<uint32_t>(frame_ - frames_.get()),
             static_cast<uint32_t>(&instruction - frame_->code.data())};
   }
 
-  // --- instructions on memory (runner_memory.cc)
+  // --- instructions on memory (program_session_memory.cc)
   void SetBuffer(uint32_t reg, MemoryReference reference) {
     if (buffers_[reg].block != nullptr) buffers_[reg].block->Drop();
     buffers_[reg] = reference;
@@ -147,7 +147,7 @@ class ProgramRunner final : public Session {
   Status Append(const ProgramInstruction& instruction);
 
   // --- instructions for results, and for calls of library functions
-  // (runner_calls.cc)
+  // (program_session_calls.cc)
   void ReadResultDims(const ProgramInstruction& instruction,
                       std::span<int64_t> dims) const;
   StatusOr<int64_t> ResultBytes(const ProgramInstruction& instruction,
@@ -175,7 +175,7 @@ class ProgramRunner final : public Session {
   const std::shared_ptr<DeviceSupport> device_;
   RunLimits limits_;
   RunMemory memory_;
-  ResultPlaces places_;
+  ResultBuffers result_buffers_;
   std::unique_ptr<DispatchRunner> dispatches_;
   std::unique_ptr<StringSupport> strings_;
   std::unique_ptr<Frame[]> frames_;  // one frame for each program
@@ -191,4 +191,4 @@ class ProgramRunner final : public Session {
 
 }  // namespace ember::vm
 
-#endif  // EMBER_VM_RUNTIME_PROGRAM_RUNNER_H_
+#endif  // EMBER_VM_RUNTIME_PROGRAM_PROGRAM_SESSION_H_

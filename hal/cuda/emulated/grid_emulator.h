@@ -2,13 +2,13 @@
 // thread waits, and their shared memory. RunGrid (grid.h) uses it.
 //
 //   GridStatistics statistics;
-//   std::string problem = GridRunner(launch, memory, statistics).Run();
+//   std::string problem = GridEmulator(launch, memory, statistics).Run();
 //
 // grid.cc decides which thread continues; grid_calls.cc and grid_products.cc
 // implement the functions that kernels call. Not thread-safe: it belongs to one
 // thread.
-#ifndef EMBER_HAL_CUDA_EMULATED_GRID_RUNNER_H_
-#define EMBER_HAL_CUDA_EMULATED_GRID_RUNNER_H_
+#ifndef EMBER_HAL_CUDA_EMULATED_GRID_EMULATOR_H_
+#define EMBER_HAL_CUDA_EMULATED_GRID_EMULATOR_H_
 
 #include <array>
 #include <cstdint>
@@ -31,14 +31,14 @@
 namespace ember::hal::cuda {
 
 // Formats the position of a thread or block for messages: "(3, 0, 0)".
-inline std::string PlaceText(const std::array<uint32_t, 3>& place) {
-  return Concat({"(", place[0], ", ", place[1], ", ", place[2], ")"});
+inline std::string PositionText(const std::array<uint32_t, 3>& position) {
+  return Concat({"(", position[0], ", ", position[1], ", ", position[2], ")"});
 }
 
 // Returns the position of the thread or block with the number `number`; x
 // varies fastest.
-inline std::array<uint32_t, 3> PlaceOf(uint32_t number,
-                                       const std::array<uint32_t, 3>& extents) {
+inline std::array<uint32_t, 3> PositionOf(
+    uint32_t number, const std::array<uint32_t, 3>& extents) {
   return {number % extents[0], number / extents[0] % extents[1],
           number / extents[0] / extents[1]};
 }
@@ -47,10 +47,10 @@ inline std::array<uint32_t, 3> PlaceOf(uint32_t number,
 // it runs, because it runs one grid at a time.
 std::deque<Fiber>& FibersOfThread();
 
-class GridRunner {
+class GridEmulator {
  public:
-  GridRunner(const GridLaunch& launch, const FindMemory& memory,
-             GridStatistics& statistics);
+  GridEmulator(const GridLaunch& launch, const FindMemory& memory,
+               GridStatistics& statistics);
   std::string Run();
 
  private:
@@ -81,7 +81,7 @@ class GridRunner {
                                      // the warp loads
     };
     std::array<Brought, 2> brought = {};
-    uint32_t meetings = 0;
+    uint32_t synchronizations = 0;
     uint32_t mask = 0;
     // The barrier at which the thread waits, and the number of threads that
     // must wait there; 0 means all threads of the block.
@@ -101,8 +101,8 @@ class GridRunner {
                                // thread has made so far
   };
 
-  static GridRunner& Of(GridThread* thread) {
-    return *static_cast<GridRunner*>(thread->runner);
+  static GridEmulator& Of(GridThread* thread) {
+    return *static_cast<GridEmulator*>(thread->emulator);
   }
   uint32_t NumberOf(const GridThread& thread) const {
     return thread.thread[0] +
@@ -110,7 +110,7 @@ class GridRunner {
                (thread.thread[1] + launch_.threads[1] * thread.thread[2]);
   }
   Fiber& FiberOf(uint32_t number) {
-    return fibers_[launch_.kernel.meets ? number : 0];
+    return fibers_[launch_.kernel.has_barriers ? number : 0];
   }
 
   void StartThread(uint32_t number);
@@ -126,7 +126,7 @@ class GridRunner {
 
   // Releases the threads at each numbered barrier at which the required number
   // of threads wait.
-  bool ReleaseMeetings();
+  bool ReleaseNumberedBarriers();
 
   // Ends phases of copy barriers and releases the threads that wait for them:
   // phases that are over, and phases that wait only for copies that have begun,
@@ -139,7 +139,7 @@ class GridRunner {
 
   // --- the functions that kernels call (GridFunctions) ---
   static void Barrier(GridThread* thread);
-  static void Meet(GridThread* seen, uint32_t barrier, uint32_t threads);
+  static void Synchronize(GridThread* seen, uint32_t barrier, uint32_t threads);
 
   // --- copy barriers
   uint64_t OffsetOf(uint32_t number, const void* pointer);
@@ -152,7 +152,7 @@ class GridRunner {
 
   // Makes the thread wait until all threads of its warp that the mask selects
   // have arrived.
-  void MeetWarp(uint32_t number, uint32_t mask);
+  void SynchronizeWarp(uint32_t number, uint32_t mask);
 
   // Returns the number of the first thread of the warp of thread `number`,
   // which must be a whole warp. `what` names the operation in the error
@@ -222,7 +222,7 @@ class GridRunner {
       Barrier,        Shuffle,        Multiply,      MultiplyWide,
       MultiplyShared, CommitProducts, AwaitProducts, LoadMatrices,
       CopyAsync,      CommitCopies,   AwaitCopies,   Access,
-      OrderStores,    PowerOfTwo,     Meet,          MakeCopyBarrier,
+      OrderStores,    PowerOfTwo,     Synchronize,   MakeCopyBarrier,
       Arrive,         AwaitPhase,     CopyBox};
 
   const GridLaunch& launch_;
@@ -247,4 +247,4 @@ class GridRunner {
 
 }  // namespace ember::hal::cuda
 
-#endif  // EMBER_HAL_CUDA_EMULATED_GRID_RUNNER_H_
+#endif  // EMBER_HAL_CUDA_EMULATED_GRID_EMULATOR_H_

@@ -1,4 +1,4 @@
-#include "frontends/coreml/places.h"
+#include "frontends/coreml/gather_scatter.h"
 
 #include <vector>
 
@@ -35,39 +35,39 @@ Tensor TuplesIn(ops::ImportContext& c, const Tensor& x, const Tensor& indices) {
 
 }  // namespace
 
-std::optional<PlaceUpdate> UpdateOf(ops::ImportContext& c,
-                                    const std::string& mode,
-                                    const Tensor& values) {
+std::optional<ScatterUpdate> UpdateOf(ops::ImportContext& c,
+                                      const std::string& mode,
+                                      const Tensor& values) {
   if (!c.ok()) return std::nullopt;
-  if (mode == "update") return PlaceUpdate{"assign", values};
-  if (mode == "add") return PlaceUpdate{"add", values};
-  if (mode == "sub") return PlaceUpdate{"add", -values};
-  if (mode == "mul") return PlaceUpdate{"multiply", values};
+  if (mode == "update") return ScatterUpdate{"assign", values};
+  if (mode == "add") return ScatterUpdate{"add", values};
+  if (mode == "sub") return ScatterUpdate{"add", -values};
+  if (mode == "mul") return ScatterUpdate{"multiply", values};
   if (mode == "div" && values.is_float())
-    return PlaceUpdate{"multiply", 1.0 / values};
-  if (mode == "max") return PlaceUpdate{"maximum", values};
-  if (mode == "min") return PlaceUpdate{"minimum", values};
+    return ScatterUpdate{"multiply", 1.0 / values};
+  if (mode == "max") return ScatterUpdate{"maximum", values};
+  if (mode == "min") return ScatterUpdate{"minimum", values};
   c.FailUnsupported("mode: found '" + mode + "'");
   return std::nullopt;
 }
 
-Tensor GatherPlaces(ops::ImportContext& c, const Tensor& x,
+Tensor GatherTuples(ops::ImportContext& c, const Tensor& x,
                     const Tensor& indices) {
-  const Tensor places = TuplesIn(c, x, indices);
-  if (!places) return x;
-  return Apply("gather_nd", {x, places}, {{"batch_dims", int64_t{0}}});
+  const Tensor tuples = TuplesIn(c, x, indices);
+  if (!tuples) return x;
+  return Apply("gather_nd", {x, tuples}, {{"batch_dims", int64_t{0}}});
 }
 
-Tensor ScatterPlaces(ops::ImportContext& c, const Tensor& data,
-                     const Tensor& indices, const PlaceUpdate& update) {
-  const Tensor places = TuplesIn(c, data, indices);
-  if (!places) return data;
-  return Apply("scatter_nd", {data, places, update.values},
+Tensor ScatterTuples(ops::ImportContext& c, const Tensor& data,
+                     const Tensor& indices, const ScatterUpdate& update) {
+  const Tensor tuples = TuplesIn(c, data, indices);
+  if (!tuples) return data;
+  return Apply("scatter_nd", {data, tuples, update.values},
                {{"update", update.name}});
 }
 
 Tensor ScatterAlong(const Tensor& data, const Tensor& indices,
-                    const PlaceUpdate& update, int axis) {
+                    const ScatterUpdate& update, int axis) {
   return Apply(
       "scatter_elements",
       {data, ops::NormalizeIndices(Cast(indices, DType::kI64), data.dim(axis)),
@@ -76,7 +76,7 @@ Tensor ScatterAlong(const Tensor& data, const Tensor& indices,
 }
 
 Tensor ScatterSlices(ops::ImportContext& c, const Tensor& data,
-                     const Tensor& indices, const PlaceUpdate& update,
+                     const Tensor& indices, const ScatterUpdate& update,
                      int axis) {
   if (!c.ok()) return data;
   const int more = indices.rank();
@@ -135,7 +135,7 @@ Tensor ReverseSequences(const Tensor& x, const Tensor& lengths, int batch_axis,
                {{"axis", int64_t{axis}}});
 }
 
-Tensor PlacesOfNonZero(const Tensor& x) {
+Tensor IndicesOfNonZero(const Tensor& x) {
   graph::GraphBuilder& builder = x.builder();
   const Tensor flat = Apply("non_zero", {NotEqual(x, 0)},
                             {{"defines", Shape{builder.FreshSymbol()}}});
