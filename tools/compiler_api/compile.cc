@@ -1,8 +1,10 @@
 // Implements compile: checks the options, and imports and compiles the model
 // with the code of the tools.
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <cstring>
+#include <map>
 #include <span>
 #include <string_view>
 #include <utility>
@@ -107,6 +109,25 @@ StatusOr<tools::NamedTensor> ConstantOf(const EmberNamedTensor& given) {
   return tools::NamedTensor{.name = given.name, .tensor = std::move(copy)};
 }
 
+// Adds "NAME=EXTENT" to the symbols that are pinned.
+Status AddSymbol(const std::string& spec,
+                 std::map<std::string, int64_t>& symbols) {
+  const size_t equals = spec.rfind('=');
+  int64_t extent = -1;
+  const char* const end = spec.data() + spec.size();
+  if (equals != std::string::npos && equals > 0) {
+    const char* const begin = spec.data() + equals + 1;
+    const auto [rest, error] = std::from_chars(begin, end, extent);
+    if (error != std::errc() || rest != end) extent = -1;
+  }
+  if (extent < 0) {
+    return InvalidArgumentError("symbols: expected NAME=EXTENT, found '" +
+                                OnOneLine(spec) + "'");
+  }
+  symbols[spec.substr(0, equals)] = extent;
+  return OkStatus();
+}
+
 StatusOr<tools::LoadOptions> LoadOptionsOf(const EmberCompileOptions& options) {
   tools::LoadOptions load;
   EMBER_ASSIGN_OR_RETURN(const auto shapes,
@@ -116,6 +137,10 @@ StatusOr<tools::LoadOptions> LoadOptionsOf(const EmberCompileOptions& options) {
     if (!shape.ok()) return shape.status().WithContext("shapes");
     load.shapes.push_back(*std::move(shape));
   }
+  EMBER_ASSIGN_OR_RETURN(const auto symbols, Items("symbols", options.symbols,
+                                                   options.symbol_count));
+  for (const char* spec : symbols)
+    EMBER_RETURN_IF_ERROR(AddSymbol(TextOf(spec), load.compile.symbols));
   EMBER_ASSIGN_OR_RETURN(
       const auto constants,
       Items("constants", options.constants, options.constant_count));

@@ -91,6 +91,9 @@ typedef struct EmberCompileOptions {
    * not. */
   const char* const* shapes;
   size_t shape_count;
+  /* Extents of open dims by their names: "batch=8". */
+  const char* const* symbols;
+  size_t symbol_count;
   /* Inputs that become constants of the module; not for inputs of strings. */
   const EmberNamedTensor* constants;
   size_t constant_count;

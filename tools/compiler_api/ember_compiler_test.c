@@ -153,6 +153,20 @@ static void TestModule(const char* folder) {
   compiler->compilation_release(compilation);
 }
 
+static void TestSymbols(void) {
+  const char* symbols[1] = {"batch"};
+  EmberCompileOptions options = OptionsOf(kModel);
+  EmberCompilation* compilation = NULL;
+  options.symbols = symbols;
+  options.symbol_count = 1;
+  EXPECT(compiler->compile(&options, &compilation) == EMBER_INVALID_ARGUMENT);
+  EXPECT(HasError("symbols: expected NAME=EXTENT, found 'batch'"));
+  compiler->compilation_release(compilation);
+  symbols[0] = "batch=8";
+  EXPECT(compiler->compile(&options, &compilation) == EMBER_OK);
+  compiler->compilation_release(compilation);
+}
+
 static void TestPath(const char* folder) {
   EmberCompileOptions options = OptionsOf(kModel);
   EmberCompilation* compilation = NULL;
@@ -277,6 +291,7 @@ int main(void) {
   TestFormats();
   TestModule(folder);
   TestPath(folder);
+  TestSymbols();
   TestDiagnostics();
   TestStopping();
   TestConstants();
