@@ -18,6 +18,7 @@ A program for ONNX Runtime runs with `import ember as ort`: see ember.InferenceS
 
 from ._native import VERSION as __version__
 from ._native import ProgressEvent
+from .binding import Binding
 from .compiler import CancelToken, Diagnostic, Format, compile, formats
 from .devices import Device, devices
 from .dlpack import Bfloat16
@@ -52,6 +53,7 @@ from .session import Session, SessionInfo
 
 __all__ = [
     "Bfloat16",
+    "Binding",
     "CancelToken",
     "Cancelled",
     "CompileError",
