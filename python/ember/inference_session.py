@@ -30,9 +30,10 @@ from typing import Any, Mapping, Sequence
 
 from .devices import devices
 from .errors import Cancelled, InvalidArgument, Unimplemented
-from .io_binding import IOBinding, NodeArg, OrtValue, onnx_type
-from .module import Module, TensorInfo, load
+from .io_binding import IOBinding, NodeArg, OrtValue, node_arg
+from .module import Module, load
 from .session import Session
+from .values import group
 
 __all__ = ["IOBinding", "InferenceSession", "NodeArg", "OrtValue", "RunOptions", "SessionOptions"]
 
@@ -253,8 +254,8 @@ class InferenceSession:
             kernel_cache=options.ember_kernel_cache,
             profile=options.enable_profiling,
         )
-        self._inputs = [_node_arg(info) for info in self.module.inputs]
-        self._outputs = [_node_arg(info) for info in self.module.outputs]
+        self._inputs = [node_arg(value, self.module.inputs) for value in group(self.module.inputs)]
+        self._outputs = [node_arg(value, self.module.outputs) for value in group(self.module.outputs)]
         self._metadata: ModelMetadata | None = None
 
     def get_inputs(self) -> list[NodeArg]:
@@ -325,7 +326,3 @@ class InferenceSession:
         if name.startswith("_"):
             raise AttributeError(name)
         raise Unimplemented(f"InferenceSession.{name}: Ember has no such method")
-
-
-def _node_arg(info: TensorInfo) -> NodeArg:
-    return NodeArg(info.name, onnx_type(info), list(info.shape))

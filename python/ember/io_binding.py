@@ -17,6 +17,7 @@ from .element_types import type_of_dtype
 from .errors import FailedPrecondition, InvalidArgument, Unimplemented
 from .module import TensorInfo
 from .session import Session
+from .values import MAP, OPTIONAL, SEQUENCE, TENSOR, Value
 
 if TYPE_CHECKING:
     from .inference_session import InferenceSession
@@ -35,6 +36,19 @@ class NodeArg:
 
     def __repr__(self) -> str:
         return f"NodeArg(name={self.name!r}, type={self.type!r}, shape={self.shape!r})"
+
+
+def node_arg(value: Value, infos: Sequence[TensorInfo]) -> NodeArg:
+    """Describes a value whose tensors are among `infos`. The shape of a sequence or map is not known."""
+    info = infos[value.first]
+    if value.kind == TENSOR:
+        return NodeArg(info.name, onnx_type(info), list(info.shape))
+    if value.kind == MAP:
+        keys = infos[value.first + 1]
+        text = f"map({'string' if keys.is_string else keys.element_type.onnx},{onnx_type(info)})"
+        return NodeArg(info.name, text if len(info.shape) == 1 else f"seq({text})", [])
+    text = onnx_type(info) if value.kind == OPTIONAL else f"seq({onnx_type(info)})"
+    return NodeArg(info.name, text if value.kind == SEQUENCE else f"optional({text})", [])
 
 
 def _check_cpu(device_type: str, device_id: int = 0) -> None:

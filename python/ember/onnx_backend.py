@@ -22,6 +22,7 @@ from .devices import devices
 from .errors import Error, Unimplemented
 from .module import Module
 from .session import Session
+from .values import group
 
 _DRIVERS = {"CPU": "cpu", "CUDA": "cuda"}
 
@@ -39,7 +40,7 @@ class EmberBackendRep(BackendRep):
             raise Unimplemented(f"run: expected no option {sorted(options)[0]!r}")
         given = inputs if isinstance(inputs, (list, tuple, dict)) else [inputs]
         results = self._session.run(given)
-        names = [info.name for info in self.module.outputs]
+        names = [value.name for value in group(self.module.outputs)]
         return namedtupledict("Outputs", names)(*results)
 
 

@@ -36,6 +36,7 @@ from .element_types import TYPES
 from .errors import InvalidArgument
 from .module import Module, TensorInfo
 from .profile import Profile, read_profile
+from .values import OPTIONAL, OPTIONAL_SEQUENCE, TENSOR, group, join, split
 
 TIERS = {"interpreter": 0, "baseline": 1, "optimized": 2, "auto": 3}
 COMPILE_IN = {"worker_if_there": 0, "thread": 1, "worker": 2}
@@ -157,8 +158,11 @@ class Session:
     def _prepare(self) -> None:
         """Makes the structs that each run fills."""
         inputs, outputs = self.module.inputs, self.module.outputs
-        self._names = {info.name: i for i, info in enumerate(inputs)}
-        self._output_names = {info.name: i for i, info in enumerate(outputs)}
+        # The values of the model. Most models have tensors only, and nothing is to be split and joined.
+        self._inputs, self._outputs = group(inputs), group(outputs)
+        self._has_groups = any(value.kind != TENSOR for value in (*self._inputs, *self._outputs))
+        self._names = {value.name: i for i, value in enumerate(self._inputs)}
+        self._output_names = {value.name: i for i, value in enumerate(self._outputs)}
         self._array = ffi.new("EmberTensor[]", max(1, len(inputs)))
         self._tensors = [self._array[i] for i in range(len(inputs))]
         self._places = ffi.new("void*[]", max(1, len(outputs)))
@@ -194,7 +198,7 @@ class Session:
             inputs = self._order(inputs, named)
         if out is not None and isinstance(out, np.ndarray):
             out = (out,)
-        results = self._run(inputs, out)
+        results = self._run_values(inputs, out) if self._has_groups else self._run(inputs, out)
         return results[0] if len(results) == 1 else tuple(results)
 
     def run(
@@ -206,7 +210,7 @@ class Session:
         """Runs the module and returns the results that `outputs` names, or all, as a list."""
         given = self._order((), inputs) if isinstance(inputs, Mapping) else tuple(inputs)
         numbers = None if outputs is None else [self._output_number(name) for name in outputs]
-        results = self._run(given, out)
+        results = self._run_values(given, out) if self._has_groups else self._run(given, out)
         return results if numbers is None else [results[i] for i in numbers]
 
     def bind(self, inputs: Sequence[np.ndarray], outputs: Sequence[np.ndarray]) -> Binding:
@@ -220,7 +224,9 @@ class Session:
 
     def _order(self, inputs: Sequence[Any], named: Mapping[str, Any]) -> tuple[Any, ...]:
         """Returns the inputs in the module's order. A state that is not given is zeros."""
-        values: list[Any] = [None] * len(self._names)
+        if len(inputs) > len(self._inputs):
+            self._refuse_inputs(inputs)
+        values: list[Any] = [None] * len(self._inputs)
         values[: len(inputs)] = inputs
         for name, value in named.items():
             number = self._names.get(name)
@@ -229,13 +235,25 @@ class Session:
             if number < len(inputs):
                 raise InvalidArgument(f"input '{name}': expected one value, found two")
             values[number] = value
-        for i, info in enumerate(self.module.inputs):
-            if values[i] is None and info.logical_type == "state":
-                values[i] = np.zeros([d if isinstance(d, int) else 1 for d in info.shape], info.element_type.storage)
-        missing = [info.name for value, info in zip(values, self.module.inputs) if value is None]
-        if missing:
-            raise InvalidArgument(f"input '{missing[0]}': expected a value, found none")
+        for i, wanted in enumerate(self._inputs):
+            # None is a value of an optional.
+            if values[i] is not None or wanted.kind in (OPTIONAL, OPTIONAL_SEQUENCE):
+                continue
+            info = self.module.inputs[wanted.first]
+            if info.logical_type != "state":
+                raise InvalidArgument(f"input '{info.name}': expected a value, found none")
+            values[i] = np.zeros([d if isinstance(d, int) else 1 for d in info.shape], info.element_type.storage)
         return tuple(values)
+
+    def _run_values(self, inputs: Sequence[Any], out: Sequence[Any] | None) -> list[Any]:
+        """Runs a module with sequences, optionals or maps: each is split into tensors, and results are joined."""
+        if out is not None:
+            raise InvalidArgument("out: expected None, as the model has sequences, optionals or maps")
+        values = self._order(inputs, {})
+        infos = self.module.inputs
+        tensors = [part for value, given in zip(self._inputs, values) for part in split(value, infos, given)]
+        found = self._run(tensors, None)
+        return [join(value, found[value.first : value.first + value.count]) for value in self._outputs]
 
     def _run(self, inputs: Sequence[Any], out: Sequence[Any] | None) -> list[Any]:
         if len(inputs) != len(self._shapes):
@@ -280,7 +298,7 @@ class Session:
             return self._finish(results, out)
 
     def _refuse_inputs(self, inputs: Sequence[Any]) -> Any:
-        raise InvalidArgument(f"inputs: expected {len(self._shapes)}, found {len(inputs)}")
+        raise InvalidArgument(f"inputs: expected {len(self._inputs)}, found {len(inputs)}")
 
     def _set_shape(self, i: int, value: np.ndarray) -> None:
         tensor, shape = self._tensors[i], value.shape

@@ -17,11 +17,15 @@ except ImportError as error:
 
 import ember.onnx_backend as backend
 
-# Random results differ. Inputs that are sequences or optional are not taken by Python yet. In the cases for bf16 the
-# shapes of values are not those of the model's inputs, and adam_multiple's tolerance is wrong: onnx 1.12 has these bugs.
-LEFT_OUT = re.compile(
-    "bernoulli|training_dropout|random|sequence|_seq|optional|_opt$|castlike_.*BFLOAT16|adam_multiple"
-)
+# Random results differ. In the cases for bf16 the shapes of values are not those of the model's inputs, and
+# adam_multiple's tolerance is wrong: onnx 1.12 has these bugs.
+LEFT_OUT = re.compile("bernoulli|training_dropout|castlike_.*BFLOAT16|adam_multiple")
+# Cases of models that do not give the rank of a sequence's elements, which must be pinned when compiling, by name.
+PINNED = {
+    "test_identity_sequence": ["x=?x?x?x?"],
+    "test_sequence_insert_at_back": ["sequence=?x?"],
+    "test_sequence_insert_at_front": ["sequence=?x?"],
+}
 
 
 def model_of(op="Add", opset=13, extent="N"):
@@ -83,8 +87,8 @@ class BackendTest(unittest.TestCase):
         self.assertTrue(module.inputs[0].is_string)
         try:
             session = module.session(tier="interpreter")
-        except ember.Unimplemented:
-            self.skipTest("libember.so has no support for strings")
+        except (ember.NotFound, ember.Unimplemented) as error:
+            self.skipTest(f"no support for strings: {error}")
         np.testing.assert_array_equal(session(["a", "ü\0b"]), np.array(["a", "ü\0b"], dtype=object))
         with self.assertRaisesRegex(ember.InvalidArgument, "expected str or bytes, found int"):
             session([1, 2])
@@ -122,21 +126,31 @@ class NodeCases(unittest.TestCase):
 
     def run_case(self, case):
         try:
-            prepared = backend.prepare(case.model, tier="interpreter")
-        except ember.Unimplemented as error:
-            if "without strings" in str(error):
-                return "not run, as libember.so has no support for strings"
+            prepared = backend.prepare(case.model, tier="interpreter", inputs=PINNED.get(case.name, ()))
+        except (ember.NotFound, ember.Unimplemented) as error:
+            if "without strings" in str(error) or "libember_strings.so" in str(error):
+                return "not run, as there is no support for strings"
             raise
         for inputs, wanted in case.data_sets:
             found = prepared.run(inputs)
             self.assertEqual(len(found), len(wanted))
-            for f, w in zip(found, map(np.asarray, wanted)):
-                if w.dtype.kind in "OUS":
-                    np.testing.assert_array_equal(f, w.astype(object))
-                    continue
-                self.assertEqual(f.dtype, w.dtype)
-                np.testing.assert_allclose(f, w, rtol=case.rtol, atol=case.atol)
+            for f, w in zip(found, wanted):
+                self.compare(case, f, w)
         return "right"
+
+    def compare(self, case, found, wanted):
+        if isinstance(wanted, list):
+            self.assertIsInstance(found, list)
+            self.assertEqual(len(found), len(wanted))
+            for f, w in zip(found, wanted):
+                self.compare(case, f, w)
+            return
+        wanted = np.asarray(wanted)
+        if wanted.dtype.kind in "OUS":
+            np.testing.assert_array_equal(found, wanted.astype(object))
+            return
+        self.assertEqual(found.dtype, wanted.dtype)
+        np.testing.assert_allclose(found, wanted, rtol=case.rtol, atol=case.atol)
 
 
 if __name__ == "__main__":
