@@ -74,7 +74,7 @@ def _check(status: int) -> None:
 def formats() -> tuple[Format, ...]:
     """Returns the formats of models that compile reads."""
     _native.load_compiler()
-    found = []
+    found: list[Format] = []
     info = ffi.new("EmberFormatInfo*", {"struct_size": ffi.sizeof("EmberFormatInfo")})
     while lib.compiler_format_info(len(found), info) == 0:
         found.append(Format(text(info.name), text(info.title), tuple(text(info.extensions).split())))

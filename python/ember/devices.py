@@ -24,7 +24,7 @@ class Device:
 
 def devices() -> tuple[Device, ...]:
     """Returns the devices of this machine, the CPU first."""
-    found = []
+    found: list[Device] = []
     info = ffi.new("EmberDeviceInfo*", {"struct_size": ffi.sizeof("EmberDeviceInfo")})
     while lib.ember_device_info(len(found), info) == 0:
         found.append(Device(text(info.name), text(info.text), text(info.target), info.memory_bytes))

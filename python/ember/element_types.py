@@ -66,7 +66,7 @@ def _use_ml_dtypes(module: Any) -> None:
 
 
 try:
-    import ml_dtypes  # type: ignore[import-not-found]
+    import ml_dtypes
 except ImportError:
     pass
 else:

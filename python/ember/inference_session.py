@@ -65,7 +65,7 @@ class SessionOptions:
     """
 
     # Values that ONNX Runtime has by default, and why Ember takes no other one.
-    _CONSTANT = {
+    _CONSTANT: dict[str, tuple[Any, str]] = {
         "graph_optimization_level": (GraphOptimizationLevel.ORT_ENABLE_ALL, "Ember compiles with all optimisations"),
         "execution_mode": (ExecutionMode.ORT_SEQUENTIAL, "Ember gives all threads to each dispatch"),
         "enable_mem_pattern": (True, "Ember always plans memory"),
@@ -73,7 +73,7 @@ class SessionOptions:
         "enable_mem_reuse": (True, "Ember always plans memory"),
         "use_deterministic_compute": (False, "results never depend on the number of threads"),
     }
-    _FIELDS = {
+    _FIELDS: dict[str, Any] = {
         "intra_op_num_threads": 0,
         "inter_op_num_threads": 0,
         "enable_profiling": False,

@@ -112,7 +112,7 @@ def _array_at(pointer: int, element_type: Any, shape: Sequence[int]) -> np.ndarr
     """Returns an array over memory of the caller."""
     dtype = np.dtype(element_type)
     count = int(np.prod(shape, dtype=np.int64))
-    memory = (ctypes.c_char * (count * dtype.itemsize)).from_address(pointer)
+    memory: Any = (ctypes.c_char * (count * dtype.itemsize)).from_address(pointer)
     return np.frombuffer(memory, dtype=dtype).reshape(tuple(shape))
 
 

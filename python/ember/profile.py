@@ -103,7 +103,7 @@ def read_profile(session: Any) -> Profile:
                 text(row.plan),
                 row.calls,
                 row.total_ns,
-                tuple(row.tier_calls),
+                (row.tier_calls[0], row.tier_calls[1], row.tier_calls[2]),
                 row.tier,
             )
         )

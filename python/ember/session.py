@@ -181,7 +181,7 @@ class Session:
         # True if results are arrays of their storage: no strings, and no dtypes of ml_dtypes.
         self._is_plain = all(info.dtype is storage for info, storage in zip(outputs, self._result_storages))
         # The shapes of the results, if all are constant.
-        self._fixed = None
+        self._fixed: list[Any] | None = None
         if all(isinstance(d, int) for info in outputs for d in info.shape):
             self._fixed = [info.shape for info in outputs]
         self._known_shapes: dict[tuple[tuple[int, ...], ...], list[Any]] = {}
