@@ -7,6 +7,8 @@ when the package is imported. Needs python3-cffi, python3-dev and a C compiler; 
 """
 
 import argparse
+import contextlib
+import io
 import os
 import shlex
 import subprocess
@@ -44,7 +46,9 @@ def write_source(root, path):
         + runtime_defined
         + compiler_defined,
     )
-    ffi.emit_c_code(str(path))
+    # cffi prints the path of a temporary file, which says nothing to the user.
+    with contextlib.redirect_stdout(io.StringIO()):
+        ffi.emit_c_code(str(path))
 
 
 def compiler_command(cc):

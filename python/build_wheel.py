@@ -8,9 +8,9 @@
 libember_jit.so, libember_llvm.so and the program ember-compile-worker are optional. --needed: shared libraries that
 those need and that a machine may lack (libprotobuf.so.32); they are loaded before the compiler.
 
-The wheel is for CPython 3.11 and later (cp311-abi3). Its platform tag names the newest version of glibc of which a file
-in it uses a symbol, as `objdump` says. The same inputs give the same bytes. --stage writes the files of the package to
-the folder --out instead of a wheel; the tests and the Debian package use it. Needs python3-cffi, python3-dev, a C
+The wheel is for CPython 3.11 and later (cp311-abi3). Its platform tag names the oldest glibc with which its files can
+be loaded, by the versions of symbols that `objdump` prints. The same inputs give the same bytes. --stage writes the
+files of the package to the folder --out instead of a wheel; the tests use it. Needs python3-cffi, python3-dev, a C
 compiler and binutils; no network.
 """
 
@@ -85,8 +85,15 @@ def stage(folder, libraries, needed, cc=None, include=None):
             target.chmod(0o755)
 
 
+# For a version 3.4.N of libstdc++'s symbols, the glibc of the oldest distributions that have both.
+GLIBC_FOR_LIBSTDCXX = {29: (2, 34), 30: (2, 35), 31: (2, 38), 32: (2, 38), 33: (2, 40), 34: (2, 41)}
+
+
 def glibc_of(folder):
-    """Returns the newest version of glibc, such as (2, 36), of which an ELF file in the folder uses a symbol."""
+    """Returns the oldest version of glibc, such as (2, 36), with which the ELF files in the folder can be loaded.
+
+    A tag of manylinux names a glibc, but says nothing of libstdc++. So the symbols of libstdc++ count, too.
+    """
     newest = (2, 17)
     for path in sorted(folder.rglob("*")):
         if not path.is_file() or path.read_bytes()[:4] != b"\x7fELF":
@@ -94,6 +101,8 @@ def glibc_of(folder):
         text = subprocess.run(["objdump", "-T", str(path)], capture_output=True, text=True, check=True).stdout
         for major, minor in re.findall(r"\bGLIBC_(\d+)\.(\d+)", text):
             newest = max(newest, (int(major), int(minor)))
+        for patch in re.findall(r"\bGLIBCXX_3\.4\.(\d+)", text):
+            newest = max(newest, GLIBC_FOR_LIBSTDCXX.get(int(patch), (2, 17)))
     return newest
 
 

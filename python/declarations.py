@@ -53,7 +53,5 @@ def wrappers(header, table, variable, prefix):
         arguments = ", ".join(f"a{i}" for i in range(len(types)))
         back = "" if result == "void" else "return "
         declared.append(f"{result} {prefix}{name}({parameters});")
-        defined.append(
-            f"static {result} {prefix}{name}({parameters}) {{ {back}{variable}->{name}({arguments}); }}"
-        )
+        defined.append(f"static {result} {prefix}{name}({parameters}) {{ {back}{variable}->{name}({arguments}); }}")
     return "\n".join(declared) + "\n", "\n".join(defined) + "\n"

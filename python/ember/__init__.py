@@ -48,7 +48,7 @@ from .inference_session import (
     get_device,
 )
 from .module import Module, TensorInfo, load
-from .profile import Profile, ProfileRow
+from .profile import Profile, ProfileRow, TraceEvent
 from .session import Session, SessionInfo
 
 __all__ = [
@@ -83,6 +83,7 @@ __all__ = [
     "SessionInfo",
     "SessionOptions",
     "TensorInfo",
+    "TraceEvent",
     "Unimplemented",
     "__version__",
     "compile",

@@ -32,7 +32,7 @@ from .errors import InvalidArgument
 from .module import TensorInfo
 
 if TYPE_CHECKING:
-    from .session import Session
+    from .runner import Runner
 
 _get_ident = threading.get_ident
 _run = lib.ember_python_run
@@ -44,7 +44,7 @@ class Binding:
     Session.bind makes bindings. A session may have several; runs of one session do not overlap.
     """
 
-    def __init__(self, session: Session, inputs: Sequence[np.ndarray], outputs: Sequence[np.ndarray]):
+    def __init__(self, session: Runner, inputs: Sequence[np.ndarray], outputs: Sequence[np.ndarray]):
         module = session.module
         for what, given, infos in (("inputs", inputs, module.inputs), ("outputs", outputs, module.outputs)):
             if len(given) != len(infos):

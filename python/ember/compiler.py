@@ -30,7 +30,7 @@ _ALIGNMENT = 64
 
 @dataclass(frozen=True)
 class Diagnostic:
-    """A note or an error of a compilation. `node` is the operator or pass whose work was in progress, "" if none was."""
+    """A note or an error of a compilation. `node` is the operator or pass that was in progress, "" if none was."""
 
     severity: str  # "note" or "error"
     message: str

@@ -85,7 +85,7 @@ def as_array(value: Any) -> np.ndarray:
 
 
 class Bfloat16:
-    """Gives an array of uint16 (or ml_dtypes.bfloat16) to other packages as bf16: torch.from_dlpack(Bfloat16(result))."""
+    """Gives an array of uint16 or ml_dtypes.bfloat16 to other packages as bf16: torch.from_dlpack(Bfloat16(y))."""
 
     def __init__(self, array: np.ndarray):
         if array.dtype.itemsize != 2 or not array.flags.c_contiguous:

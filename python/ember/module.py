@@ -39,8 +39,11 @@ STRING = "string"
 
 @dataclass(frozen=True)
 class TensorInfo:
-    """Describes an input or result. A dim of `shape` is a number, a symbol's name or a formula, or None if the extent is
-    not known before the run. `logical_type` is not empty if `type` only says how the elements are stored."""
+    """Describes an input or result.
+
+    A dim of `shape` is a number, a symbol's name or a formula, or None if the extent is not known before the run.
+    `logical_type` is not empty if `type` only says how the elements are stored.
+    """
 
     name: str
     type: str

@@ -92,7 +92,11 @@ class EmberBackend(Backend):
                 for name, (dtype, shape) in zip(node.output, outputs_info)
             ]
         graph = helper.make_graph([node], "node", infos, results)
-        imports = {"opset_imports": [helper.make_opsetid("", options.pop("opset_version"))]} if "opset_version" in options else {}
+        imports = (
+            {"opset_imports": [helper.make_opsetid("", options.pop("opset_version"))]}
+            if "opset_version" in options
+            else {}
+        )
         model = helper.make_model(graph, **imports)
         if outputs_info is None:
             model = onnx.shape_inference.infer_shapes(model)

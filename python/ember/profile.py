@@ -27,6 +27,16 @@ class ProfileRow:
         return self.total_ns / self.calls / 1000 if self.calls else 0.0
 
 
+@dataclass(frozen=True)
+class TraceEvent:
+    """One call of a dispatch. Times are in nanoseconds of the steady clock."""
+
+    dispatch: str
+    begin_ns: int
+    end_ns: int
+    thread: int
+
+
 class Profile:
     """Rows by time, the longest first. Iterate over it, or index it; str() and notebooks show a table."""
 
@@ -108,3 +118,13 @@ def read_profile(session: Any) -> Profile:
             )
         )
     return Profile(rows)
+
+
+def read_trace(session: Any) -> list[TraceEvent]:
+    """Returns the trace of a session of the C API, which no other thread uses."""
+    event = ffi.new("EmberTraceEvent*", {"struct_size": ffi.sizeof("EmberTraceEvent")})
+    events = []
+    for i in range(lib.ember_session_trace(session)):
+        check(lib.ember_session_trace_event(session, i, event))
+        events.append(TraceEvent(text(event.dispatch), event.begin_ns, event.end_ns, event.thread))
+    return events

@@ -217,6 +217,17 @@ static EmberStatus ember_python_run(EmberSession* session, int32_t input_count,
                     : ember_table->session_run(session);
 }
 
+/* Does the same for a session with one input and one result. */
+static EmberStatus ember_python_run_one(EmberSession* session,
+                                        EmberTensor* input, const void* data,
+                                        void* output, size_t size,
+                                        int32_t is_watched) {
+  void* outputs[1];
+  input->data = data;
+  outputs[0] = output;
+  return ember_python_run(session, 1, input, 1, outputs, &size, is_watched);
+}
+
 /* --- DLPack (https://dmlc.github.io/dlpack/latest/c_api.html) ------------ */
 
 typedef struct {

@@ -55,4 +55,6 @@ def slow(extent: int = 1200, count: int = 12) -> bytes:
         )
         last = f"%{i}"
     body = "\n".join(lines)
-    return f"module @slow {{ func.func @main(%x: {tensor}) -> {tensor} {{\n{body}\nreturn {last} : {tensor} }} }}".encode()
+    return (
+        f"module @slow {{ func.func @main(%x: {tensor}) -> {tensor} {{\n{body}\nreturn {last} : {tensor} }} }}".encode()
+    )

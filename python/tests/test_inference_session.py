@@ -22,7 +22,10 @@ class InferenceSessionTest(unittest.TestCase):
 
     def test_describes_the_model(self):
         session = self.session()
-        self.assertEqual([(i.name, i.type, i.shape) for i in session.get_inputs()], [("a", "tensor(float)", [2, 2]), ("b", "tensor(float)", [2, 2])])
+        self.assertEqual(
+            [(i.name, i.type, i.shape) for i in session.get_inputs()],
+            [("a", "tensor(float)", [2, 2]), ("b", "tensor(float)", [2, 2])],
+        )
         self.assertEqual(len(session.get_outputs()), 2)
         self.assertEqual(session.get_overridable_initializers(), [])
         self.assertEqual(session.get_providers(), ["CPUExecutionProvider"])
@@ -119,13 +122,19 @@ class InferenceSessionTest(unittest.TestCase):
 
     def test_providers(self):
         self.assertIn("CPUExecutionProvider", ort.get_available_providers())
-        self.assertEqual(self.session(providers=["EmberExecutionProvider", ("CPUExecutionProvider", {})]).get_providers(), ["EmberExecutionProvider", "CPUExecutionProvider"])
+        self.assertEqual(
+            self.session(providers=["EmberExecutionProvider", ("CPUExecutionProvider", {})]).get_providers(),
+            ["EmberExecutionProvider", "CPUExecutionProvider"],
+        )
         with self.assertRaisesRegex(ort.Unimplemented, "provider 'OpenVINOExecutionProvider': expected one of"):
             self.session(providers=["OpenVINOExecutionProvider"])
         with self.assertRaisesRegex(ort.Unimplemented, "expected no option 'arena'"):
             self.session(providers=[("CPUExecutionProvider", {"arena": 1})])
         if "CUDAExecutionProvider" not in ort.get_available_providers():
-            self.assertEqual(self.session(providers=["CUDAExecutionProvider", "CPUExecutionProvider"]).get_providers(), ["CPUExecutionProvider"])
+            self.assertEqual(
+                self.session(providers=["CUDAExecutionProvider", "CPUExecutionProvider"]).get_providers(),
+                ["CPUExecutionProvider"],
+            )
             with self.assertRaisesRegex(ort.InvalidArgument, "found CUDAExecutionProvider"):
                 self.session(providers=["CUDAExecutionProvider"])
 

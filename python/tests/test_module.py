@@ -101,7 +101,9 @@ class CompileTest(unittest.TestCase):
                 ember.compile(path, name="a")
         with self.assertRaises(ember.NotFound):
             ember.compile("/nonexistent.onnx")
-        with self.assertRaisesRegex(ember.InvalidArgument, "expected a path, bytes or an onnx.ModelProto, found builtins.int"):
+        with self.assertRaisesRegex(
+            ember.InvalidArgument, "expected a path, bytes or an onnx.ModelProto, found builtins.int"
+        ):
             ember.compile(3)
 
     def test_diagnostics(self):
@@ -132,6 +134,8 @@ class CompileTest(unittest.TestCase):
             ember.compile(sample_models.DOUBLE, cancel=token)
         with self.assertRaisesRegex(ember.ResourceExhausted, "max_seconds"):
             ember.compile(sample_models.DOUBLE, max_seconds=1e-9)
+        with self.assertRaisesRegex(ember.ResourceExhausted, r"at most 1000000 bytes more \(memory_limit\)"):
+            ember.compile(sample_models.slow(8, 20000), memory_limit=1_000_000)
 
     def test_formats(self):
         names = {f.name: f.extensions for f in ember.formats()}

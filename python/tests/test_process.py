@@ -126,7 +126,9 @@ class ThreadsTest(unittest.TestCase):
 
     def test_other_threads_run_while_a_run_computes(self):
         session = quick(sample_models.slow())
-        worker = threading.Thread(target=lambda: self.assertRaises(ember.Cancelled, session, np.zeros((1200, 1200), np.float32)))
+        worker = threading.Thread(
+            target=lambda: self.assertRaises(ember.Cancelled, session, np.zeros((1200, 1200), np.float32))
+        )
         worker.start()
         start, steps = time.monotonic(), 0
         while time.monotonic() - start < 0.3:

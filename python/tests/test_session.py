@@ -34,7 +34,13 @@ class InputsTest(unittest.TestCase):
     def test_in_order_and_by_name(self):
         session = quick(sample_models.TWO_RESULTS)
         a, b = np.full((2, 2), 3, np.float32), np.ones((2, 2), np.float32)
-        for results in (session(a, b), session(a, b=b), session(b=b, a=a), session.run([a, b]), session.run({"a": a, "b": b})):
+        for results in (
+            session(a, b),
+            session(a, b=b),
+            session(b=b, a=a),
+            session.run([a, b]),
+            session.run({"a": a, "b": b}),
+        ):
             np.testing.assert_array_equal(results[0], a + b)
             np.testing.assert_array_equal(results[1], a - b)
         (minus,) = session.run([a, b], [session.module.outputs[1].name])
@@ -65,7 +71,9 @@ class InputsTest(unittest.TestCase):
 
     def test_wrong_types_and_shapes_are_refused(self):
         session = quick(sample_models.DOUBLE)
-        with self.assertRaisesRegex(ember.InvalidArgument, r"input 'x': expected f32 \(float32\), found f64; convert it"):
+        with self.assertRaisesRegex(
+            ember.InvalidArgument, r"input 'x': expected f32 \(float32\), found f64; convert it"
+        ):
             session(np.zeros((1, 3)))
         with self.assertRaisesRegex(ember.InvalidArgument, "input 'x': expected .*x3xf32, found 1x4xf32"):
             session(np.zeros((1, 4), np.float32))
@@ -126,7 +134,13 @@ class InputsTest(unittest.TestCase):
             self.assertTrue((y == 2 * value).all())
         np.testing.assert_array_equal(session([[1, 2, 3]]), [[2, 4, 6]])
         run()
-        for inputs, outputs in (([], [y]), ([x], []), ([x.astype(np.float64)], [y]), ([x], [y[:1]]), ([x.tolist()], [y])):
+        for inputs, outputs in (
+            ([], [y]),
+            ([x], []),
+            ([x.astype(np.float64)], [y]),
+            ([x], [y[:1]]),
+            ([x.tolist()], [y]),
+        ):
             with self.assertRaises(ember.InvalidArgument):
                 session.bind(inputs, outputs)
 
@@ -223,6 +237,17 @@ class OptionsTest(unittest.TestCase):
         session.profile_reset()
         self.assertEqual(sum(row.calls for row in session.profile()), 0)
         self.assertIn("profile=True", str(quick(sample_models.DOUBLE).profile()))
+
+    def test_trace(self):
+        session = quick(sample_models.DOUBLE, trace=True)
+        session([[1, 2, 3]])
+        session([[1, 2, 3]])
+        events = session.trace()
+        self.assertEqual(len(events), 2)
+        self.assertLessEqual(events[0].end_ns, events[1].begin_ns)
+        self.assertEqual(events[0].dispatch, session.profile()[0].dispatch)
+        session.profile_reset()
+        self.assertEqual(session.trace(), [])
 
     def test_logger_and_session_progress(self):
         lines = []
