@@ -30,16 +30,20 @@ _ALIGNMENT = 64
 
 @dataclass(frozen=True)
 class Diagnostic:
-    """A note or an error of a compilation. `node` is the operator or pass that was in progress, "" if none was."""
+    """A note or an error of a compilation.
+
+    `step` is the operator's type or the pass that was in progress, `node` the model's node that the message names.
+    """
 
     severity: str  # "note" or "error"
     message: str
     file: str
     stage: str  # "import", "compile", or "" before the first step
-    node: str
+    step: str
+    node: str  # "conv1 (Conv)"; "" if there is none
 
     def __str__(self) -> str:
-        place = f" ({self.stage}: {self.node})" if self.node else ""
+        place = f" ({self.stage}: {self.step})" if self.step else ""
         return f"{self.file}: {self.severity}: {self.message}{place}"
 
 
@@ -151,7 +155,11 @@ def _diagnostics(compilation: Any) -> tuple[Diagnostic, ...]:
     for i in range(lib.compiler_compilation_diagnostic_count(compilation)):
         _check(lib.compiler_compilation_diagnostic(compilation, i, made))
         severity = "error" if made.severity == lib.EMBER_ERROR else "note"
-        found.append(Diagnostic(severity, text(made.message), text(made.file), text(made.stage), text(made.node)))
+        found.append(
+            Diagnostic(
+                severity, text(made.message), text(made.file), text(made.stage), text(made.step), text(made.node)
+            )
+        )
     return tuple(found)
 
 

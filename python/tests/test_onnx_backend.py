@@ -54,6 +54,13 @@ class BackendTest(unittest.TestCase):
             ember.compile(model_of("Frobnicate"))
         self.assertIn("Frobnicate", caught.exception.diagnostics[0].message)
         self.assertEqual(caught.exception.diagnostics[0].file, "model.onnx")
+        self.assertEqual(caught.exception.diagnostics[0].node, "the node")
+        model = model_of("Concat")
+        model.graph.node[0].attribute.append(helper.make_attribute("axis", 7))
+        with self.assertRaises(ember.CompileError) as caught:
+            ember.compile(model)
+        (found,) = caught.exception.diagnostics
+        self.assertEqual((found.stage, found.step, found.node), ("import", "Concat", "the node (Concat)"))
 
     def test_external_data_needs_a_folder(self):
         model = model_of()

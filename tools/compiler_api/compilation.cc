@@ -97,6 +97,7 @@ EmberStatus CompilationDiagnostic(const EmberCompilation* compilation,
                                   found.message.c_str(),
                                   compilation->file.c_str(),
                                   found.stage.c_str(),
+                                  found.step.c_str(),
                                   found.node.c_str()};
     Fill(&made, sizeof(made), diagnostic);
     return OkStatus();

@@ -26,7 +26,7 @@ namespace ember::compiler_api {
 struct Diagnostic {
   EmberSeverity severity = EMBER_NOTE;
   StatusCode code = StatusCode::kOk;
-  std::string message, stage, node;
+  std::string message, stage, step, node;
 };
 
 struct FreeBytes {

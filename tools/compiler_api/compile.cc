@@ -217,6 +217,23 @@ std::string WithoutFile(std::string_view message, const std::string& file) {
   return OnOneLine(message);
 }
 
+// Returns the node that a message names: all frontends write "node 'NAME
+// (TYPE)'". Returns "" if the message names none.
+std::string NodeOf(std::string_view message) {
+  constexpr std::string_view kNode = "node '";
+  const size_t found = message.find(kNode);
+  if (found == std::string_view::npos) return "";
+  const std::string_view rest = message.substr(found + kNode.size());
+  for (size_t end = rest.find('\''); end != std::string_view::npos;
+       end = rest.find('\'', end + 1)) {
+    // A name may contain the mark. The one that ends it is before punctuation.
+    if (end + 1 == rest.size() ||
+        std::string_view(":),; ").find(rest[end + 1]) != std::string_view::npos)
+      return std::string(rest.substr(0, end));
+  }
+  return "";
+}
+
 void AddError(const Status& status, const std::optional<StepGuard>& guard,
               EmberCompilation& compilation) {
   compilation.diagnostics.push_back(
@@ -224,7 +241,8 @@ void AddError(const Status& status, const std::optional<StepGuard>& guard,
        .code = status.code(),
        .message = WithoutFile(status.message(), compilation.file),
        .stage = guard ? guard->stage() : "",
-       .node = guard ? OnOneLine(guard->item()) : ""});
+       .step = guard ? OnOneLine(guard->item()) : "",
+       .node = NodeOf(OnOneLine(status.message()))});
 }
 
 }  // namespace

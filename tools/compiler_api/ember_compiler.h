@@ -140,11 +140,13 @@ typedef struct EmberDiagnostic {
   EmberStatus code;    /* EMBER_OK for a note */
   const char* message; /* one line, without the names below it */
   const char* file;    /* the model's path, or the name of its bytes */
-  /* The step in which the error was found: "import", "compile", or "" before
-   * the first step. */
+  /* The step that was in progress: "import", "compile", or "" before the first
+   * step, and the type of the model's operator or the name of the pass; "" if
+   * there was none. */
   const char* stage;
-  /* Name of the model's operator in stage "import", or of the pass in stage
-   * "compile", whose work was in progress; "" if there was none. */
+  const char* step;
+  /* The model's node that the message names, for example "conv1 (Conv)"; "" if
+   * it names none. */
   const char* node;
 } EmberDiagnostic;
 
