@@ -6,6 +6,7 @@ folder `lib` of this package (a wheel has them there), and the system's folders 
 
 from __future__ import annotations
 
+import functools
 import os
 import signal
 import sys
@@ -83,6 +84,18 @@ def check(status: int) -> None:
     """Raises an exception if a call of the runtime failed."""
     if status:
         fail(status)
+
+
+def owned(handle: Any, release: Callable[[Any], None], *keep: object) -> Any:
+    """Returns a handle that releases its object when it is collected, and after that what the object uses.
+
+    Python clears the attributes of an object in any order, so that an attribute could not do this.
+    """
+    return ffi.gc(handle, functools.partial(_release, release, keep))
+
+
+def _release(release: Callable[[Any], None], keep: object, handle: Any) -> None:
+    release(handle)
 
 
 # --- the main thread, which receives Ctrl-C -----------------------------------

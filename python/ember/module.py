@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Any, Callable, Mapping
 
 import numpy as np
 
-from ._native import Progress, ProgressEvent, check, ffi, lib, text
+from ._native import Progress, ProgressEvent, check, ffi, lib, owned, text
 from .element_types import TYPES, ElementType
 from .errors import InvalidArgument
 
@@ -94,7 +94,7 @@ class Module:
 
     def __init__(self, handle: Any, source: Path | bytes | memoryview, owner: object = None):
         # `owner` keeps the memory alive that the module's constants are in.
-        self._handle = ffi.gc(handle, lib.ember_module_release)
+        self._handle = owned(handle, lib.ember_module_release, owner)
         self._source = source
         self._owner = owner
         self.inputs = _read_infos(

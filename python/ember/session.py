@@ -25,7 +25,7 @@ import os
 from dataclasses import dataclass
 from typing import Callable, Mapping
 
-from ._native import Logger, Progress, ProgressEvent, check, ffi, lib, text
+from ._native import Logger, Progress, ProgressEvent, check, ffi, lib, owned, text
 from .errors import InvalidArgument
 from .module import Module
 from .profile import Profile, TraceEvent, read_profile, read_trace
@@ -103,7 +103,7 @@ class Session(Runner):
             module = load(module)
         if native_key is not None and len(native_key) != 32:
             raise InvalidArgument(f"native_key: expected 32 bytes, found {len(native_key)}")
-        self._logger = Logger(logger) if logger is not None else None
+        logging = Logger(logger) if logger is not None else None
         listener = Progress(progress)
         texts = [
             ffi.NULL if t is None else ffi.new("char[]", os.fsencode(t)) for t in (device, library_folder, kernel_cache)
@@ -128,14 +128,14 @@ class Session(Runner):
                 "native_key": key,
                 "compile_in": _choice("compile_in", COMPILE_IN, compile_in),
                 "progress": listener.struct,
-                "logger": self._logger.struct if self._logger else ffi.NULL,
+                "logger": logging.struct if logging else ffi.NULL,
             },
         )
         handle = ffi.new("EmberSession**")
         status = lib.ember_session_create(module._handle, options, handle)
         listener.check()
         check(status)
-        super().__init__(module, ffi.gc(handle[0], lib.ember_session_release))
+        super().__init__(module, owned(handle[0], lib.ember_session_release, module._owner, logging))
 
     def cancel(self) -> None:
         """Stops the run that is in progress, if there is one: it raises ember.Cancelled. Any thread may call it."""

@@ -249,6 +249,16 @@ class OptionsTest(unittest.TestCase):
         session.profile_reset()
         self.assertEqual(session.trace(), [])
 
+    def test_memory_of_modules_outlives_sessions(self):
+        for _ in range(20):
+            # The module's bytes are in memory of the compilation. Nothing but the session holds it.
+            session = ember.Session(
+                ember.compile(sample_models.TWO_RESULTS, constants={"b": np.ones((2, 2), np.float32)}),
+                logger=lambda level, line: None,
+            )
+            session(np.zeros((2, 2), np.float32))
+            del session
+
     def test_logger_and_session_progress(self):
         lines = []
         ember.Session(ember.compile(sample_models.DOUBLE), logger=lambda level, line: lines.append((level, line)))
