@@ -4,6 +4,7 @@
 # wrote. The tests are skipped, with the reason, if this machine's Python cannot build or run the package.
 set -euo pipefail
 build="$(realpath "$1")" modules="$(dirname "$(realpath "$2")")"
+sources="$(dirname "$build")"
 shift 2
 tests="$(dirname "$(realpath "${BASH_SOURCE[0]}")")"
 python=/usr/bin/python3
@@ -19,5 +20,5 @@ skip() {
 folder="$(mktemp -d)"
 trap 'rm -rf "$folder"' EXIT
 "$python" -B "$build" --stage --out="$folder" --libraries "$@"
-export PYTHONPATH="$folder:$tests:$(dirname "$build")" PYTHONDONTWRITEBYTECODE=1 EMBER_TEST_MODULES="$modules"
+export PYTHONPATH="$folder:$tests:$sources" PYTHONDONTWRITEBYTECODE=1 EMBER_TEST_MODULES="$modules"
 "$python" -W error -m unittest discover -s "$tests" -p 'test_*.py' -v
