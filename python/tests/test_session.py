@@ -2,11 +2,14 @@
 
 import os
 import tempfile
+import types
 import unittest
+from unittest import mock
 
 import ember
 import numpy as np
 import sample_models
+from ember import element_types
 from ember.arrays import as_input
 from ember.element_types import BY_NAME
 
@@ -160,6 +163,23 @@ class NarrowTypesTest(unittest.TestCase):
             return
         self.assertEqual(result.dtype, ml_dtypes.bfloat16)
         np.testing.assert_array_equal(session(np.array([1.5, -2.0], ml_dtypes.bfloat16)), result)
+
+    def test_a_dtype_for_bf16(self):
+        # Debian has no ml_dtypes. A dtype of two bytes without a meaning is in its place.
+        stand_in = types.SimpleNamespace(bfloat16="V2")
+        with mock.patch.dict(element_types._EXTENDED), mock.patch.dict(element_types._BY_DTYPE):
+            element_types._use_ml_dtypes(stand_in)
+            session = quick(sample_models.negate("bf16", 2))
+            x, y = np.array([0x3FC0, 0x4000], np.uint16).view("V2"), np.empty(2, "V2")
+            self.assertEqual(session.module.inputs[0].dtype, np.dtype("V2"))
+            self.assertIs(session(x, out=y), y)
+            np.testing.assert_array_equal(y.view(np.uint16), [0xBFC0, 0xC000])
+            self.assertEqual(session(x.view(np.uint16)).dtype, np.dtype("V2"))
+            y.view(np.uint16)[:] = 0
+            session.bind([x], [y])()
+            np.testing.assert_array_equal(y.view(np.uint16), [0xBFC0, 0xC000])
+            with self.assertRaisesRegex(ember.InvalidArgument, "found bf16"):
+                quick(sample_models.identity("i16"))(x)
 
     def test_f16(self):
         x = np.array([1.5, -2.0], np.float16)
