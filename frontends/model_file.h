@@ -8,11 +8,14 @@
 //   EMBER_ASSIGN_OR_RETURN(const auto inputs, format->inputs(file, {}));
 //   EMBER_ASSIGN_OR_RETURN(graph::Graph graph, format->import(file, {}));
 //
+// A model that is in memory is a ModelFile, too (InMemory).
+//
 // Errors name the path and the system's reason. Move-only; one thread.
 #ifndef EMBER_FRONTENDS_MODEL_FILE_H_
 #define EMBER_FRONTENDS_MODEL_FILE_H_
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -29,13 +32,19 @@ class ModelFile {
   // `path` is passed to the operating system as it is. The file is opened when
   // its contents are first needed.
   explicit ModelFile(std::string path) : path_(std::move(path)) {}
+  // Returns a model whose bytes are in memory. Errors name it `name`, which has
+  // no slash. Files beside the model are looked for in `folder`; if `folder` is
+  // empty, the model has no files beside it.
+  static ModelFile InMemory(std::string_view name, std::string_view folder,
+                            graph::ConstantData contents);
   ModelFile(ModelFile&&) = default;
   ModelFile& operator=(ModelFile&&) = default;
 
   const std::string& path() const { return path_; }
   // Returns the last part of the path, which names the model in errors.
   std::string name() const;
-  // Returns the path of the folder with the file: "." for "net.tflite".
+  // Returns the path of the folder with the file: "." for "net.tflite"; "" if
+  // the model has no folder.
   std::string folder() const;
 
   // Returns the whole file. The first call opens and maps it.
@@ -80,6 +89,9 @@ class ModelFile {
   const char* type_ = nullptr;
   std::string variant_;
   int parse_count_ = 0;
+  // Set only for a model in memory: its bytes.
+  std::optional<graph::ConstantData> contents_;
+  bool has_folder_ = true;
 };
 
 }  // namespace ember::frontends

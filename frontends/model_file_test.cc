@@ -72,6 +72,19 @@ TEST(ModelFile, IsUnmappedAfterParsingUnlessItsBytesAreKept) {
   EXPECT_TRUE(kept.Map().ok());
 }
 
+TEST(ModelFile, CanBeInMemory) {
+  const uint8_t bytes[] = {'a', 'b', 'c'};
+  ModelFile alone = ModelFile::InMemory("m.onnx", "", {nullptr, bytes});
+  EXPECT_EQ(alone.name(), "m.onnx");
+  EXPECT_EQ(alone.folder(), "");
+  EXPECT_EQ(alone.Map()->bytes.data(), bytes);
+  EXPECT_TRUE(alone.Parsed<int>(Length).ok());
+  EXPECT_TRUE(alone.Map().ok());
+  ModelFile beside = ModelFile::InMemory("m.onnx", "models", {nullptr, bytes});
+  EXPECT_EQ(beside.folder(), "models");
+  EXPECT_EQ(beside.path(), "models/m.onnx");
+}
+
 TEST(ModelFile, ErrorsAreReturnedAndNotKept) {
   ModelFile file(Written("abc"));
   const auto fail = [](const graph::ConstantData&) -> StatusOr<int> {

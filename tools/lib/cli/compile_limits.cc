@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/one_line.h"
+#include "tools/lib/cli/process_memory.h"
 #include "vm/runtime/default_limits.h"
 
 namespace ember::tools {
@@ -25,17 +26,6 @@ void MemoryIsOver() {
   const ssize_t written = write(STDERR_FILENO, message.data(), message.size());
   static_cast<void>(written);
   _exit(1);
-}
-
-// Bytes of private writable memory of this process, as RLIMIT_DATA counts them;
-// 0 if /proc does not say.
-int64_t DataBytes() {
-  std::FILE* const file = std::fopen("/proc/self/statm", "re");
-  if (file == nullptr) return 0;
-  long long data = 0;
-  if (std::fscanf(file, "%*s %*s %*s %*s %*s %lld", &data) != 1) data = 0;
-  std::fclose(file);
-  return data * sysconf(_SC_PAGESIZE);
 }
 
 std::string Prefix(const std::string& path) {
@@ -86,7 +76,7 @@ void CompileLimits::LimitMemory(int64_t bytes) {
   if (getrlimit(RLIMIT_DATA, &former_) != 0) return;
   rlimit limit = former_;
   const auto most =
-      static_cast<rlim_t>(bytes) + static_cast<rlim_t>(DataBytes());
+      static_cast<rlim_t>(bytes) + static_cast<rlim_t>(WritableBytes());
   // A lower limit on memory that the user has set for the process stays in
   // force.
   if (limit.rlim_cur == RLIM_INFINITY || most < limit.rlim_cur)

@@ -3,18 +3,10 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
-#include <filesystem>
-#include <optional>
 #include <set>
-#include <system_error>
 
-#include "base/file.h"
-#include "base/one_line.h"
 #include "compiler/compile.h"
 #include "compiler/graph/builder/unit_dims.h"
-#include "frontends/registry/formats.h"
-#include "frontends/registry/other_formats.h"
-#include "tools/lib/cli/paths.h"
 #include "tools/lib/tensors/random.h"
 #include "vm/format/reader.h"
 
@@ -22,147 +14,6 @@ namespace ember::tools {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-struct Signature {
-  size_t offset;
-  std::string_view bytes;
-  std::string_view description;
-};
-constexpr std::string_view kModuleMagic = "EMBR";
-constexpr Signature kSignatures[] = {
-    {0, "PK\x03\x04", "a ZIP archive (a PyTorch or Keras model?)"},
-    {1, "HDF", "an HDF5 file (a Keras model?)"},
-    {1, "NUMPY", "a NumPy array"},
-    {1, "ELF", "an ELF program"},
-    {0, "\x1f\x8b", "a gzip archive"},
-    {0, "ustar", "a tar archive"},
-    {0, "\x80\x02", "a Python pickle"},
-    {0, "{", "JSON"},
-    {0, "version https://git-lfs",
-     "a Git LFS pointer, not the file itself (run: git lfs pull)"},
-};
-
-std::string_view AsText(std::span<const uint8_t> bytes) {
-  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-}
-
-bool IsText(std::string_view contents) {
-  return std::all_of(contents.begin(), contents.end(), [](char c) {
-    return (c >= ' ' && c < 0x7f) || c == '\n' || c == '\t' || c == '\r';
-  });
-}
-
-Status NotAModel(const std::string& path, const std::string& found) {
-  return InvalidArgumentError(path + ": expected a .vmfb module or a model (" +
-                              frontends::ExtensionsText() + "), found " +
-                              found);
-}
-
-std::string FoundInstead(std::string_view contents, std::string_view path) {
-  if (const auto* other = frontends::FindOtherFormat(contents, path))
-    return std::string(other->title) + ": " + std::string(other->advice);
-  return DescribeContents(contents);
-}
-
-// If the folder has a model file of a format that Ember does not read, returns
-// ", with weights.gguf, a …: …"; otherwise "".
-std::string OtherModelIn(const std::string& folder) {
-  constexpr size_t kMaxFiles = 100;
-  std::set<std::string> names;
-  std::error_code error;
-  for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
-    if (!entry.is_regular_file(error)) continue;
-    if (names.size() < kMaxFiles)
-      names.insert(entry.path().filename().string());
-  }
-  for (const std::string& name : names) {
-    const auto file = MappedFile::Open(folder + "/" + name);
-    if (!file.ok()) continue;
-    const auto* other = frontends::FindOtherFormat(AsText(file->bytes()), name);
-    if (other == nullptr) continue;
-    return ", with " + OnOneLine(name) + ", " + std::string(other->title) +
-           ": " + std::string(other->advice);
-  }
-  return "";
-}
-
-// Returns the error for a folder that is not a model. It names the models in
-// the folder.
-Status NotAModelsFolder(const std::string& path, const std::string& folder) {
-  constexpr size_t kMaxNames = 3;
-  std::set<std::string> models;
-  std::error_code error;
-  for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
-    const std::string name = entry.path().filename().string();
-    if (frontends::FindFormatByName(name) != nullptr ||
-        name.ends_with(".vmfb") ||
-        frontends::FileOfModel(entry.path().string()) != entry.path().string())
-      models.insert(name);
-  }
-  std::string found = "a folder that is no model's";
-  if (models.empty()) found += OtherModelIn(folder);
-  size_t count = 0;
-  for (const std::string& name : models) {
-    if (++count > kMaxNames) {
-      found += ", …";
-      break;
-    }
-    found += (count == 1 ? "; give one of the files in it: " : ", ") +
-             OnOneLine(name);
-  }
-  return NotAModel(path, found);
-}
-
-// Returns the model file that the user means. The user may name a folder.
-std::string ModelPath(const std::string& path) {
-  return frontends::FileOfModel(UserPath(path));
-}
-
-// The file that the user means. It is opened once, for its kind, its inputs and
-// its import.
-struct OpenedFile {
-  std::string path;  // The user typed this path; errors begin with it.
-  frontends::ModelFile file;
-  ModelFileKind kind;
-};
-
-StatusOr<OpenedFile> OpenFile(const std::string& path) {
-  OpenedFile opened{path, frontends::ModelFile(ModelPath(path)), {}};
-  std::error_code error;
-  if (std::filesystem::is_directory(opened.file.path(), error))
-    return NotAModelsFolder(path, opened.file.path());
-  EMBER_ASSIGN_OR_RETURN(const graph::ConstantData mapped, opened.file.Map());
-  const std::string_view contents = AsText(mapped.bytes);
-  opened.kind = SniffModelFile(contents, path);
-  if (!opened.kind.is_module && opened.kind.format == nullptr)
-    return NotAModel(path, FoundInstead(contents, path));
-  return opened;
-}
-
-// Opens a file that must not be a module.
-StatusOr<OpenedFile> OpenModelFile(const std::string& path) {
-  EMBER_ASSIGN_OR_RETURN(OpenedFile opened, OpenFile(path));
-  if (!opened.kind.is_module) return opened;
-  return InvalidArgumentError(path + ": expected a model (" +
-                              frontends::ExtensionsText() +
-                              "), found a compiled module");
-}
-
-// Makes an error begin with the path as the user gave it, unless it does so
-// already.
-Status Named(const std::string& path, const Status& status) {
-  if (status.ok()) return status;
-  std::string_view message = status.message();
-  for (const std::string& named : {path, ModelPath(path)}) {
-    const std::string own_name =
-        "model '" + named.substr(named.rfind('/') + 1) + "': ";
-    if (!message.starts_with(own_name)) continue;
-    message.remove_prefix(own_name.size());
-    return Status(status.code(), path + ": " + std::string(message));
-  }
-  if (message.find(path) != std::string_view::npos) return status;
-  return Status(status.code(), path + ": " + std::string(message));
-}
 
 // Makes an input a constant. The extents of the value also pin the input's
 // dims: if the model declares symbols for them, the symbols have these extents
@@ -244,7 +95,7 @@ bool NeedsValue(const frontends::InputInfo& input,
 // Completes `import` with the dims and types that only the values of --input
 // give. Returns the model's inputs.
 StatusOr<std::vector<frontends::InputInfo>> TakeFromValues(
-    OpenedFile& opened, const std::vector<std::string>& specs,
+    OpenedModel& opened, const std::vector<std::string>& specs,
     frontends::ImportOptions& import) {
   const frontends::Format& format = *opened.kind.format;
   EMBER_ASSIGN_OR_RETURN(std::vector<frontends::InputInfo> inputs,
@@ -324,9 +175,8 @@ Status CheckOptionsOfModule(const std::string& path,
 }
 
 // Imports the model and closes its file.
-StatusOr<graph::Graph> ImportFile(OpenedFile opened,
+StatusOr<graph::Graph> ImportFile(OpenedModel opened,
                                   const LoadOptions& options) {
-  const std::string& path = opened.path;
   const frontends::Format& format = *opened.kind.format;
   frontends::ImportOptions import;
   import.entry = options.entry;
@@ -344,7 +194,7 @@ StatusOr<graph::Graph> ImportFile(OpenedFile opened,
   if (!options.inputs.empty()) {
     StatusOr<std::vector<frontends::InputInfo>> infos =
         TakeFromValues(opened, options.inputs, import);
-    if (!infos.ok()) return Named(path, infos.status());
+    if (!infos.ok()) return opened.name.Begin(infos.status());
     inputs = *std::move(infos);
   }
   StatusOr<graph::Graph> graph = format.import(opened.file, import);
@@ -358,69 +208,47 @@ StatusOr<graph::Graph> ImportFile(OpenedFile opened,
       graph = format.import(opened.file, import);
     }
   }
-  if (!graph.ok()) return Named(path, graph.status());
-  EMBER_RETURN_IF_ERROR(Named(path, CheckTypes(*graph, options.shapes)));
-  for (const std::string& note : notes)
-    std::fprintf(stderr, "%s: note: %s\n", path.c_str(), note.c_str());
+  if (!graph.ok()) return opened.name.Begin(graph.status());
+  EMBER_RETURN_IF_ERROR(opened.name.Begin(CheckTypes(*graph, options.shapes)));
+  for (const std::string& note : notes) {
+    if (options.note) {
+      options.note(note);
+    } else {
+      std::fprintf(stderr, "%s: note: %s\n", opened.name.shown.c_str(),
+                   note.c_str());
+    }
+  }
   return graph;
 }
 
-StatusOr<vm::ModuleDefinition> CompileFile(OpenedFile opened,
+StatusOr<vm::ModuleDefinition> CompileFile(OpenedModel opened,
                                            const LoadOptions& options) {
-  const std::string path = opened.path;
+  const ModelName name = opened.name;
   EMBER_ASSIGN_OR_RETURN(graph::Graph graph,
                          ImportFile(std::move(opened), options));
   StatusOr<vm::ModuleDefinition> definition =
       compiler::Compile(std::move(graph), options.compile);
-  if (!definition.ok()) return Named(path, definition.status());
+  if (!definition.ok()) return name.Begin(definition.status());
   return definition;
 }
 
 }  // namespace
 
-ModelFileKind SniffModelFile(std::string_view contents, std::string_view path) {
-  if (contents.starts_with(kModuleMagic)) return {.is_module = true};
-  if (const frontends::Format* format = frontends::FindFormat(contents))
-    return {.format = format};
-  if (frontends::FindOtherFormat(contents, path) != nullptr) return {};
-  // If the contents are of no known kind, their first bytes may be damaged. The
-  // reader of the format that the file's name suggests then reports the error.
-  if (!DescribeContents(contents).starts_with("something else")) return {};
-  return {.is_module = path.ends_with(".vmfb"),
-          .format = frontends::FindFormatByName(path)};
-}
-
-std::string DescribeContents(std::string_view contents) {
-  if (contents.empty()) return "an empty file";
-  for (const Signature& signature : kSignatures) {
-    if (contents.size() > signature.offset &&
-        contents.substr(signature.offset).starts_with(signature.bytes)) {
-      return std::string(signature.description);
-    }
-  }
-  if (IsText(contents.substr(0, 512))) return "text";
-  std::string text = "something else (it begins with";
-  for (const char c : contents.substr(0, 4)) {
-    char hex[8];
-    std::snprintf(hex, sizeof(hex), " %02x", static_cast<unsigned char>(c));
-    text += hex;
-  }
-  return text + ")";
-}
-
 StatusOr<graph::Graph> ImportModel(const std::string& path,
                                    const LoadOptions& options) {
-  EMBER_ASSIGN_OR_RETURN(OpenedFile opened, OpenModelFile(path));
+  EMBER_ASSIGN_OR_RETURN(OpenedModel opened,
+                         OpenUncompiled(ModelSource::OfUserPath(path)));
   return ImportFile(std::move(opened), options);
 }
 
 StatusOr<std::vector<std::string>> ModelInputNames(const std::string& path,
                                                    const LoadOptions& options) {
-  EMBER_ASSIGN_OR_RETURN(OpenedFile opened, OpenModelFile(path));
+  EMBER_ASSIGN_OR_RETURN(OpenedModel opened,
+                         OpenUncompiled(ModelSource::OfUserPath(path)));
   frontends::ImportOptions import;
   import.entry = options.entry;
   const auto inputs = opened.kind.format->inputs(opened.file, import);
-  if (!inputs.ok()) return Named(path, inputs.status());
+  if (!inputs.ok()) return opened.name.Begin(inputs.status());
   std::vector<std::string> names;
   for (const frontends::InputInfo& input : *inputs)
     if (!input.has_value && !input.is_optional) names.push_back(input.name);
@@ -431,7 +259,9 @@ StatusOr<LoadedModel> LoadModel(const std::string& path,
                                 const LoadOptions& options) {
   LoadedModel model;
   const Clock::time_point start = Clock::now();
-  EMBER_ASSIGN_OR_RETURN(OpenedFile opened, OpenFile(path));
+  EMBER_ASSIGN_OR_RETURN(OpenedModel opened,
+                         OpenModel(ModelSource::OfUserPath(path)));
+  const ModelName name = opened.name;
   StatusOr<std::shared_ptr<const vm::Module>> module = InternalError("");
   if (opened.kind.is_module) {
     EMBER_RETURN_IF_ERROR(CheckOptionsOfModule(path, options));
@@ -444,7 +274,7 @@ StatusOr<LoadedModel> LoadModel(const std::string& path,
     module = vm::Module::FromDefinition(std::move(definition));
     model.compiled_here = true;
   }
-  if (!module.ok()) return Named(path, module.status());
+  if (!module.ok()) return name.Begin(module.status());
   model.module = *std::move(module);
   model.load_ms =
       std::chrono::duration<double, std::milli>(Clock::now() - start).count();
@@ -453,13 +283,19 @@ StatusOr<LoadedModel> LoadModel(const std::string& path,
 
 StatusOr<vm::ModuleDefinition> CompileModel(const std::string& path,
                                             const LoadOptions& options) {
-  EMBER_ASSIGN_OR_RETURN(OpenedFile opened, OpenModelFile(path));
+  return CompileModel(ModelSource::OfUserPath(path), options);
+}
+
+StatusOr<vm::ModuleDefinition> CompileModel(const ModelSource& source,
+                                            const LoadOptions& options) {
+  EMBER_ASSIGN_OR_RETURN(OpenedModel opened, OpenUncompiled(source));
   return CompileFile(std::move(opened), options);
 }
 
 StatusOr<vm::ModuleDefinition> LoadDefinition(const std::string& path,
                                               const LoadOptions& options) {
-  EMBER_ASSIGN_OR_RETURN(OpenedFile opened, OpenFile(path));
+  EMBER_ASSIGN_OR_RETURN(OpenedModel opened,
+                         OpenModel(ModelSource::OfUserPath(path)));
   if (!opened.kind.is_module) return CompileFile(std::move(opened), options);
   EMBER_RETURN_IF_ERROR(CheckOptionsOfModule(path, options));
   EMBER_ASSIGN_OR_RETURN(const graph::ConstantData mapped, opened.file.Map());

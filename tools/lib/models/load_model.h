@@ -9,6 +9,7 @@
 #ifndef EMBER_TOOLS_LIB_MODELS_LOAD_MODEL_H_
 #define EMBER_TOOLS_LIB_MODELS_LOAD_MODEL_H_
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -17,25 +18,12 @@
 #include "base/status.h"
 #include "compiler/compile_options.h"
 #include "compiler/graph/graph.h"
-#include "frontends/frontend.h"
+#include "tools/lib/models/model_source.h"
 #include "tools/lib/tensors/spec.h"
 #include "vm/isa/module_definition.h"
 #include "vm/runtime/module.h"
 
 namespace ember::tools {
-
-// The kind of a file: a compiled module, a model of a format, or neither.
-struct ModelFileKind {
-  bool is_module = false;
-  const frontends::Format* format = nullptr;
-};
-
-// Returns the kind of a file, recognised by its contents. The path decides only
-// if the contents could be of several kinds.
-ModelFileKind SniffModelFile(std::string_view contents, std::string_view path);
-// Describes contents for error messages: "an ELF program", "a ZIP archive
-// (PyTorch, Keras?)".
-std::string DescribeContents(std::string_view contents);
 
 struct LoadOptions {
   // The fields of this struct apply only if a model is compiled; a module
@@ -52,6 +40,10 @@ struct LoadOptions {
   // Options of the compiler. `compile.progress` also receives the events of the
   // import.
   compiler::CompileOptions compile;
+  // Receives each fact that the user should know although the import
+  // succeeded, one line without the model's name. If it is empty, the lines are
+  // printed to stderr.
+  std::function<void(std::string_view line)> note;
 };
 
 // Imports a model. Paths are as the user typed them (tools/lib/cli/paths.h).
@@ -74,6 +66,8 @@ StatusOr<LoadedModel> LoadModel(const std::string& path,
 
 // Imports and compiles a model. Error: the file is a module.
 StatusOr<vm::ModuleDefinition> CompileModel(const std::string& path,
+                                            const LoadOptions& options);
+StatusOr<vm::ModuleDefinition> CompileModel(const ModelSource& source,
                                             const LoadOptions& options);
 // Loads a module or compiles a model, and returns the module's definition. It
 // is for tools that print or change parts of a module instead of running it.

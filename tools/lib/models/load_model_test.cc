@@ -1,6 +1,7 @@
 #include "tools/lib/models/load_model.h"
 
 #include <filesystem>
+#include <span>
 
 #include "base/file.h"
 #include "frontends/registry/formats.h"
@@ -47,6 +48,36 @@ TEST(LoadModelTest, SniffsContentsNotNames) {
   EXPECT_EQ(kind("\xff\xfe\xfd", "a.pt"), "torchscript");
   EXPECT_EQ(kind("\xff\xfe\xfd", "a.pt2"), "torch-export");
   EXPECT_EQ(kind("\xff\xfe\xfd", "a.bin"), "other");
+}
+
+std::string CompileError(const ModelSource& source) {
+  const StatusOr<vm::ModuleDefinition> module = CompileModel(source, {});
+  return module.ok() ? "" : std::string(module.status().message());
+}
+
+TEST(LoadModelTest, ModelsCanBeInMemory) {
+  const std::string text =
+      "module @m {\n"
+      "  func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {\n"
+      "    return %x : tensor<2xf32>\n"
+      "  }\n"
+      "}\n";
+  const std::span<const uint8_t> bytes(
+      reinterpret_cast<const uint8_t*>(text.data()), text.size());
+  ModelSource source{.name = "m.mlir", .path = ""};
+  source.contents = graph::ConstantData::Copy(bytes);
+  EXPECT_EQ(CompileError(source), "");
+  source.format = "stablehlo";
+  EXPECT_EQ(CompileError(source), "");
+  source.format = "onnx";
+  EXPECT_TRUE(CompileError(source).starts_with("m.mlir: "))
+      << CompileError(source);
+  source.format = "onxx";
+  EXPECT_NE(CompileError(source).find("found 'onxx'"), std::string::npos);
+  source.format = "";
+  source.contents = graph::ConstantData::Copy(bytes.subspan(0, 3));
+  EXPECT_TRUE(CompileError(source).starts_with("m.mlir: "))
+      << CompileError(source);
 }
 
 // Returns a model of y = x0 + x1 that gives the types of the inputs but not

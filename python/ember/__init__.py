@@ -1,0 +1,95 @@
+"""Ember: compiles and runs trained models.
+
+>>> import ember
+>>> double = b'''
+... module @double {
+...   func.func @main(%x: tensor<3xf32>) -> tensor<3xf32> {
+...     %0 = stablehlo.add %x, %x : tensor<3xf32>
+...     return %0 : tensor<3xf32>
+...   }
+... }
+... '''
+>>> module = ember.compile(double)          # a path, bytes, or an onnx.ModelProto
+>>> module([1, 2, 3])
+array([2., 4., 6.], dtype=float32)
+
+A program for ONNX Runtime runs with `import ember as ort`: see ember.InferenceSession.
+"""
+
+from ._native import VERSION as __version__
+from ._native import ProgressEvent
+from .binding import Binding
+from .compiler import CancelToken, Diagnostic, Format, compile, formats
+from .devices import Device, devices
+from .dlpack import Bfloat16
+from .errors import (
+    Cancelled,
+    CompileError,
+    DataLoss,
+    Error,
+    FailedPrecondition,
+    Internal,
+    InvalidArgument,
+    NotFound,
+    ResourceExhausted,
+    Unimplemented,
+)
+from .inference_session import (
+    ExecutionMode,
+    GraphOptimizationLevel,
+    InferenceSession,
+    IOBinding,
+    ModelMetadata,
+    NodeArg,
+    OrtValue,
+    RunOptions,
+    SessionOptions,
+    get_available_providers,
+    get_device,
+)
+from .module import Module, TensorInfo, load
+from .profile import Profile, ProfileRow, TraceEvent
+from .session import Session, SessionInfo
+
+__all__ = [
+    "Bfloat16",
+    "Binding",
+    "CancelToken",
+    "Cancelled",
+    "CompileError",
+    "DataLoss",
+    "Device",
+    "Diagnostic",
+    "Error",
+    "ExecutionMode",
+    "FailedPrecondition",
+    "Format",
+    "GraphOptimizationLevel",
+    "IOBinding",
+    "InferenceSession",
+    "Internal",
+    "InvalidArgument",
+    "ModelMetadata",
+    "Module",
+    "NodeArg",
+    "NotFound",
+    "OrtValue",
+    "Profile",
+    "ProfileRow",
+    "ProgressEvent",
+    "ResourceExhausted",
+    "RunOptions",
+    "Session",
+    "SessionInfo",
+    "SessionOptions",
+    "TensorInfo",
+    "TraceEvent",
+    "Unimplemented",
+    "__version__",
+    "compile",
+    "devices",
+    "formats",
+    "get_available_providers",
+    "get_device",
+    "load",
+]

@@ -1,0 +1,26 @@
+"""The examples in the package's docstrings, and in its README."""
+
+import doctest
+import importlib
+import pkgutil
+import unittest
+from pathlib import Path
+
+import ember
+
+# _ember is not Python, and onnx_backend needs a package that may be missing.
+LEFT_OUT = {"_ember", "onnx_backend"}
+
+
+def load_tests(loader, tests, pattern):
+    names = ["ember"] + ["ember." + m.name for m in pkgutil.iter_modules(ember.__path__) if m.name not in LEFT_OUT]
+    for name in names:
+        tests.addTests(doctest.DocTestSuite(importlib.import_module(name)))
+    readme = Path(__file__).resolve().parent.parent / "README.md"
+    if readme.exists():
+        tests.addTests(doctest.DocFileSuite(str(readme), module_relative=False))
+    return tests
+
+
+if __name__ == "__main__":
+    unittest.main()

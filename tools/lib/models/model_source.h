@@ -1,0 +1,78 @@
+// A model that a user names or passes as bytes, and the opened file or bytes
+// with its format.
+//
+//   EMBER_ASSIGN_OR_RETURN(
+//       OpenedModel opened,
+//       OpenUncompiled(ModelSource::OfUserPath("resnet50.onnx")));
+//   opened.kind.format->import(opened.file, {});
+//
+// The kind of a model is recognised by its contents. Errors are one line that
+// begins with the model's name. The functions are thread-safe.
+#ifndef EMBER_TOOLS_LIB_MODELS_MODEL_SOURCE_H_
+#define EMBER_TOOLS_LIB_MODELS_MODEL_SOURCE_H_
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/status.h"
+#include "compiler/graph/graph.h"
+#include "frontends/frontend.h"
+#include "frontends/model_file.h"
+
+namespace ember::tools {
+
+// The kind of a file: a compiled module, a model of a format, or neither.
+struct ModelFileKind {
+  bool is_module = false;
+  const frontends::Format* format = nullptr;
+};
+
+// Returns the kind of a file, recognised by its contents. The path decides only
+// if the contents could be of several kinds.
+ModelFileKind SniffModelFile(std::string_view contents, std::string_view path);
+// Describes contents for error messages: "an ELF program", "a ZIP archive
+// (PyTorch, Keras?)".
+std::string DescribeContents(std::string_view contents);
+
+struct ModelSource {
+  // Returns the source for a path as the user typed it
+  // (tools/lib/cli/paths.h).
+  static ModelSource OfUserPath(const std::string& path);
+
+  std::string name;  // Errors begin with this name.
+  // Path of the model's file or folder for the operating system. Unused if
+  // `contents` is set.
+  std::string path;
+  // The bytes of a model in memory. `name` then has no slash.
+  std::optional<graph::ConstantData> contents = std::nullopt;
+  // Folder of the files beside a model in memory; empty if it has none.
+  std::string folder = "";
+  // frontends::Format::name; if it is empty, the contents say the format.
+  std::string format = "";
+};
+
+// The names of a model in messages.
+struct ModelName {
+  // Makes an error begin with `shown`, unless it does so already.
+  Status Begin(const Status& status) const;
+
+  std::string shown;  // ModelSource::name
+  std::string path;   // frontends::ModelFile::path
+  bool is_in_memory = false;
+};
+
+// A model that is opened once, for its kind, its inputs and its import.
+struct OpenedModel {
+  ModelName name;
+  frontends::ModelFile file;
+  ModelFileKind kind;
+};
+
+StatusOr<OpenedModel> OpenModel(const ModelSource& source);
+// Opens a model that must not be a compiled module.
+StatusOr<OpenedModel> OpenUncompiled(const ModelSource& source);
+
+}  // namespace ember::tools
+
+#endif  // EMBER_TOOLS_LIB_MODELS_MODEL_SOURCE_H_
