@@ -75,7 +75,7 @@ void RequireIndices(MilOperation& o, const Tensor& indices,
   if (!o.ok()) return;
   o.builder().Require(within.value(),
                       "node '" + o.builder().origin() +
-                          "': expected a index of the list, found another");
+                          "': expected an index of the list, found another");
 }
 
 void ListRead(MilOperation& o) {

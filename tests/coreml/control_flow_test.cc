@@ -304,7 +304,7 @@ TEST(Program, Lists) {
   // The program writes after the end of a list that does not grow.
   const auto beyond = RunModel(model(false, 3), four);
   ASSERT_FALSE(beyond.ok());
-  EXPECT_NE(beyond.status().message().find("expected a place of the list"),
+  EXPECT_NE(beyond.status().message().find("expected an index of the list"),
             std::string::npos)
       << beyond.status().ToString();
 }
