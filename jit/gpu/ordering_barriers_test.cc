@@ -63,12 +63,12 @@ Outcome PlanOf(std::string_view body) {
   device.keeps_elements = device.uses_matrices = true;
   device.shared_alignment = 16;
   device.matrices = MatrixTypesOf("sm_90a");
-  const auto plan = PlanPhase(*nest, nest->phases[0], device);
-  EXPECT_TRUE(plan.ok()) << plan.status().ToString();
-  if (!plan.ok()) return {};
-  for (const loops::Statement* const statement : plan->ordering_barriers)
-    EXPECT_TRUE(plan->barriers.contains(statement));
-  return {plan->barriers.size(), plan->ordering_barriers.size()};
+  const auto barriers = FindPhaseBarriers(*nest, nest->phases[0], device);
+  EXPECT_TRUE(barriers.ok()) << barriers.status().ToString();
+  if (!barriers.ok()) return {};
+  for (const loops::Statement* const statement : barriers->ordering)
+    EXPECT_TRUE(barriers->before.contains(statement));
+  return {barriers->before.size(), barriers->ordering.size()};
 }
 
 std::string Loop(const std::string& body) {
