@@ -81,11 +81,11 @@ enum class LoopKind : uint8_t {
   // them.
   kVector,
   // Constant extent. The values may run in any order and at once, as tasks may.
-  // All their stores are visible to the statement after the loop, except in a
-  // device nest. Devices that
-  // run a task on many processors run each value on one of them; others run a
-  // serial loop. It is never within another invocation loop or a vector loop,
-  // so the code around it is the same for all values.
+  // All their stores are visible to the statement after the loop; in a device
+  // nest, behind the next barrier. Devices that run a task on many processors
+  // run each value on one of them; others run a serial loop. It is never within
+  // another invocation loop or a vector loop, so the code around it is the same
+  // for all values.
   //
   // A register buffer that is accessed in such loops is of one of two kinds:
   //   - every access of the nest has the variable of the invocation loop around as
@@ -190,14 +190,13 @@ struct Statement {
   // how the values run.
   LoopKind loop = LoopKind::kSerial;
 
-  // kBarrier: every invocation of the task waits until all have come here. In a
-  // nest with a barrier anywhere, a device nest, nothing else synchronises
-  // invocations: a loop over invocations is not followed by an implicit
-  // synchronisation, and what an invocation stores is seen by the others only
-  // behind a barrier. Statements outside loops over invocations are executed by
-  // every invocation, but only the first one stores to memory. So two accesses
-  // of one element by different invocations, one of them a store, need a
-  // barrier between them:
+  // kBarrier: every invocation of the task waits until all have reached the
+  // barrier. In a device nest nothing else synchronises invocations: no
+  // implicit synchronisation follows a loop over invocations, and what an
+  // invocation stores is seen by the others only behind a barrier. Statements
+  // outside loops over invocations are executed by every invocation, but only
+  // the first one stores to memory. So two accesses of one element by different
+  // invocations, one of them a store, need a barrier between them:
   //
   //   invocation i < 64 { %tile[i] = %x[i] }
   //   barrier

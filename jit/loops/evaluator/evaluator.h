@@ -28,10 +28,10 @@ namespace ember::loops {
 // another accessed. An asynchronous store counts as an access at its statement
 // and at the await that covers it. Registers are not shared and not checked.
 //
-// buffers: one pointer per input and output,
-// row-major. Errors: kInvalidArgument if a Check fails ("loops @name: buffer
-// %x: expected index 0 in 0..4, found 7"); kInternal for an access out of
-// bounds, which is a bug of the nest.
+// buffers: one pointer per input and output, row-major. Errors:
+// kInvalidArgument if a Check fails ("loops @name: buffer %x: expected index 0
+// in 0..4, found 7"); kInternal for an access out of bounds, which is a bug of
+// the nest.
 struct EvaluateOptions {
   // seed of the contents of memory that has no defined contents
   uint64_t seed = 0;
@@ -42,8 +42,8 @@ struct EvaluateOptions {
   // stores to an element that another task of its phase accesses, or an
   // invocation to one that another invocation of its loop accesses.
   bool refuse_races = false;
-  // Evaluates a nest without barriers as a device nest, too. That finds the
-  // barriers that a nest lacks if it lacks all of them.
+  // Evaluates a nest without barriers as a device nest, too. So a race is found
+  // even if the nest lacks every barrier that it needs.
   bool is_device = false;
 };
 Status Evaluate(const LoopNest& nest, std::span<const int64_t> parameters,
