@@ -60,7 +60,7 @@ constexpr char kProduct[] = R"(
     %y[i, j] = sum(k < 64) %a[i, k] * %b[k, j]
   })";
 constexpr char kHalves[] = R"(
-  dispatch @halves(%a: f16[512, 64], %b: f16[64, 512]) -> (%y: f32[512, 512]) {
+  dispatch @halves(%a: f16[256, 64], %b: f16[64, 256]) -> (%y: f32[256, 256]) {
     %y[i, j] = sum(k < 64) f32(%a[i, k]) * f32(%b[k, j])
   })";
 constexpr char kLongSums[] = R"(
