@@ -19,7 +19,8 @@ namespace ember::jit {
 
 // The code at one of its stages: LLVM IR, assembly, PTX, disassembled SPIR-V.
 struct CodeText {
-  // extension of a file with this text: ".ll", ".s", ".ptx", ".spvasm"
+  // extension of a file with this text: ".ll", ".s", ".ptx", ".spvasm",
+  // ".device.loops"
   std::string extension;
   std::string text;
 };

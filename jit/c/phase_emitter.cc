@@ -83,9 +83,11 @@ void PhaseEmitter::EmitStatement(const Statement& statement) {
     case Statement::Kind::kCheck:
       return EmitCheck(statement);
     // C has no prefetches, and asynchronous stores are done at once, so nothing
-    // is awaited.
+    // is awaited. Invocations run one after another, loop by loop, and need no
+    // barriers.
     case Statement::Kind::kPrefetch:
     case Statement::Kind::kAwait:
+    case Statement::Kind::kBarrier:
       return;
   }
 }

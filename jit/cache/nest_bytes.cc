@@ -26,8 +26,8 @@ using tensor::Opcode;
   [[maybe_unused]] const auto& [phase1, phase2] = phase;
   [[maybe_unused]] const auto& [statement1, statement2, statement3, statement4,
                                 statement5, statement6, statement7, statement8,
-                                statement9, statement10, statement11] =
-      statement;
+                                statement9, statement10, statement11,
+                                statement12] = statement;
   [[maybe_unused]] const auto& [store1, store2, store3, store4, store5] = store;
   [[maybe_unused]] const auto& [buffer1, buffer2, buffer3, buffer4] = buffer;
   [[maybe_unused]] const auto& [node1, node2, node3, node4, node5, node6, node7,
@@ -102,6 +102,9 @@ class Writer {
         return;
       case Statement::Kind::kAwait:
         Number(static_cast<uint64_t>(statement.groups));
+        return;
+      case Statement::Kind::kBarrier:
+        Number(static_cast<uint64_t>(statement.orders_stores));
         return;
       case Statement::Kind::kStore:
         break;

@@ -289,7 +289,10 @@ class BarrierPlanner {
   // barrier, on entry and on exit.
   void Plan(const Block& block, Accesses& pending) {
     for (const Statement& statement : block) {
-      if (memory_.of_others.contains(&statement)) continue;
+      if (statement.kind == Statement::Kind::kBarrier ||
+          memory_.of_others.contains(&statement)) {
+        continue;
+      }
       if (IsInvocationLoop(statement)) {
         Step(statement, AllAccesses(statement), pending);
         NoteBegun(statement);
@@ -326,11 +329,13 @@ class BarrierPlanner {
     const Statement* first = &statement;
     while (!IsInvocationLoop(*first)) {
       const bool is_loop = first->kind == Statement::Kind::kFor;
-      if ((!is_loop && first->kind != Statement::Kind::kIf) ||
-          first->body.empty()) {
-        return std::nullopt;
-      }
-      first = &first->body[0];
+      if (!is_loop && first->kind != Statement::Kind::kIf) return std::nullopt;
+      const auto inner =
+          std::ranges::find_if(first->body, [](const Statement& candidate) {
+            return candidate.kind != Statement::Kind::kBarrier;
+          });
+      if (inner == first->body.end()) return std::nullopt;
+      first = &*inner;
     }
     Accesses accesses = AllAccesses(*first);
     if (!Conflict(pending, accesses)) return std::nullopt;

@@ -26,6 +26,10 @@
 // paths have it. A barrier that a loop needs only because of accesses before
 // the loop is put before the loop.
 //
+// Barriers that the nest already has (Statement::Kind::kBarrier) are ignored,
+// so the result is the same before and after they are inserted
+// (jit/gpu/insert_barriers.h).
+//
 // Thread-safe.
 #ifndef EMBER_JIT_GPU_BARRIERS_H_
 #define EMBER_JIT_GPU_BARRIERS_H_

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "gtest/gtest.h"
+#include "jit/gpu/insert_barriers.h"
 #include "jit/gpu/phase_plan.h"
 #include "jit/loops/text/text.h"
 #include "jit/loops/verifier/verifier.h"
@@ -38,6 +39,15 @@ struct Outcome {
   size_t ordering = 0;
 };
 
+size_t Count(const std::string& text, const std::string& part) {
+  size_t count = 0;
+  for (size_t at = text.find(part); at != std::string::npos;
+       at = text.find(part, at + part.size())) {
+    ++count;
+  }
+  return count;
+}
+
 // Plans a phase whose body is `body`, and counts its barriers and the barriers
 // with a fence.
 Outcome PlanOf(std::string_view body) {
@@ -63,12 +73,22 @@ Outcome PlanOf(std::string_view body) {
   device.keeps_elements = device.uses_matrices = true;
   device.shared_alignment = 16;
   device.matrices = MatrixTypesOf("sm_90a");
-  const auto plan = PlanPhase(*nest, nest->phases[0], device);
-  EXPECT_TRUE(plan.ok()) << plan.status().ToString();
-  if (!plan.ok()) return {};
-  for (const loops::Statement* const statement : plan->ordering_barriers)
-    EXPECT_TRUE(plan->barriers.contains(statement));
-  return {plan->barriers.size(), plan->ordering_barriers.size()};
+  const auto barriers = FindPhaseBarriers(*nest, nest->phases[0], device);
+  EXPECT_TRUE(barriers.ok()) << barriers.status().ToString();
+  if (!barriers.ok()) return {};
+  for (const loops::Statement* const statement : barriers->ordering)
+    EXPECT_TRUE(barriers->before.contains(statement));
+  loops::LoopNest device_nest = *nest;
+  EXPECT_TRUE(InsertBarriers(device, device_nest).ok());
+  const std::string text = loops::ToText(device_nest);
+  EXPECT_EQ(Count(text, "barrier"), barriers->before.size()) << text;
+  EXPECT_EQ(Count(text, "barrier orders stores"), barriers->ordering.size());
+  // Barriers of the nest do not change the plan.
+  const auto again =
+      FindPhaseBarriers(device_nest, device_nest.phases[0], device);
+  EXPECT_TRUE(again.ok() && again->before.size() == barriers->before.size() &&
+              again->ordering.size() == barriers->ordering.size());
+  return {barriers->before.size(), barriers->ordering.size()};
 }
 
 std::string Loop(const std::string& body) {

@@ -45,19 +45,23 @@ class OrderPlanner {
                const DeviceTraits& device, PhasePlan& plan)
       : nest_(nest), phase_(phase), device_(device), plan_(plan) {}
 
-  void Run() {
+  PhaseBarriers Run() {
     NoteMemory();
     barriers_ = PlanBarriers(nest_, phase_.body, memory_);
     LetProductsGoOn();
     GiveRoles();
-    plan_.barriers = std::move(barriers_.before);
-    plan_.ordering_barriers =
-        FindOrderingBarriers(phase_.body, plan_.barriers, memory_.has_panels);
     for (size_t i = 0; i < plan_.places.size(); ++i) {
       const bool is_shared = plan_.places[i].kind == PhasePlan::Kind::kShared;
       plan_.places[i].is_coherent = barriers_.is_coherent[i] && !is_shared;
       plan_.places[i].is_ordered = barriers_.is_ordered[i] && !is_shared;
     }
+    PhaseBarriers result;
+    result.before = std::move(barriers_.before);
+    result.ordering =
+        FindOrderingBarriers(phase_.body, result.before, memory_.has_panels);
+    result.at_end = plan_.HasProducerWarp() && plan_.most_workgroups != 0 &&
+                    (plan_.parts > 1 || !result.before.empty());
+    return result;
   }
 
  private:
@@ -218,9 +222,9 @@ std::unordered_set<const loops::Statement*> BarriersOfBuffersApart(
   return PlanBarriers(nest, body, memory).before;
 }
 
-void PlanOrder(const loops::LoopNest& nest, const loops::Phase& phase,
-               const DeviceTraits& device, PhasePlan& plan) {
-  OrderPlanner(nest, phase, device, plan).Run();
+PhaseBarriers PlanOrder(const loops::LoopNest& nest, const loops::Phase& phase,
+                        const DeviceTraits& device, PhasePlan& plan) {
+  return OrderPlanner(nest, phase, device, plan).Run();
 }
 
 }  // namespace ember::jit::gpu

@@ -4,7 +4,8 @@
 // across them (jit/gpu/products_in_flight.h), and whether a warp of its own
 // copies for the others (jit/gpu/warp_roles.h).
 //
-//   PlanOrder(nest, phase, device, plan);   // of Mode::kInvocations
+//   const PhaseBarriers barriers =
+//       PlanOrder(nest, phase, device, plan);   // of Mode::kInvocations
 //
 // Thread-safe.
 #ifndef EMBER_JIT_GPU_PHASE_ORDER_H_
@@ -25,8 +26,9 @@ std::unordered_set<const loops::Statement*> BarriersOfBuffersApart(
     const loops::LoopNest& nest, const loops::Block& body,
     const DeviceTraits& device, const PhasePlan& plan);
 
-void PlanOrder(const loops::LoopNest& nest, const loops::Phase& phase,
-               const DeviceTraits& device, PhasePlan& plan);
+// Completes the plan, and returns the barriers of the phase.
+PhaseBarriers PlanOrder(const loops::LoopNest& nest, const loops::Phase& phase,
+                        const DeviceTraits& device, PhasePlan& plan);
 
 }  // namespace ember::jit::gpu
 

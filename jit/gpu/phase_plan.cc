@@ -15,6 +15,7 @@
 #include "jit/gpu/kernel_abi.h"
 #include "jit/gpu/lifetimes.h"
 #include "jit/gpu/phase_order.h"
+#include "jit/gpu/register_class.h"
 #include "jit/gpu/vector_access.h"
 #include "jit/loops/analysis/combining.h"
 #include "jit/loops/analysis/iterations.h"
@@ -48,27 +49,6 @@ constexpr int64_t kTasksTogether = 64;
 constexpr int64_t kLargestArray = int64_t{1} << 20;
 constexpr uint32_t kBytesOfWord = 4;
 
-// A type of the variables in which invocations combine values. The variables
-// are as wide as registers.
-struct RegisterClass {
-  bool is_float = false;
-  bool is_bool = false;
-  int64_t bytes = 4;
-  auto operator<=>(const RegisterClass&) const = default;
-};
-
-int64_t BytesInRegister(DType type) { return DTypeByteSize(type) > 4 ? 8 : 4; }
-
-// True if registers hold elements of the type as floats. Floats of 8 bits are
-// held as u8 (jit/spirv/conversions.h).
-bool IsHeldAsFloat(DType type) {
-  return IsFloat(type) && DTypeByteSize(type) > 1;
-}
-
-RegisterClass ClassOf(DType type) {
-  return {IsHeldAsFloat(type), type == DType::kBool, BytesInRegister(type)};
-}
-
 class PhasePlanner {
  public:
   PhasePlanner(const loops::LoopNest& nest, const loops::Phase& phase,
@@ -81,7 +61,8 @@ class PhasePlanner {
     plan_.places.resize(nest.buffers.size());
   }
 
-  StatusOr<PhasePlan> Run() {
+  // Fills `barriers`.
+  StatusOr<PhasePlan> Run(PhaseBarriers& barriers) {
     Survey(phase_.body, nullptr);
     EMBER_RETURN_IF_ERROR(matrices_);
     EMBER_RETURN_IF_ERROR(CheckPanels());
@@ -105,7 +86,7 @@ class PhasePlanner {
       storage.panels = {};
     }
     if (plan_.mode == PhasePlan::Mode::kInvocations)
-      PlanOrder(nest_, phase_, device_, plan_);
+      barriers = PlanOrder(nest_, phase_, device_, plan_);
     return std::move(plan_);
   }
 
@@ -588,21 +569,17 @@ class PhasePlanner {
 StatusOr<PhasePlan> PlanPhase(const loops::LoopNest& nest,
                               const loops::Phase& phase,
                               const DeviceTraits& device) {
-  return PhasePlanner(nest, phase, device).Run();
+  PhaseBarriers barriers;
+  return PhasePlanner(nest, phase, device).Run(barriers);
 }
 
-bool CombinesBySubgroups(DType type, tensor::Update update,
-                         const DeviceTraits& device) {
-  if (!device.subgroup_arithmetic || device.subgroup_size < 2) return false;
-  if (device.combines_any_type) return true;
-  if (type == DType::kBool || DTypeByteSize(type) > 4) return false;
-  if (!IsFloat(type)) return true;
-  if (!IsHeldAsFloat(type)) return false;
-  // If subgroups or invocations combined narrow floats, sums and products would
-  // be rounded at each step.
-  const bool rounds =
-      update == tensor::Update::kAdd || update == tensor::Update::kMultiply;
-  return type == DType::kF32 || !rounds;
+StatusOr<PhaseBarriers> FindPhaseBarriers(const loops::LoopNest& nest,
+                                          const loops::Phase& phase,
+                                          const DeviceTraits& device) {
+  PhaseBarriers barriers;
+  EMBER_RETURN_IF_ERROR(
+      PhasePlanner(nest, phase, device).Run(barriers).status());
+  return barriers;
 }
 
 int64_t ConstantElements(const loops::LoopNest& nest, const Buffer& buffer) {

@@ -1,12 +1,13 @@
-// Plans how a phase of a nest runs on a device: where each buffer is, how many
-// invocations a workgroup has, and before which statements they need a barrier.
+// Plans how a phase of a nest runs on a device: where each buffer is, and how
+// many invocations a workgroup has.
 //
 //   EMBER_ASSIGN_OR_RETURN(const PhasePlan plan,
 //                          PlanPhase(nest, phase, device));
 //   plan.places[buffer].kind;          // PhasePlan::Kind::kShared
-//   plan.barriers.contains(&statement) // before it
 //
-// Decides, and emits nothing. Thread-safe.
+// The plan is the same before and after barriers are inserted
+// (jit/gpu/insert_barriers.h). It points to statements of the phase, so it is
+// made of the nest that is emitted. Decides, and emits nothing. Thread-safe.
 #ifndef EMBER_JIT_GPU_PHASE_PLAN_H_
 #define EMBER_JIT_GPU_PHASE_PLAN_H_
 
@@ -92,15 +93,9 @@ struct PhasePlan {
   // if the nest has subgroup loops
   int64_t invocations = 1;
   std::vector<BufferStorage> places;  // the storage of each buffer of the nest
-  // Statements with a barrier of the workgroup before them.
-  std::unordered_set<const loops::Statement*> barriers;
-  // The barriers that also order earlier stores for products of warpgroups
-  // (jit/gpu/ordering_barriers.h).
-  std::unordered_set<const loops::Statement*> ordering_barriers;
   // Loops whose products stay in flight across barriers.
   std::vector<ProductsInFlight> in_flight;
-  // `roles` is set if one subgroup or thread copies for all. If the producer is
-  // a subgroup of its own, `barriers` are those of the others. copy_barriers:
+  // `roles` is set if one subgroup or thread copies for all. copy_barriers:
   // the byte of the workgroup's memory at which the barriers of slots begin,
   // kCopyBarrierBytes each. For each ring, first come the barriers that say
   // that slots 0, 1 and so on are full, then those that say that they are
@@ -142,10 +137,25 @@ StatusOr<PhasePlan> PlanPhase(const loops::LoopNest& nest,
                               const loops::Phase& phase,
                               const DeviceTraits& device);
 
-// True if subgroups combine values of the type. Otherwise halves of the
-// workgroup are combined repeatedly.
-bool CombinesBySubgroups(DType type, tensor::Update update,
-                         const DeviceTraits& device);
+// The barriers that a phase needs.
+struct PhaseBarriers {
+  // Statements with a barrier of the workgroup before them. If the producer is
+  // a subgroup of its own (PhasePlan::roles), the barriers are those of the
+  // other subgroups.
+  std::unordered_set<const loops::Statement*> before;
+  // The statements of `before` whose barriers also order earlier stores for
+  // products of warpgroups (jit/gpu/ordering_barriers.h).
+  std::unordered_set<const loops::Statement*> ordering;
+  // True if a barrier ends the phase: in a persistent kernel the next task uses
+  // the workgroup's memory again.
+  bool at_end = false;
+};
+
+// Plans the barriers of the phase. Barriers that it already has are ignored.
+// Errors: those of PlanPhase.
+StatusOr<PhaseBarriers> FindPhaseBarriers(const loops::LoopNest& nest,
+                                          const loops::Phase& phase,
+                                          const DeviceTraits& device);
 
 // Returns the number of elements of the buffer; 0 if it is not constant, or
 // more than a workgroup could hold.

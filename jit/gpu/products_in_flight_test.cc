@@ -82,7 +82,10 @@ Outcome PlanOf(std::string_view body) {
   const auto plan = PlanPhase(*nest, nest->phases[0], device);
   EXPECT_TRUE(plan.ok()) << plan.status().ToString();
   if (!plan.ok()) return {};
-  return {plan->in_flight.size(), plan->barriers.size()};
+  const auto barriers = FindPhaseBarriers(*nest, nest->phases[0], device);
+  EXPECT_TRUE(barriers.ok()) << barriers.status().ToString();
+  if (!barriers.ok()) return {};
+  return {plan->in_flight.size(), barriers->before.size()};
 }
 
 // The slot to which an iteration copies was read two iterations ago, so one

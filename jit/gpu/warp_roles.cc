@@ -195,6 +195,7 @@ class Finder {
     // the branch.
     if (!AreWhole()) return false;
     for (const Statement& inner : statement.body) {
+      if (inner.kind == Statement::Kind::kBarrier) continue;
       if (!HasAsyncStore(inner) || !LookAtCopy(inner, statement.condition))
         return false;
     }

@@ -101,6 +101,11 @@ PhasePlan PlanOf(const loops::LoopNest& nest, const DeviceTraits& device) {
   EXPECT_TRUE(plan.ok()) << plan.status().ToString();
   return plan.ok() ? *std::move(plan) : PhasePlan{};
 }
+PhaseBarriers BarriersOf(const loops::LoopNest& nest) {
+  auto barriers = FindPhaseBarriers(nest, nest.phases[0], Device());
+  EXPECT_TRUE(barriers.ok()) << barriers.status().ToString();
+  return barriers.ok() ? *std::move(barriers) : PhaseBarriers{};
+}
 bool HasRoles(const Parts& parts, const DeviceTraits& device = Device()) {
   return PlanOf(NestOf(parts), device).roles.has_value();
 }
@@ -124,7 +129,8 @@ TEST(WarpRolesTest, ProductsOfSlices) {
                 [](const auto& copy) { return copy.second.begins_fill; }),
             3);
   // The producer's warp replaces all barriers of the consumers.
-  EXPECT_TRUE(plan.barriers.empty());
+  EXPECT_TRUE(BarriersOf(nest).before.empty());
+  EXPECT_FALSE(BarriersOf(nest).at_end);
   EXPECT_EQ(plan.invocations, 128);
   EXPECT_EQ(plan.copy_barriers, 4 * ring.fill_bytes);
   EXPECT_EQ(plan.shared_bytes, plan.copy_barriers + 8 * kCopyBarrierBytes);
@@ -234,21 +240,27 @@ TEST(WarpRolesTest, MemoryOfTheRings) {
   const std::string store = "invocation i < 64 { %z[i, 0] = 1.0 }\n";
   const std::string load = "invocation i < 64 { %y[63 - i, 0] = %z[i, 0] }\n";
   parts.behind = store + load;
-  PhasePlan plan = PlanOf(NestOf(parts), Device());
+  const loops::LoopNest nest = NestOf(parts);
+  PhasePlan plan = PlanOf(nest, Device());
   ASSERT_TRUE(plan.roles);
   EXPECT_EQ(plan.most_workgroups, 0);
-  EXPECT_EQ(plan.barriers.size(), 2u);
+  EXPECT_EQ(BarriersOf(nest).before.size(), 2u);
+  EXPECT_FALSE(BarriersOf(nest).at_end);
   parts = {};
   parts.before = store + load + parts.before;
   EXPECT_FALSE(HasRoles(parts));
   // A buffer in use from the first statement to the last has memory of its own,
-  // apart from the rings, so the kernel may be persistent.
+  // apart from the rings, so the kernel may be persistent. Then a barrier comes
+  // before the next task's stores to that memory.
   parts = {};
   parts.before = store + parts.before;
   parts.behind = load;
-  plan = PlanOf(NestOf(parts), Device());
+  const loops::LoopNest apart = NestOf(parts);
+  plan = PlanOf(apart, Device());
   ASSERT_TRUE(plan.roles);
   EXPECT_NE(plan.most_workgroups, 0);
+  EXPECT_EQ(BarriersOf(apart).before.size(), 1u);
+  EXPECT_TRUE(BarriersOf(apart).at_end);
   // A statement after the loop that reads a slot would not wait until the slot
   // is full, so warps get no roles.
   parts = {};

@@ -87,6 +87,7 @@ class NestLegaliser {
         statement.index = Rewrite(statement.index);
         return;
       case Statement::Kind::kAwait:
+      case Statement::Kind::kBarrier:
         return;
     }
   }

@@ -20,6 +20,11 @@
 // the nest's buffers. The same Load node at two places may read different
 // values: only a node without loads has the same value everywhere.
 //
+// A nest with a barrier anywhere is a *device nest*: it is what a GPU executes,
+// and says where the invocations of a task synchronise. In every other nest
+// they synchronise after each loop over invocations. See
+// Statement::Kind::kBarrier.
+//
 // Nothing here depends on how many registers or lanes a device has. That a loop
 // is a vector or unrolled is part of the program: the schedule decided it.
 //
@@ -76,10 +81,11 @@ enum class LoopKind : uint8_t {
   // them.
   kVector,
   // Constant extent. The values may run in any order and at once, as tasks may.
-  // All their stores are visible to the statement after the loop. Devices that
-  // run a task on many processors run each value on one of them; others run a
-  // serial loop. It is never within another invocation loop or a vector loop,
-  // so the code around it is the same for all values.
+  // All their stores are visible to the statement after the loop; in a device
+  // nest, behind the next barrier. Devices that run a task on many processors
+  // run each value on one of them; others run a serial loop. It is never within
+  // another invocation loop or a vector loop, so the code around it is the same
+  // for all values.
   //
   // A register buffer that is accessed in such loops is of one of two kinds:
   //   - every access of the nest has the variable of the invocation loop around as
@@ -169,13 +175,44 @@ using Block = std::vector<Statement>;
 inline constexpr int kMaxNesting = 200;
 
 struct Statement {
-  enum class Kind : uint8_t { kFor, kIf, kStore, kCheck, kPrefetch, kAwait };
+  enum class Kind : uint8_t {
+    kFor,
+    kIf,
+    kStore,
+    kCheck,
+    kPrefetch,
+    kAwait,
+    kBarrier,
+  };
   Kind kind = Kind::kStore;
 
-  // kFor: runs the body for each value of `variable`, an Axis node, from 0 up.
-  // The extent may depend on variables of surrounding loops that are no vector
-  // loops.
+  // kFor: runs the body for each value of `variable`. The kind of the loop says
+  // how the values run.
   LoopKind loop = LoopKind::kSerial;
+
+  // kBarrier: every invocation of the task waits until all have reached the
+  // barrier. In a device nest nothing else synchronises invocations: no
+  // implicit synchronisation follows a loop over invocations, and what an
+  // invocation stores is seen by the others only behind a barrier. Statements
+  // outside loops over invocations are executed by every invocation, but only
+  // the first one stores to memory. So two accesses of one element by different
+  // invocations, one of them a store, need a barrier between them:
+  //
+  //   invocation i < 64 { %tile[i] = %x[i] }
+  //   barrier
+  //   invocation i < 64 { %y[i] = %tile[63 - i] }
+  //   barrier orders stores
+  //
+  // The barrier is in no loop over invocations, lanes or matrices, and every
+  // condition around it is the same for all invocations. jit/gpu inserts
+  // barriers. Back ends that run invocations one after another do nothing.
+  //
+  // orders_stores: products of warpgroups that follow the barrier also see
+  // earlier stores (jit/gpu/ordering_barriers.h).
+  bool orders_stores = false;
+
+  // kFor: an Axis node, with values from 0 up. Its extent may depend on
+  // variables of surrounding loops that are no vector loops.
   NodeId variable = 0;
 
   // kIf: runs the body if the bool holds; in a vector loop, in the lanes where

@@ -55,6 +55,7 @@ std::vector<NodeId> RootsOf(const ExpressionPool& pool,
     case Statement::Kind::kPrefetch:
       return {statement.index};
     case Statement::Kind::kAwait:
+    case Statement::Kind::kBarrier:
       return {};
     case Statement::Kind::kStore:
       break;
@@ -71,6 +72,21 @@ bool IsInvocationLoop(const Statement& statement) {
   return statement.kind == Statement::Kind::kFor &&
          (statement.loop == LoopKind::kInvocation ||
           statement.loop == LoopKind::kSubgroup);
+}
+
+bool HasBarrier(const Block& block) {
+  return std::ranges::any_of(block, [](const Statement& statement) {
+    return statement.kind == Statement::Kind::kBarrier ||
+           HasBarrier(statement.body);
+  });
+}
+
+bool IsDeviceNest(const LoopNest& nest) {
+  const auto has_barrier = [](const Phase& phase) {
+    return HasBarrier(phase.body);
+  };
+  return std::ranges::any_of(nest.prologue, has_barrier) ||
+         std::ranges::any_of(nest.phases, has_barrier);
 }
 
 bool HasInvocationLoop(const Block& block) {

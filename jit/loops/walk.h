@@ -41,6 +41,11 @@ std::vector<NodeId> RootsOf(const tensor::ExpressionPool& pool,
 bool IsInvocationLoop(const Statement& statement);
 bool HasInvocationLoop(const Block& block);
 
+// HasBarrier is true if the block contains a barrier at any depth. IsDeviceNest
+// is true if a phase of the nest does.
+bool HasBarrier(const Block& block);
+bool IsDeviceNest(const LoopNest& nest);
+
 }  // namespace ember::loops
 
 #endif  // EMBER_JIT_LOOPS_WALK_H_

@@ -4,6 +4,9 @@
 
 #include "jit/backend/kernel_report.h"
 #include "jit/backend/object_compiler.h"
+#include "jit/gpu/insert_barriers.h"
+#include "jit/loops/text/text.h"
+#include "jit/ptx/target.h"
 #include "jit/schedule/gpu/device_schedule.h"
 
 namespace ember::jit {
@@ -19,8 +22,15 @@ StatusOr<std::unique_ptr<CompiledNest>> Compile(
   options.keep_llvm = options.keep_assembly = texts != nullptr;
   EMBER_ASSIGN_OR_RETURN(std::unique_ptr<CompiledNest> code,
                          context.compiler.Compile(nest, options));
-  if (texts != nullptr)
-    *texts = {{".ll", code->llvm}, {".ptx", code->assembly}};
+  if (texts != nullptr) {
+    // The expressions are those from before legalisation.
+    loops::LoopNest device_nest = nest;
+    EMBER_RETURN_IF_ERROR(
+        gpu::InsertBarriers(ptx::Target::Of(request.target), device_nest));
+    *texts = {{".device.loops", loops::ToText(device_nest)},
+              {".ll", code->llvm},
+              {".ptx", code->assembly}};
+  }
   return code;
 }
 

@@ -84,7 +84,6 @@ class PhaseEmitter final : public BlockEmitter {
 
  private:
   bool IsLeftOut(const Statement& statement) const override;
-  void BeforeStatement(const Statement& statement) override;
   void AfterStatement(const Statement& statement) override;
   void EnterBody() override {
     matrices_.EnterBody();
@@ -99,6 +98,10 @@ class PhaseEmitter final : public BlockEmitter {
   }
   void EmitStore(const Statement& statement) override;
   void EmitAwait(const Statement& await) override;
+  void EmitBarrier(const Statement& barrier) override {
+    if (barrier.orders_stores) EmitOrderStores(b_);
+    Synchronize();
+  }
   void EmitInvocations(const Statement& statement) override;
   bool EmitCheck(const Block& block, size_t number) override;
   // True if the number of lane 0's element is provably a multiple of
@@ -130,7 +133,8 @@ class PhaseEmitter final : public BlockEmitter {
     return !is_in_first_ && plan_.mode == PhasePlan::Mode::kInvocations &&
            !in_invocations_ && !arguments_.IsLocal(buffer);
   }
-  void EmitBarrier() {
+  // Emits a barrier of all threads but the producer's.
+  void Synchronize() {
     ++barriers_;
     matrices_.Await();
     if (plan_.HasProducerWarp())
@@ -178,14 +182,6 @@ bool PhaseEmitter::IsLeftOut(const Statement& statement) const {
   if (!is_producer_) return is_of_producer;
   return statement.kind == Statement::Kind::kAwait ||
          (!is_of_producer && &statement != plan_.roles->loop);
-}
-
-void PhaseEmitter::BeforeStatement(const Statement& statement) {
-  if (is_producer_) return;
-  if (plan_.barriers.contains(&statement)) {
-    if (plan_.ordering_barriers.contains(&statement)) EmitOrderStores(b_);
-    EmitBarrier();
-  }
 }
 
 void PhaseEmitter::AfterStatement(const Statement& statement) {
@@ -302,10 +298,7 @@ void PhaseEmitter::EmitTasks(const loops::Phase& phase, Value* first,
   expressions_.scopes().Enter(header, phase.task, task);
   EnterBody();
   EmitBlock(phase.body);
-  // A barrier is needed since the next task uses the workgroup's memory again.
   const bool goes_on = plan_.most_workgroups != 0;
-  const bool synchronizes = plan_.parts > 1 || !plan_.barriers.empty();
-  if (!is_producer_ && goes_on && synchronizes) EmitBarrier();
   LeaveBody();
   expressions_.scopes().Leave();
   if (goes_on) {
@@ -491,14 +484,14 @@ void PhaseEmitter::EmitCombining(const Statement& statement, int64_t extent) {
   for (const loops::Store& store : statement.body[0].stores) {
     // The memory in which values are combined is in use until the first
     // invocation has read it, so a barrier follows before its next use.
-    if (!all.empty() && plan_.parts > 1) EmitBarrier();
+    if (!all.empty() && plan_.parts > 1) Synchronize();
     Value* const own = OwnValue(statement, store, extent);
     Value* const parts =
         plan_.parts > 1 ? arguments_.Shared(b_, /*offset=*/0) : nullptr;
     all.emplace_back(
         &store, combiner_.Combine(nest_.buffers[store.buffer].type, store, own,
                                   invocation_, plan_.parts, parts,
-                                  [this] { EmitBarrier(); }));
+                                  [this] { Synchronize(); }));
   }
   EmitBranch(is_first_, [&] {
     for (const auto& [store, value] : all) {

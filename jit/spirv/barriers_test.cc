@@ -1,6 +1,6 @@
 // Tests barriers: their number, and that no invocation reads before another's
 // store is visible. The evaluator of nests records each invocation's accesses
-// since the last barrier, so it finds a missing one.
+// since the last barrier, so it finds that one was removed.
 //
 //   EMBER_SEEDS=1000 bazel run //jit/spirv:barriers_test
 #include "jit/gpu/barriers.h"
@@ -9,10 +9,12 @@
 #include <cstdio>
 #include <string>
 
+#include "base/concat.h"
 #include "base/testing/seeds.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "jit/gpu/phase_plan.h"
+#include "jit/gpu/insert_barriers.h"
+#include "jit/gpu/testing/barriers.h"
 #include "jit/loops/evaluator/evaluator.h"
 #include "jit/loops/text/text.h"
 #include "jit/loops/verifier/verifier.h"
@@ -27,42 +29,32 @@ namespace ember::jit::spirv {
 namespace {
 
 using ::testing::HasSubstr;
-using BarrierSet = std::unordered_set<const loops::Statement*>;
 
 constexpr char kTarget[] =
     "vulkan1.2+f64+int64+storage8+storage16+shared16384+invocations1024";
 
-StatusOr<BarrierSet> BarriersOf(const loops::LoopNest& nest) {
-  BarrierSet all;
-  for (const auto* phases : {&nest.prologue, &nest.phases}) {
-    for (const loops::Phase& phase : *phases) {
-      EMBER_ASSIGN_OR_RETURN(const gpu::PhasePlan plan,
-                             gpu::PlanPhase(nest, phase, Target::Of(kTarget)));
-      all.insert(plan.barriers.begin(), plan.barriers.end());
-    }
-  }
-  return all;
+// Returns the nest with its barriers.
+StatusOr<loops::LoopNest> DeviceNestOf(const loops::LoopNest& nest) {
+  loops::LoopNest result = nest;
+  EMBER_RETURN_IF_ERROR(gpu::InsertBarriers(Target::Of(kTarget), result));
+  return result;
 }
 
-Status Evaluate(const loops::LoopNest& nest, const BarrierSet& barriers) {
+Status Evaluate(const loops::LoopNest& nest) {
   Bytes buffers = SmallContents(nest, {});
-  return loops::Evaluate(
-      nest, {}, tensor::Pointers(buffers),
-      {.seed = 0, .refuse_races = true, .barriers = &barriers});
+  return loops::Evaluate(nest, {}, tensor::Pointers(buffers),
+                         {.refuse_races = true, .is_device = true});
 }
 
-// Expects that the nest has `count` barriers and needs each of them.
+// Expects that the nest gets `count` barriers and needs each of them.
 void ExpectBarriers(const std::string& text, size_t count) {
-  const loops::LoopNest nest = ParseOrDie(text);
-  const StatusOr<BarrierSet> barriers = BarriersOf(nest);
-  ASSERT_TRUE(barriers.ok()) << barriers.status().ToString();
-  EXPECT_EQ(barriers->size(), count) << text;
-  const Status with_all = Evaluate(nest, *barriers);
+  const StatusOr<loops::LoopNest> nest = DeviceNestOf(ParseOrDie(text));
+  ASSERT_TRUE(nest.ok()) << nest.status().ToString();
+  EXPECT_EQ(gpu::CountBarriers(*nest), count) << text;
+  const Status with_all = Evaluate(*nest);
   EXPECT_TRUE(with_all.ok()) << with_all.ToString() << text;
-  for (const loops::Statement* statement : *barriers) {
-    BarrierSet fewer = *barriers;
-    fewer.erase(statement);
-    const Status status = Evaluate(nest, fewer);
+  for (size_t i = 0; i < gpu::CountBarriers(*nest); ++i) {
+    const Status status = Evaluate(gpu::WithoutBarrier(*nest, i));
     EXPECT_EQ(status.code(), StatusCode::kInternal);
     EXPECT_THAT(status.message(),
                 HasSubstr("invocations that have not synchronised"));
@@ -134,10 +126,10 @@ TEST(Barriers, HalvesOfAnotherLoop) {
       invocation i < 8 { for s < 8 { %sum[i] += %tile[h, s] } }
       invocation i < 8 { %tile[mod(k + 1, 2), i] = %x[t, k * 8 + i] }
     })"));
-  const StatusOr<BarrierSet> barriers = BarriersOf(nest);
-  ASSERT_TRUE(barriers.ok());
-  EXPECT_EQ(barriers->size(), 2u);
-  EXPECT_TRUE(Evaluate(nest, *barriers).ok());
+  const StatusOr<loops::LoopNest> with_barriers = DeviceNestOf(nest);
+  ASSERT_TRUE(with_barriers.ok());
+  EXPECT_EQ(gpu::CountBarriers(*with_barriers), 2u);
+  EXPECT_TRUE(Evaluate(*with_barriers).ok());
 }
 
 // Each iteration of the outer loop stores to half 0 again, while the inner loop
@@ -207,14 +199,16 @@ TEST(Barriers, OnceBeforeALoop) {
     invocation i < 8 { %sum[i] += %x[t, k * 8 + i] }
     invocation i < 8 { for s < 8 { %sum[i] += %other[s] } })");
   ExpectBarriers(text, 1);
-  const loops::LoopNest nest = ParseOrDie(text);
-  const StatusOr<BarrierSet> barriers = BarriersOf(nest);
-  ASSERT_TRUE(barriers.ok());
-  const loops::Block& body = nest.phases[0].body;
-  const auto loop = std::ranges::find(body, loops::LoopKind::kSerial,
-                                      &loops::Statement::loop);
-  ASSERT_NE(loop, body.end());
-  EXPECT_TRUE(barriers->contains(&*loop));
+  const StatusOr<loops::LoopNest> nest = DeviceNestOf(ParseOrDie(text));
+  ASSERT_TRUE(nest.ok());
+  const loops::Block& body = nest->phases[0].body;
+  const auto loop =
+      std::ranges::find_if(body, [](const loops::Statement& statement) {
+        return statement.kind == loops::Statement::Kind::kFor &&
+               statement.loop == loops::LoopKind::kSerial;
+      });
+  ASSERT_TRUE(loop != body.begin() && loop != body.end());
+  EXPECT_EQ((loop - 1)->kind, loops::Statement::Kind::kBarrier);
   // If iterations need a barrier before that statement anyway, there is no
   // further barrier before the loop.
   ExpectBarriers(Product(R"(
@@ -238,9 +232,9 @@ TEST(Barriers, DeepNests) {
       "invocation i < 8 { %other[i] = %tile[0, 7 - i] }"
       "invocation i < 8 { %tile[0, i] = %other[7 - i] }";
   const loops::LoopNest nest = ParseOrDie(Product("", text + end));
-  const StatusOr<BarrierSet> barriers = BarriersOf(nest);
-  ASSERT_TRUE(barriers.ok()) << barriers.status().ToString();
-  EXPECT_TRUE(Evaluate(nest, *barriers).ok());
+  const StatusOr<loops::LoopNest> with_barriers = DeviceNestOf(nest);
+  ASSERT_TRUE(with_barriers.ok()) << with_barriers.status().ToString();
+  EXPECT_TRUE(Evaluate(*with_barriers).ok());
 }
 
 // Returns a GPU that is so small that dispatches of a size for the evaluator
@@ -259,7 +253,7 @@ GpuModel SmallGpu() {
 TEST(Barriers, OfRandomSchedules) {
   const SeedRange seeds = TestSeeds(60);
   int compared = 0, with_barriers = 0;
-  size_t barriers = 0;
+  size_t barriers = 0, caught = 0;
   for (uint64_t seed = seeds.begin; seed < seeds.end; ++seed) {
     schedule::RandomPair pair = schedule::MakeRandomPair(seed);
     if (seed % 3 != 0) {
@@ -269,26 +263,42 @@ TEST(Barriers, OfRandomSchedules) {
     }
     const auto nest = schedule::Lower(pair.schedule);
     if (!nest.ok() || !loops::Verify(*nest).ok()) continue;
-    const StatusOr<BarrierSet> found = BarriersOf(*nest);
+    const StatusOr<loops::LoopNest> found = DeviceNestOf(*nest);
     // The phase needs more invocations than the device has.
     if (!found.ok()) continue;
-    barriers += found->size();
-    with_barriers += !found->empty();
+    const std::string text = loops::ToText(*found);
+    const std::string what =
+        Concat({"replay with EMBER_SEED=", seed, "\n", pair.ToText(), text});
+    const Status verified = loops::Verify(*found);
+    ASSERT_TRUE(verified.ok()) << verified.ToString() << "\n" << what;
+    const auto parsed = loops::Parse(text);
+    ASSERT_TRUE(parsed.ok() && loops::ToText(*parsed) == text) << what;
+    const size_t count = gpu::CountBarriers(*found);
+    barriers += count;
+    with_barriers += count > 0;
     ++compared;
-    const std::string wrong = pair.Compare([&](std::span<void* const> buffers) {
-      return loops::Evaluate(*nest, pair.parameters, buffers,
-                             {.seed = seed, .barriers = &*found});
-    });
-    ASSERT_EQ(wrong, "") << "replay with EMBER_SEED=" << seed << "\n"
-                         << pair.ToText() << loops::ToText(*nest);
+    const auto compare = [&](const loops::LoopNest& evaluated) {
+      return pair.Compare([&](std::span<void* const> buffers) {
+        return loops::Evaluate(evaluated, pair.parameters, buffers,
+                               {.seed = seed, .is_device = true});
+      });
+    };
+    ASSERT_EQ(compare(*found), "") << what;
+    for (size_t i = 0; i < count; ++i) {
+      const std::string wrong = compare(gpu::WithoutBarrier(*found, i));
+      caught += wrong.find("have not synchronised") != std::string::npos;
+    }
   }
-  std::printf("seeds %llu..%llu: %d nests, %d with %zu barriers\n",
-              static_cast<unsigned long long>(seeds.begin),
-              static_cast<unsigned long long>(seeds.end - 1), compared,
-              with_barriers, barriers);
+  std::printf(
+      "seeds %llu..%llu: %d nests, %d with %zu barriers, of which %zu were "
+      "missed when they were removed\n",
+      static_cast<unsigned long long>(seeds.begin),
+      static_cast<unsigned long long>(seeds.end - 1), compared, with_barriers,
+      barriers, caught);
   if (seeds.is_replay) return;
   EXPECT_GT(compared * 10, static_cast<int>(seeds.end - seeds.begin) * 7);
   EXPECT_GT(with_barriers * 10, compared);
+  EXPECT_GT(caught * 3, barriers);
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "base/rounding.h"
+#include "jit/gpu/register_class.h"
 #include "tensor/scalar.h"
 
 namespace ember::jit::spirv {

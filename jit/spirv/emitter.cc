@@ -2,6 +2,7 @@
 
 #include "base/concat.h"
 #include "jit/backend/decline_reasons.h"
+#include "jit/gpu/insert_barriers.h"
 #include "jit/gpu/kernel_abi.h"
 #include "jit/legalise/legalise.h"
 #include "jit/loops/analysis/facts.h"
@@ -60,10 +61,18 @@ gpu::DeviceCode ModuleCode::ForDevice() const {
           .resources = nullptr};
 }
 
+StatusOr<loops::LoopNest> DeviceNestOf(const loops::LoopNest& nest,
+                                       const Target& target) {
+  loops::LoopNest result = nest;
+  LegaliseFor(target, result);
+  const Status status = gpu::InsertBarriers(target, result);
+  if (!status.ok()) return status.WithContext(Concat({"loops @", nest.name}));
+  return result;
+}
+
 StatusOr<ModuleCode> EmitModule(const loops::LoopNest& given,
                                 const Target& target) {
-  loops::LoopNest nest = given;
-  LegaliseFor(target, nest);
+  EMBER_ASSIGN_OR_RETURN(loops::LoopNest nest, DeviceNestOf(given, target));
   ModuleBuilder module;
   MemoryModel(target).Declare(module);
   // The push constants are the parameters, in two words each, and the number of

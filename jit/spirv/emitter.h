@@ -31,6 +31,11 @@ struct ModuleCode {
 // Compiles the nest, which must be verified. Returns kUnimplemented with a
 // reason of jit/backend/decline_reasons.h if this back end does not support the
 // nest.
+// Returns the nest that EmitModule emits: legalised for the target, with
+// barriers (jit/gpu/insert_barriers.h). Errors: those of InsertBarriers.
+StatusOr<loops::LoopNest> DeviceNestOf(const loops::LoopNest& nest,
+                                       const Target& target);
+
 StatusOr<ModuleCode> EmitModule(const loops::LoopNest& nest,
                                 const Target& target);
 

@@ -203,12 +203,15 @@ void PhaseEmitter::SetSlices(Value workgroup) {
 
 void PhaseEmitter::EmitBlock(const Block& block, size_t begin) {
   for (size_t i = begin; i < block.size() && error_.ok(); ++i) {
+    if (block[i].kind == Statement::Kind::kBarrier) {
+      memory_.EmitBarrier();
+      continue;
+    }
     if (c_.size() > kLargestPhase) {
       error_ = Decline(DeclineReason::kTooLarge,
                        Concat({"more than ", kLargestPhase, " instructions"}));
       return;
     }
-    if (plan_.barriers.contains(&block[i])) memory_.EmitBarrier();
     expressions_.BeginStatement();
     if (block[i].kind == Statement::Kind::kCheck) return EmitCheck(block, i);
     EmitStatement(block[i]);
@@ -223,7 +226,8 @@ void PhaseEmitter::EmitStatement(const Statement& statement) {
       return EmitIf(statement);
     case Statement::Kind::kStore:
       return EmitStore(statement);
-    case Statement::Kind::kCheck:  // EmitBlock handles checks
+    case Statement::Kind::kCheck:  // EmitBlock handles checks and barriers
+    case Statement::Kind::kBarrier:
     case Statement::Kind::kPrefetch:
     case Statement::Kind::kAwait:
       return;
@@ -292,8 +296,7 @@ void PhaseEmitter::EmitVector(const Statement& statement, int64_t extent) {
 
 bool PhaseEmitter::EmitDot(const Statement& statement) {
   const std::optional<loops::DotProduct> dot = dots_.Find(statement);
-  // A dot loop whose body needs a barrier is unrolled.
-  if (!dot || plan_.barriers.contains(&statement.body[0])) return false;
+  if (!dot) return false;
   std::vector<StoreEmitter::Pending> all;
   bool are_words = true;
   ForEachLane([&] {

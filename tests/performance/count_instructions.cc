@@ -190,6 +190,7 @@ class Counter {
       case Statement::Kind::kCheck:
       case Statement::Kind::kPrefetch:
       case Statement::Kind::kAwait:
+      case Statement::Kind::kBarrier:
         return {};
     }
     return {};

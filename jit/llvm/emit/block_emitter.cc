@@ -44,6 +44,10 @@ BlockEmitter::BlockEmitter(const loops::LoopNest& nest, bool is_prologue,
 void BlockEmitter::EmitBlock(const Block& block, size_t begin) {
   for (size_t i = begin; i < block.size(); ++i) {
     if (!error_.status.ok()) return;
+    if (block[i].kind == Statement::Kind::kBarrier) {
+      if (!IsLeftOut(block[i])) EmitBarrier(block[i]);
+      continue;
+    }
     if (++statements_ + expressions_.emitted() > kLargestPhase) {
       error_.Set(
           Decline(DeclineReason::kTooLarge,
@@ -51,7 +55,6 @@ void BlockEmitter::EmitBlock(const Block& block, size_t begin) {
       return;
     }
     if (IsLeftOut(block[i])) continue;
-    BeforeStatement(block[i]);
     if (block[i].kind != Statement::Kind::kCheck) {
       EmitStatement(block[i]);
     } else if (EmitCheck(block, i)) {
@@ -69,7 +72,8 @@ void BlockEmitter::EmitStatement(const Statement& statement) {
       return EmitIf(statement);
     case Statement::Kind::kStore:
       return EmitStore(statement);
-    case Statement::Kind::kCheck:  // EmitBlock handles checks
+    case Statement::Kind::kCheck:  // EmitBlock handles checks and barriers
+    case Statement::Kind::kBarrier:
       return;
     case Statement::Kind::kPrefetch:
       return EmitPrefetch(statement);

@@ -31,8 +31,7 @@ class BlockEmitter {
  protected:
   // True if the emitted code is not to contain the statement.
   virtual bool IsLeftOut(const loops::Statement&) const { return false; }
-  // These functions are called before and after the code of each statement.
-  virtual void BeforeStatement(const loops::Statement&) {}
+  // Called after the code of each statement but a barrier.
   virtual void AfterStatement(const loops::Statement&) {}
   // These functions are called around the code of a body that may run several
   // times, or not at all.
@@ -53,6 +52,10 @@ class BlockEmitter {
   // Emits an await. The default is nothing, as asynchronous stores are done at
   // once.
   virtual void EmitAwait(const loops::Statement&) {}
+
+  // Emits a barrier. The default is nothing, as one thread runs all invocations
+  // of a loop before it runs the next statement.
+  virtual void EmitBarrier(const loops::Statement&) {}
 
   // Emits a store. By default all threads that run the code perform it.
   virtual void EmitStore(const loops::Statement& statement) {

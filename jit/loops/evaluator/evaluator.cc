@@ -1,5 +1,6 @@
 #include "jit/loops/evaluator/evaluator.h"
 
+#include <algorithm>
 #include <deque>
 #include <map>
 #include <random>
@@ -11,6 +12,7 @@
 #include "base/check.h"
 #include "base/concat.h"
 #include "jit/loops/analysis/combining.h"
+#include "jit/loops/evaluator/access_log.h"
 #include "jit/loops/raw.h"
 #include "jit/loops/walk.h"
 #include "tensor/range_rules.h"
@@ -40,48 +42,9 @@ using Lane = std::vector<int64_t>;
 using Lanes = std::vector<Lane>;
 // The value that represents a variable outside of its loop.
 constexpr int64_t kOutside = INT64_MIN;
-
-// Remembers which agent accessed which element of a buffer, to detect data
-// races. An agent is one of the things that may run concurrently: the tasks of
-// a phase, or the invocations of a loop.
-class AccessLog {
- public:
-  // Starts another phase or loop: earlier accesses no longer count.
-  void Begin() { ++round_; }
-
-  // Notes an access. Returns another agent that accesses the same element if
-  // one of the two accesses is a store; otherwise returns -1. Buffers that
-  // share memory count as one.
-  int64_t Note(const void* memory, size_t count, int64_t position,
-               int64_t agent, bool stores) {
-    std::vector<Access>& log = logs_[memory];
-    if (log.size() < count) log.resize(count);
-    Access& access = log[static_cast<size_t>(position)];
-    if (access.round != round_) access = {round_, -1, -1, false};
-    int64_t other = access.writer;
-    if (stores && (other < 0 || other == agent)) {
-      other = access.reader;
-      if (access.is_read_by_several && other == agent) other = agent + 1;
-    }
-    if (stores)
-      access.writer = agent;
-    else if (access.reader < 0)
-      access.reader = agent;
-    else
-      access.is_read_by_several |= access.reader != agent;
-    return other == agent ? -1 : other;
-  }
-
- private:
-  struct Access {
-    uint64_t round = 0;
-    int64_t writer = -1;
-    int64_t reader = -1;
-    bool is_read_by_several = false;
-  };
-  uint64_t round_ = 0;
-  std::unordered_map<const void*, std::vector<Access>> logs_;
-};
+// The agent that represents value 0 of a subgroup loop. An invocation and a
+// subgroup are never the same agent.
+constexpr int64_t kFirstSubgroup = int64_t{1} << 32;
 
 class Evaluator {
  public:
@@ -91,7 +54,7 @@ class Evaluator {
         parameters_(parameters),
         backwards_(options.backwards),
         refuse_races_(options.refuse_races),
-        barriers_(options.barriers),
+        is_device_(options.is_device || IsDeviceNest(nest)),
         random_(options.seed) {}
 
   Status Run(std::span<void* const> buffers) {
@@ -315,6 +278,13 @@ class Evaluator {
 
   // --- races ---
 
+  // Returns the agent's number as text: 3, or "3 (a subgroup)".
+  static std::string NumberOf(int64_t agent) {
+    return agent < kFirstSubgroup
+               ? std::to_string(agent)
+               : Concat({agent - kFirstSubgroup, " (a subgroup)"});
+  }
+
   Status NoteAccess(uint32_t buffer, int64_t position, bool stores) {
     const bool notes = refuse_races_ || has_barriers_;
     if (!notes || task_ < 0) return OkStatus();
@@ -327,8 +297,8 @@ class Evaluator {
       if (other < 0) return OkStatus();
       return InternalError(
           Concat({"buffer %", nest_.buffers[buffer].name, ": element ",
-                  position, " is accessed by ", what, " ", agent, " and ",
-                  other, " at once, and stored to"}));
+                  position, " is accessed by ", what, " ", NumberOf(agent),
+                  " and ", NumberOf(other), " at once, and stored to"}));
     };
     if (has_barriers_) {
       const bool is_own = invocation_ >= 0 && !(combines_ && stores);
@@ -355,7 +325,8 @@ class Evaluator {
         Evaluate(ExtentOf(nest_.pool, phase.task), NoLoops(), tasks));
     const int64_t count = static_cast<int64_t>(tasks[0]);
     by_tasks_.Begin();
-    has_barriers_ = barriers_ != nullptr && HasInvocationLoop(phase.body);
+    has_barriers_ =
+        is_device_ && (HasInvocationLoop(phase.body) || HasBarrier(phase.body));
     for (int64_t i = 0; i < count; ++i) {
       const int64_t task = backwards_ ? count - 1 - i : i;
       task_ = task;
@@ -377,8 +348,6 @@ class Evaluator {
 
   Status RunBlock(const Block& block, const Lanes& lanes) {
     for (const Statement& statement : block) {
-      if (has_barriers_ && barriers_->contains(&statement))
-        since_barrier_.Begin();
       EMBER_RETURN_IF_ERROR(RunStatement(statement, lanes));
     }
     return OkStatus();
@@ -399,6 +368,9 @@ class Evaluator {
         break;
       case Statement::Kind::kAwait:
         return RunAwait(statement.groups);
+      case Statement::Kind::kBarrier:
+        since_barrier_.Begin();
+        break;
     }
     return OkStatus();
   }
@@ -425,7 +397,8 @@ class Evaluator {
     for (int64_t i = 0; i < extent; ++i) {
       const int64_t value = is_invocations && backwards_ ? extent - 1 - i : i;
       if (is_invocations) {
-        invocation_ = value;
+        invocation_ =
+            loop.loop == LoopKind::kSubgroup ? kFirstSubgroup + value : value;
         for (uint32_t buffer : OwnRegisters(loop)) FillRandomly(buffer);
       }
       for (Lane& lane : iteration) ValueOf(loop.variable, lane) = value;
@@ -564,10 +537,12 @@ class Evaluator {
   const std::span<const int64_t> parameters_;
   const bool backwards_;
   const bool refuse_races_;
-  const std::unordered_set<const Statement*>* const barriers_;
-  bool has_barriers_ = false;  // true if the phase has invocation loops
-  int64_t task_ = -1;          // number of the running task, or -1
-  // The running value of the surrounding invocation loop, or -1.
+  const bool is_device_;  // true if only barriers synchronise invocations
+  // True if the phase runs on several invocations of a device nest.
+  bool has_barriers_ = false;
+  int64_t task_ = -1;  // number of the running task, or -1
+  // The running value of the surrounding invocation loop, counted from
+  // kFirstSubgroup if it is a subgroup loop; or -1.
   int64_t invocation_ = -1;
   // true if the invocations update one element together
   bool combines_ = false;

@@ -16,17 +16,22 @@
 
 #include <cstdint>
 #include <span>
-#include <unordered_set>
 
 #include "base/status.h"
 #include "jit/loops/loop_nest.h"
 
 namespace ember::loops {
 
-// Evaluates a verified nest. buffers: one pointer per input and output,
-// row-major. Errors: kInvalidArgument if a Check fails ("loops @name: buffer
-// %x: expected index 0 in 0..4, found 7"); kInternal for an access out of
-// bounds, which is a bug of the nest.
+// Evaluates a verified nest. In a device nest (jit/loops/loop_nest.h), the
+// evaluation fails with kInternal if, since the last barrier of a task, an
+// invocation accesses an element that another one stored, or stores to one that
+// another accessed. An asynchronous store counts as an access at its statement
+// and at the await that covers it. Registers are not shared and not checked.
+//
+// buffers: one pointer per input and output, row-major. Errors:
+// kInvalidArgument if a Check fails ("loops @name: buffer %x: expected index 0
+// in 0..4, found 7"); kInternal for an access out of bounds, which is a bug of
+// the nest.
 struct EvaluateOptions {
   // seed of the contents of memory that has no defined contents
   uint64_t seed = 0;
@@ -37,13 +42,9 @@ struct EvaluateOptions {
   // stores to an element that another task of its phase accesses, or an
   // invocation to one that another invocation of its loop accesses.
   bool refuse_races = false;
-  // If not null: the statements before which the invocations of a task
-  // synchronise, as barriers of a device do. The evaluation fails with
-  // kInternal if, in a phase with invocation loops and since the last barrier,
-  // an invocation accesses an element that another one stored, or stores to one
-  // that another accessed. Statements outside of those loops are run by all
-  // invocations, but only the first one stores.
-  const std::unordered_set<const Statement*>* barriers = nullptr;
+  // Evaluates a nest without barriers as a device nest, too. So a race is found
+  // even if the nest lacks every barrier that it needs.
+  bool is_device = false;
 };
 Status Evaluate(const LoopNest& nest, std::span<const int64_t> parameters,
                 std::span<void* const> buffers,

@@ -128,6 +128,126 @@ TEST(EvaluatorTest, RacesAreErrorsIfWanted) {
             invocations + "1 and 0 at once, and stored to");
 }
 
+// --- Device nests. ---
+
+// Returns the error of a device nest with the statements, and "" if there is
+// none.
+std::string DeviceError(const std::string& body,
+                        const EvaluateOptions& options = {}) {
+  std::vector<int64_t> x(8), y(8);
+  void* const buffers[] = {x.data(), y.data()};
+  const LoopNest nest = ParseOrDie(
+      "loops @t(%x: input i64[8], %y: output i64[8]) { task %s: i64[2, 8] "
+      "call %c: i64[8] register %r: i64[8] phase t < 1 {" +
+      body + "}}");
+  const Status status = Evaluate(nest, {}, buffers, options);
+  return status.ok() ? "" : std::string(status.message());
+}
+
+std::string Race(const std::string& buffer, int element,
+                 const std::string& agents) {
+  return "loops @t: buffer %" + buffer + ": element " +
+         std::to_string(element) +
+         " is accessed by invocations that have not synchronised, " + agents +
+         " at once, and stored to";
+}
+
+TEST(EvaluatorTest, BarriersSeparateAccesses) {
+  const std::string store = "invocation i < 4 { %s[0, i] = i } ";
+  const std::string read = "invocation i < 4 { %y[i] = %s[0, 3 - i] } ";
+  EXPECT_EQ(DeviceError(store + "barrier " + read), "");
+  EXPECT_EQ(DeviceError(store + read + "barrier"), Race("s", 3, "0 and 3"));
+  EXPECT_EQ(DeviceError(store + "barrier " + read + store),
+            Race("s", 0, "0 and 3"));
+  EXPECT_EQ(DeviceError(store + "barrier " + read + "barrier " + store), "");
+  // A nest without barriers is an ordinary one unless the caller says more.
+  EXPECT_EQ(DeviceError(store + read), "");
+  EXPECT_EQ(DeviceError(store + read, {.is_device = true}),
+            Race("s", 3, "0 and 3"));
+  // The memory of a call and outputs are shared, too. Registers are not, and
+  // neither are elements that only one invocation accesses.
+  EXPECT_EQ(DeviceError("barrier invocation i < 4 { %c[i] = i } "
+                        "invocation i < 4 { %y[i] = %c[3 - i] }"),
+            Race("c", 3, "0 and 3"));
+  EXPECT_EQ(DeviceError("barrier invocation i < 4 { %y[i] = i } "
+                        "invocation i < 4 { %y[i + 1] = i }"),
+            Race("y", 1, "0 and 1"));
+  EXPECT_EQ(DeviceError("barrier invocation i < 4 { %r[i] = %x[i] } "
+                        "invocation i < 4 { %y[i] = %r[i] } "
+                        "invocation i < 4 { %y[i] += 1 }"),
+            "");
+}
+
+TEST(EvaluatorTest, BarriersInLoopsAndBranches) {
+  const std::string store = "invocation i < 4 { %s[0, i] = k } ";
+  const std::string read = "invocation i < 4 { %y[i] = %s[0, 3 - i] } ";
+  EXPECT_EQ(DeviceError("for k < 2 {" + store + "barrier " + read + "}"),
+            Race("s", 0, "0 and 3"));
+  EXPECT_EQ(DeviceError("for k < 1 {" + store + "barrier " + read + "}"), "");
+  EXPECT_EQ(
+      DeviceError("for k < 2 {" + store + "barrier " + read + "barrier }"), "");
+  EXPECT_EQ(DeviceError("for k < 2 {" + store + "if k < 1 { barrier } " + read +
+                        "barrier }"),
+            Race("s", 3, "0 and 3"));
+}
+
+// Outside of loops over invocations every invocation reads, and the first one
+// stores. The first one also stores combined values.
+TEST(EvaluatorTest, BarriersAroundStatementsOfAllInvocations) {
+  const std::string store = "%s[0, 0] = 1 ";
+  const std::string read = "invocation i < 4 { %y[i] = %s[0, 0] } ";
+  const std::string combine =
+      "%s[0, 0] = 0 invocation i < 4 { %s[0, 0] += i } ";
+  EXPECT_EQ(DeviceError("barrier " + store + read), Race("s", 0, "1 and 0"));
+  EXPECT_EQ(DeviceError(store + "barrier " + read), "");
+  EXPECT_EQ(DeviceError("barrier " + combine + read), Race("s", 0, "1 and 0"));
+  EXPECT_EQ(DeviceError(combine + "barrier " + read), "");
+  EXPECT_EQ(DeviceError("barrier " + store + "%y[0] = %s[0, 0]"),
+            Race("s", 0, "1 and 0"));
+}
+
+// An invocation and a subgroup of the same number are different threads.
+TEST(EvaluatorTest, BarriersBetweenInvocationsAndSubgroups) {
+  const std::string text =
+      "loops @t(%x: input f32[16, 16], %y: output f32[16, 16]) {\n"
+      "  register %r: f32[1, 16, 16]\n"
+      "  phase t < 1 {\n"
+      "    subgroup s < 1 {\n"
+      "      matrix m < 16 { matrix n < 16 { %r[s, m, n] = 1.0 } }\n"
+      "      matrix m < 16 { matrix n < 16 { %y[m, n] = %r[s, m, n] } }\n"
+      "    }\n";
+  const std::string end = "invocation i < 1 { %y[0, 0] = 2.0 } } }";
+  std::vector<float> x(256), y(256);
+  EXPECT_EQ(ErrorOf(text + "barrier " + end, {}, {x.data(), y.data()}),
+            "no error");
+  EXPECT_EQ(ErrorOf(text + end, {}, {x.data(), y.data()}), "no error");
+  const std::string before = text.substr(0, text.find("    subgroup"));
+  const std::string rest = text.substr(text.find("    subgroup"));
+  EXPECT_EQ(ErrorOf(before + "barrier " + rest + end, {}, {x.data(), y.data()}),
+            Race("y", 0, "0 and 0 (a subgroup)"));
+}
+
+// An asynchronous store is an access at its statement, where others may not
+// read any longer, and at its await. A barrier has to follow the await.
+TEST(EvaluatorTest, BarriersBehindAwaits) {
+  const std::string copy = "invocation i < 4 { async %s[0, i] = %x[i] } ";
+  const std::string read = "invocation i < 4 { %y[i] = %s[0, 3 - i] } ";
+  EXPECT_EQ(DeviceError(copy + "await 0 barrier " + read), "");
+  EXPECT_EQ(DeviceError(copy + "barrier await 0 " + read),
+            Race("s", 3, "0 and 3"));
+  EXPECT_EQ(DeviceError(copy + "await 0 barrier " + read + copy + "await 0"),
+            Race("s", 0, "0 and 3"));
+  EXPECT_EQ(DeviceError(copy + "await 0 barrier " + read + "barrier " + copy +
+                        "await 0"),
+            "");
+  // One group stays in flight, so its slot is complete at the second await.
+  const std::string next = "invocation i < 4 { async %s[1, i] = %x[4 + i] } ";
+  EXPECT_EQ(DeviceError(copy + "await 1 " + next + "await 1 barrier " + read),
+            "");
+  EXPECT_EQ(DeviceError(copy + "await 1 barrier " + next + "await 1 " + read),
+            Race("s", 3, "0 and 3"));
+}
+
 TEST(EvaluatorTest, AccessesOutOfBoundsAreErrors) {
   std::vector<float> x(6), y(6);
   const auto error = [&](const std::string& store) {

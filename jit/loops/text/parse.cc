@@ -211,13 +211,14 @@ class NestParser {
     if (lexer_.Accept("check")) return ParseCheck(statement);
     if (lexer_.Accept("prefetch")) return ParsePrefetch(statement);
     if (lexer_.Accept("await")) return ParseAwait(statement);
+    if (lexer_.Accept("barrier")) return ParseBarrier(statement);
     statement.kind = Statement::Kind::kStore;
     if (start.kind == Token::kSigil || start.text == "async")
       return ParseStore(statement.stores);
     if (!lexer_.Accept("{")) {
       return lexer_.ExpectedError(
-          "a loop, 'if', 'check', 'prefetch', 'await', 'let', a store "
-          "(%name[...] = ...) or '}'");
+          "a loop, 'if', 'check', 'prefetch', 'await', 'barrier', 'let', a "
+          "store (%name[...] = ...) or '}'");
     }
     while (!lexer_.Accept("}")) {
       EMBER_RETURN_IF_ERROR(ParseStore(statement.stores));
@@ -246,6 +247,13 @@ class NestParser {
     EMBER_ASSIGN_OR_RETURN(statement.groups,
                            lexer_.ExpectInteger("a number of groups"));
     return OkStatus();
+  }
+
+  // Parses a barrier: barrier orders stores
+  Status ParseBarrier(Statement& statement) {
+    statement.kind = Statement::Kind::kBarrier;
+    statement.orders_stores = lexer_.Accept("orders");
+    return statement.orders_stores ? lexer_.Expect("stores") : OkStatus();
   }
 
   // Parses a check: check %x.0 index < extent

@@ -211,6 +211,10 @@ class NestPrinter : private tensor::ExpressionSource {
         printer_.Print("await ", statement.groups);
         printer_.EndLine();
         break;
+      case Statement::Kind::kBarrier:
+        printer_.Line(statement.orders_stores ? "barrier orders stores"
+                                              : "barrier");
+        break;
     }
     Forget(named);
   }

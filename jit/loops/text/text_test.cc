@@ -56,6 +56,8 @@ TEST(TextTest, EveryStatementAndBuffer) {
       async %s[v] = %x[0, v]
     }
     await 2
+    barrier
+    barrier orders stores
   }
 }
 )");
@@ -203,8 +205,10 @@ TEST(TextTest, ErrorsSayWhereAndWhat) {
   EXPECT_EQ(BodyError("  if i {}"),
             "2:6: expected a value of type bool, found i64");
   EXPECT_EQ(BodyError("  phase j < 4 {}"),
-            "2:3: expected a loop, 'if', 'check', 'prefetch', 'await', 'let', "
-            "a store (%name[...] = ...) or '}', found 'phase'");
+            "2:3: expected a loop, 'if', 'check', 'prefetch', 'await', "
+            "'barrier', 'let', a store (%name[...] = ...) or '}', found "
+            "'phase'");
+  EXPECT_EQ(BodyError("  barrier orders"), "3:1: expected 'stores', found '}'");
   EXPECT_EQ(BodyError("  check %x i < N"),
             "2:9: expected a dim behind the buffer (%x.0), found none");
   EXPECT_EQ(BodyError("  check %x.2 i < N"),

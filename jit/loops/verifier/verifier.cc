@@ -241,6 +241,8 @@ class Verifier {
         return CheckPrefetch(statement);
       case Statement::Kind::kAwait:
         return CheckAwait(statement);
+      case Statement::Kind::kBarrier:
+        return CheckBarrier();
     }
     return OkStatus();
   }
@@ -326,6 +328,15 @@ class Verifier {
     if (await.groups >= 0 && await.groups <= kMaxGroups) return OkStatus();
     return Error(Concat({"await: expected a number of groups in 0..",
                          kMaxGroups, ", found ", await.groups}));
+  }
+
+  // A barrier must be executed by all invocations of the task. Outside of loops
+  // over invocations every condition and extent is the same for all of them.
+  Status CheckBarrier() const {
+    if (!in_vector_ && !invocation_) return OkStatus();
+    return Error(
+        "barrier: expected no loop over invocations and no vector loop around "
+        "it");
   }
 
   Status CheckAsync(const Store& store) const {

@@ -116,6 +116,7 @@ class Copier {
           copy.extent = rewriter_.Rewrite(statement.extent);
           break;
         case Statement::Kind::kAwait:
+        case Statement::Kind::kBarrier:
           break;
       }
       out.push_back(std::move(copy));
@@ -237,6 +238,7 @@ class RingSlotReader {
           statement.index = rewriter_.Rewrite(statement.index);
           break;
         case Statement::Kind::kAwait:
+        case Statement::Kind::kBarrier:
           break;
       }
       Rewrite(statement.body);

@@ -282,6 +282,7 @@ class Owner {
           break;
         case Statement::Kind::kPrefetch:
         case Statement::Kind::kAwait:
+        case Statement::Kind::kBarrier:
           break;
         case Statement::Kind::kStore:
           for (loops::Store& store : statement.stores) {

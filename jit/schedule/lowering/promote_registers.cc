@@ -93,6 +93,7 @@ class Promoter {
           VisitExpression(statement.index);
           break;
         case Statement::Kind::kAwait:
+        case Statement::Kind::kBarrier:
           break;
         case Statement::Kind::kStore:
           for (const loops::Store& store : statement.stores) {

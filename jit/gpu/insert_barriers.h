@@ -1,0 +1,37 @@
+// Makes a device nest of a nest: inserts the barriers that the invocations of a
+// workgroup need, as statements.
+//
+//   EMBER_RETURN_IF_ERROR(InsertBarriers(device, nest));
+//
+//   for k < 8 {                                     for k < 8 {
+//     invocation i < 64 { %tile[i] = … }              barrier
+//     invocation i < 64 { … %tile[…] … }              invocation i < 64 { … }
+//   }                                                 barrier
+//                                                     invocation i < 64 { … }
+//                                                   }
+//
+// jit/gpu/phase_plan.h decides where barriers are. Emitters emit a barrier
+// where the nest has one, and nowhere else, with two exceptions that are no
+// statements yet: loops that combine values synchronise while they do so, and
+// ring slots have barriers of their own (jit/gpu/warp_roles.h). The evaluator
+// of nests finds accesses that no barrier separates, except in phases with such
+// slots: it does not know that their copies have ended.
+//
+// Thread-safe.
+#ifndef EMBER_JIT_GPU_INSERT_BARRIERS_H_
+#define EMBER_JIT_GPU_INSERT_BARRIERS_H_
+
+#include "base/status.h"
+#include "jit/gpu/device_traits.h"
+#include "jit/loops/loop_nest.h"
+
+namespace ember::jit::gpu {
+
+// Inserts barriers into all phases of the nest, which is legalised for the
+// device. A nest that already has barriers stays as it is. A dot loop with a
+// barrier in it becomes an unrolled loop. Errors: those of PlanPhase.
+Status InsertBarriers(const DeviceTraits& device, loops::LoopNest& nest);
+
+}  // namespace ember::jit::gpu
+
+#endif  // EMBER_JIT_GPU_INSERT_BARRIERS_H_

@@ -1,0 +1,255 @@
+// Tests that device nests have the barriers that they need. For kernels of
+// several kinds, made by the default schedules of two devices, the evaluator of
+// nests finds no race, and finds one if a barrier is removed. A barrier without
+// which it finds none is counted with its reason.
+#include "jit/gpu/insert_barriers.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "base/concat.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "jit/gpu/testing/barriers.h"
+#include "jit/gpu/testing/run_nest.h"
+#include "jit/kernel/build_nest.h"
+#include "jit/loops/evaluator/evaluator.h"
+#include "jit/loops/text/text.h"
+#include "jit/loops/verifier/verifier.h"
+#include "jit/ptx/target.h"
+#include "jit/spirv/target.h"
+#include "tensor/testing/random_values.h"
+#include "tensor/text/text.h"
+#include "vm/runtime/kernel_provider.h"
+
+namespace ember::jit::gpu {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr char kVulkan[] = "vulkan1.3+subgroup32+shared49152";
+constexpr char kCuda[] = "sm_80+subgroup32+shared166912";
+
+struct Kind {
+  const char* name;
+  const char* target;
+  const char* dispatch;
+};
+
+constexpr char kSoftmax[] = R"(
+  dispatch @softmax(%x: f32[4, 2000]) -> (%y: f32[4, 2000]) {
+    temp %most: f32[4]
+    temp %e: f32[4, 2000]
+    temp %sum: f32[4]
+    %most[i] = maximum(k < 2000) %x[i, k]
+    %e[i, j] = exp(%x[i, j] - %most[i])
+    %sum[i] = sum(k < 2000) %e[i, k]
+    %y[i, j] = %e[i, j] / %sum[i]
+  })";
+constexpr char kCentred[] = R"(
+  dispatch @centred(%x: f32[8, 1024]) -> (%y: f32[8, 1024]) {
+    temp %sum: f32[8]
+    %sum[i] = sum(k < 1024) %x[i, k]
+    %y[i, j] = %x[i, j] - %sum[i] / 1024.0
+  })";
+constexpr char kProduct[] = R"(
+  dispatch @product(%a: f32[128, 64], %b: f32[64, 128]) -> (%y: f32[128, 128]) {
+    %y[i, j] = sum(k < 64) %a[i, k] * %b[k, j]
+  })";
+constexpr char kHalves[] = R"(
+  dispatch @halves(%a: f16[256, 64], %b: f16[64, 256]) -> (%y: f32[256, 256]) {
+    %y[i, j] = sum(k < 64) f32(%a[i, k]) * f32(%b[k, j])
+  })";
+constexpr char kLongSums[] = R"(
+  dispatch @long_sums(%a: f32[8, 8192], %b: f32[8192, 8]) -> (%y: f32[8, 8]) {
+    %y[i, j] = sum(k < 8192) %a[i, k] * %b[k, j]
+  })";
+constexpr char kNormalised[] = R"(
+  dispatch @normalised(%x: f32[4, 2000]) -> (%y: f32[4, 2000]) {
+    temp %sum: f32[4]
+    temp %centred: f32[4, 2000]
+    temp %squares: f32[4]
+    %sum[i] = sum(k < 2000) %x[i, k]
+    %centred[i, j] = %x[i, j] - %sum[i] / 2000.0
+    %squares[i] = sum(k < 2000) %centred[i, k] * %centred[i, k]
+    %y[i, j] = %centred[i, j] / sqrt(%squares[i] / 2000.0 + 0.001)
+  })";
+constexpr char kTransposed[] = R"(
+  dispatch @transposed(%x: f16[512, 512]) -> (%y: f16[512, 512]) {
+    %y[i, j] = %x[j, i]
+  })";
+constexpr char kAttention[] = R"(
+  dispatch @attention(%q: f16[1, 64, 64], %k: f16[1, 128, 64], %v: f16[1, 128, 64]) -> (%y: f32[1, 64, 64]) {
+    temp %scores: f32[1, 64, 128]
+    temp %most: f32[1, 64]
+    temp %e: f32[1, 64, 128]
+    temp %sum: f32[1, 64]
+    temp %p: f16[1, 64, 128]
+    temp %z: f32[1, 64, 64]
+    %scores[h, i, j] = sum(d < 64) f32(%q[h, i, d]) * f32(%k[h, j, d])
+    %most[h, i] = maximum(j < 128) %scores[h, i, j]
+    %e[h, i, j] = exp(%scores[h, i, j] - %most[h, i])
+    %sum[h, i] = sum(j < 128) %e[h, i, j]
+    %p[h, i, j] = f16(%e[h, i, j] / %sum[h, i])
+    %z[h, i, d] = sum(j < 128) f32(%p[h, i, j]) * f32(%v[h, j, d])
+    %y[h, i, d] = %z[h, i, d]
+  })";
+
+constexpr Kind kKinds[] = {
+    {"points in rows", kVulkan, kCentred},
+    {"points in rows", kCuda, kCentred},
+    {"row reduction", kVulkan, kSoftmax},
+    {"row reduction", kCuda, kSoftmax},
+    {"two reductions of a row", kVulkan, kNormalised},
+    {"two reductions of a row", kCuda, kNormalised},
+    {"tiles of a product", kVulkan, kProduct},
+    {"tiles of a product, asynchronous copies", kCuda, kProduct},
+    {"double buffer", kVulkan, kHalves},
+    {"double buffer of matrices, asynchronous copies", kCuda, kHalves},
+    {"split-K", kVulkan, kLongSums},
+    {"split-K, asynchronous copies", kCuda, kLongSums},
+    {"transposed tile", kVulkan, kTransposed},
+    {"transposed tile", kCuda, kTransposed},
+    {"attention", kVulkan, kAttention},
+    {"attention, asynchronous copies", kCuda, kAttention},
+};
+
+StatusOr<loops::LoopNest> NestOf(const Kind& kind) {
+  EMBER_ASSIGN_OR_RETURN(const tensor::Dispatch dispatch,
+                         tensor::Parse(kind.dispatch));
+  vm::KernelRequest request;
+  request.dispatch = &dispatch;
+  request.target = kind.target;
+  request.tier = 2;
+  return BuildNest(request, {}, nullptr);
+}
+
+// is_apart: no two buffers share bytes of the workgroup's memory.
+loops::LoopNest WithBarriers(const loops::LoopNest& nest,
+                             const std::string& target, bool is_apart) {
+  DeviceTraits device;
+  if (target.starts_with("sm_"))
+    device = ptx::Target::Of(target);
+  else
+    device = spirv::Target::Of(target);
+  device.keeps_elements &= !is_apart;
+  loops::LoopNest result = nest;
+  const Status status = InsertBarriers(device, result);
+  EXPECT_TRUE(status.ok()) << status.ToString();
+  return result;
+}
+
+Status Evaluate(const loops::LoopNest& nest) {
+  Bytes buffers = SmallContents(nest, {});
+  return loops::Evaluate(nest, {}, tensor::Pointers(buffers),
+                         {.is_device = true});
+}
+
+// Adds the position of each barrier in the block: the number of other
+// statements before it. `others` is that number so far.
+void FindPositions(const loops::Block& block, size_t& others,
+                   std::vector<size_t>& positions) {
+  for (const loops::Statement& statement : block) {
+    if (statement.kind == loops::Statement::Kind::kBarrier)
+      positions.push_back(others);
+    else
+      ++others;
+    FindPositions(statement.body, others, positions);
+  }
+}
+
+std::vector<size_t> PositionsOf(const loops::LoopNest& nest) {
+  std::vector<size_t> positions;
+  size_t others = 0;
+  for (const loops::Phase& phase : nest.phases)
+    FindPositions(phase.body, others, positions);
+  return positions;
+}
+
+// Barriers that were removed, one at a time.
+struct Outcome {
+  size_t removed = 0;
+  size_t caught = 0;  // the evaluator found a race
+  // Not caught, since the barrier is only needed because two buffers share
+  // bytes of the workgroup's memory. The evaluator keeps buffers apart.
+  size_t of_shared_bytes = 0;
+  // Not caught, since each invocation accesses only elements that it stored
+  // itself. The planner does not distinguish elements.
+  size_t of_own_elements = 0;
+
+  void Add(const Outcome& other) {
+    removed += other.removed;
+    caught += other.caught;
+    of_shared_bytes += other.of_shared_bytes;
+    of_own_elements += other.of_own_elements;
+  }
+};
+
+void Print(const std::string& what, const Outcome& outcome) {
+  std::printf(
+      "%-60s %2zu removed, %2zu caught, %zu harmless: %zu of shared bytes, %zu "
+      "of own elements\n",
+      what.c_str(), outcome.removed, outcome.caught,
+      outcome.removed - outcome.caught, outcome.of_shared_bytes,
+      outcome.of_own_elements);
+}
+
+Outcome RemoveEach(const Kind& kind) {
+  Outcome outcome;
+  const auto plain = NestOf(kind);
+  EXPECT_TRUE(plain.ok()) << plain.status().ToString();
+  if (!plain.ok()) return outcome;
+  const loops::LoopNest nest = WithBarriers(*plain, kind.target, false);
+  const std::string text = loops::ToText(nest);
+  const auto parsed = loops::Parse(text);
+  EXPECT_TRUE(parsed.ok() && loops::ToText(*parsed) == text) << text;
+  const Status verified = loops::Verify(nest);
+  EXPECT_TRUE(verified.ok()) << verified.ToString() << "\n" << text;
+  const Status complete = Evaluate(nest);
+  EXPECT_TRUE(complete.ok()) << complete.ToString() << "\n" << text;
+  const std::vector<size_t> positions = PositionsOf(nest);
+  const std::vector<size_t> apart =
+      PositionsOf(WithBarriers(*plain, kind.target, true));
+  for (size_t i = 0; i < positions.size(); ++i) {
+    ++outcome.removed;
+    const Status status = Evaluate(WithoutBarrier(nest, i));
+    if (!status.ok()) {
+      EXPECT_THAT(status.message(),
+                  HasSubstr("invocations that have not synchronised"));
+      ++outcome.caught;
+    } else if (std::ranges::find(apart, positions[i]) == apart.end()) {
+      ++outcome.of_shared_bytes;
+    } else {
+      ++outcome.of_own_elements;
+    }
+  }
+  return outcome;
+}
+
+TEST(InsertBarriers, NoneIsLeftOut) {
+  Outcome all;
+  for (const Kind& kind : kKinds) {
+    const Outcome outcome = RemoveEach(kind);
+    Print(Concat({kind.name, ", ", kind.target}), outcome);
+    EXPECT_GT(outcome.caught, 0u) << kind.name << ", " << kind.target;
+    all.Add(outcome);
+  }
+  Print("all", all);
+  EXPECT_LE(4 * (all.removed - all.caught), all.removed);
+}
+
+// A nest that has barriers stays as it is.
+TEST(InsertBarriers, OnlyOnce) {
+  const auto plain = NestOf(kKinds[0]);
+  ASSERT_TRUE(plain.ok()) << plain.status().ToString();
+  loops::LoopNest nest = WithBarriers(*plain, kVulkan, false);
+  const std::string text = loops::ToText(nest);
+  EXPECT_EQ(loops::ToText(WithBarriers(nest, kVulkan, false)), text);
+  EXPECT_THAT(text, HasSubstr("barrier\n"));
+}
+
+}  // namespace
+}  // namespace ember::jit::gpu

@@ -1,0 +1,34 @@
+#include "jit/gpu/register_class.h"
+
+namespace ember::jit::gpu {
+namespace {
+
+// True if registers hold elements of the type as floats. Floats of 8 bits are
+// held as u8 (jit/spirv/conversions.h).
+bool IsHeldAsFloat(DType type) {
+  return IsFloat(type) && DTypeByteSize(type) > 1;
+}
+
+}  // namespace
+
+int64_t BytesInRegister(DType type) { return DTypeByteSize(type) > 4 ? 8 : 4; }
+
+RegisterClass ClassOf(DType type) {
+  return {IsHeldAsFloat(type), type == DType::kBool, BytesInRegister(type)};
+}
+
+bool CombinesBySubgroups(DType type, tensor::Update update,
+                         const DeviceTraits& device) {
+  if (!device.subgroup_arithmetic || device.subgroup_size < 2) return false;
+  if (device.combines_any_type) return true;
+  if (type == DType::kBool || DTypeByteSize(type) > 4) return false;
+  if (!IsFloat(type)) return true;
+  if (!IsHeldAsFloat(type)) return false;
+  // If subgroups or invocations combined narrow floats, sums and products would
+  // be rounded at each step.
+  const bool rounds =
+      update == tensor::Update::kAdd || update == tensor::Update::kMultiply;
+  return type == DType::kF32 || !rounds;
+}
+
+}  // namespace ember::jit::gpu
