@@ -73,9 +73,11 @@ def stage(folder, libraries, needed, cc=None, include=None):
         raise SystemExit("build_wheel.py: --libraries: expected libember.so, found none; build //vm/api:libember.so")
     package = folder / "ember"
     package.mkdir(parents=True, exist_ok=True)
-    for path in sorted((HERE / "ember").iterdir()):
+    for path in sorted((HERE / "ember").rglob("*")):
         if path.suffix in (".py", ".pyi") or path.name == "py.typed":
-            shutil.copyfile(path, package / path.name)
+            target = package / path.relative_to(HERE / "ember")
+            target.parent.mkdir(exist_ok=True)
+            shutil.copyfile(path, target)
     build(ROOT, package, cc, include)
     for where, paths in (("lib", libraries), ("lib/needed", needed)):
         for path in paths:
