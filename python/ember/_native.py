@@ -54,6 +54,9 @@ def _load(name: str, load: Callable[[bytes], Any], package: str) -> None:
     raise ImportError(f"{name}: expected the library, found: {'; '.join(reasons)}; install {package}, or a wheel")
 
 
+# A wheel may bring libre2, which the library for models with strings needs.
+for _path in sorted((_PACKAGE / "lib/needed").glob("libre2.so*")):
+    lib.ember_python_preload(os.fsencode(_path))
 _load("libember.so", lib.ember_python_load_runtime, "libember")
 
 
