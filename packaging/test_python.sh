@@ -88,7 +88,7 @@ test_wheel() {
 
   step "wheel: without LLVM no kernels, and a line that says so"
   if [[ ! -e "/usr/lib/$(uname -m)-linux-gnu/libLLVM.so.19.1" ]]; then
-    if venv/bin/python -c 'import ember; ember.Session("digits.vmfb", tier="optimized")' >output.txt 2>&1; then
+    if venv/bin/python -W error -c 'import ember; ember.Session("digits.vmfb", tier="optimized")' >output.txt 2>&1; then
       fail "tier 2 without LLVM"
     fi
     tail -n 1 output.txt | tee last.txt

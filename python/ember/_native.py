@@ -73,6 +73,16 @@ def load_compiler() -> None:
         _has_compiler = True
 
 
+@functools.lru_cache(maxsize=1)
+def missing_llvm() -> str | None:
+    """Returns the reason for which the wheel's libember_llvm.so cannot be loaded, or None. It loads LLVM."""
+    path = _PACKAGE / "lib/libember_llvm.so"
+    if os.environ.get("EMBER_LIBRARY_FOLDER") or not path.exists():
+        return None
+    reason = lib.ember_python_preload(os.fsencode(path))
+    return None if reason == ffi.NULL else text(reason)
+
+
 def text(pointer: Any) -> str:
     """Returns a C string as str; "" for NULL."""
     return "" if pointer == ffi.NULL else ffi.string(pointer).decode("utf-8", errors="replace")
