@@ -18,7 +18,7 @@ from typing import Any, Callable, Mapping, Sequence
 
 import numpy as np
 
-from . import _native
+from . import _native, model_files
 from ._native import Progress, ProgressEvent, ffi, lib, text
 from .element_types import type_of_dtype
 from .errors import InvalidArgument, make_error
@@ -163,17 +163,17 @@ def _diagnostics(compilation: Any) -> tuple[Diagnostic, ...]:
     return tuple(found)
 
 
-def _convert(model: Any, name: str | None, dtype: Any) -> bytes | None:
+def _convert(model: Any, name: str | None, dtype: Any, format: str | None) -> bytes | None:  # noqa: A002
     """Returns an estimator, or a model of XGBoost or LightGBM, as an ONNX model, and None for all other models."""
     number = "float32" if dtype is None else dtype
     if type(model).__module__.split(".")[0] in ("sklearn", "xgboost"):
+        if format is not None:
+            raise InvalidArgument(f"compile: expected format only with a path or bytes, found {format!r}")
         from . import estimators
 
         return estimators.to_onnx(model, number)
-    if isinstance(model, (bytes, bytearray, memoryview, str, os.PathLike)):
-        from .estimators import files
-
-        converted = files.read(model, name, number)
+    if format is None and isinstance(model, (bytes, bytearray, memoryview, str, os.PathLike)):
+        converted = model_files.read(model, name, number)
         if converted is not None:
             return converted
     if dtype is not None:
@@ -224,7 +224,7 @@ def compile(  # noqa: A001 (the name of the function is the public one)
     _native.load_compiler()
     options = _Options()
     struct = options.struct
-    converted = _convert(model, name, dtype)
+    converted = _convert(model, name, dtype, format)
     if converted is not None:
         options.set_data(converted)
         if not isinstance(model, (bytes, bytearray, memoryview, str, os.PathLike)):

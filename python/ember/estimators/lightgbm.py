@@ -17,11 +17,6 @@ _IDENTITY = "regression regression_l1 huber fair quantile mape lambdarank rank_x
 _EXP = "poisson gamma tweedie".split()
 
 
-def is_model(data: bytes) -> bool:
-    """True if the first bytes of a file are those of a LightGBM model."""
-    return data.split(b"\n", 1)[0].strip() == b"tree" and b"\nversion=" in data[:64].replace(b"\r", b"")
-
-
 def read_model(data: bytes, name: str) -> BoostedModel:
     """Reads the bytes of a model file."""
     try:

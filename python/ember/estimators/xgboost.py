@@ -51,14 +51,6 @@ _OBJECTIVES: dict[str, _Objective] = {
 }
 
 
-def is_model(data: bytes) -> bool:
-    """True if the first bytes of a file are those of an XGBoost model, as JSON or UBJSON."""
-    head = data[:64].lstrip()
-    if not head.startswith(b"{"):
-        return False
-    return head[1:].lstrip().startswith(b'"learner"') or head[1:].startswith(b"L\0\0\0\0\0\0\0\x07learner")
-
-
 def read_model(data: bytes, name: str) -> BoostedModel:
     """Reads the bytes of a model file."""
     try:
