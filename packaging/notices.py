@@ -50,14 +50,19 @@ def debian_copyright(package):
     return path.read_text(encoding="utf-8", errors="replace")
 
 
-def notices(targets, with_libstdcxx=False):
-    """Returns the text for the targets. with_libstdcxx: libstdc++ is linked into them, as in cross builds."""
+def notices(targets, with_libstdcxx=False, contained=()):
+    """Returns the text for the targets.
+
+    with_libstdcxx: libstdc++ is linked into them, as in cross builds. contained: further Debian packages whose code
+    is in the files.
+    """
     packages = []
-    for repository in linked_repositories(targets):
+    for repository in linked_repositories(targets) if targets else []:
         if repository not in LIBRARIES:
             sys.exit("notices.py: %s: name the Debian package that holds the licence of @%s in LIBRARIES" %
                      (__file__, repository))
         packages += LIBRARIES[repository]
+    packages += contained
     if with_libstdcxx:
         packages.append(RUNTIME_OF_CROSS_BUILDS)
     parts = [(ROOT / "NOTICE").read_text(), (ROOT / "LICENSE").read_text()]

@@ -1,9 +1,10 @@
-"""Makes Debian packages and a tar.gz of what Bazel has built; ./dev package calls it.
+"""Makes Debian packages, a Python wheel and a tar.gz of what Bazel has built; ./dev package calls it.
 
   package.py --bin=BAZEL_BIN --out=DIR [--arch=amd64|arm64|armhf|riscv64]
 
-For this machine: libember, libember-dev, libember-jit, ember-tools. For another one the runtime alone:
-libember and libember-dev. The tar.gz has the same files below one folder that may lie anywhere.
+For this machine: libember, libember-dev, libember-jit, libember-compiler, ember-tools, python3-ember and the wheel.
+For another one the runtime alone: libember and libember-dev. The tar.gz has the same files, without Python's, below
+one folder that may lie anywhere.
 
 Where files go (LIB is lib/TRIPLE in Debian packages, lib in the tar.gz; see vm/api/ember.h, EmberTier, for
 where optional libraries are looked for):
@@ -15,7 +16,10 @@ where optional libraries are looked for):
   lib/ember/libember_strings.so             libember, for models with strings; needs libre2
   lib/ember/libember_jit.so, ember-compile-worker, libember_llvm.so
                                             libember-jit; the last one needs LLVM
+  LIB/libember_compiler.so.0 -> libember_compiler.so.VERSION, LIB/libember_compiler.so, include/ember/ember_compiler.h
+                                            libember-compiler
   bin/vm-compile, vm-run, ...               ember-tools
+  lib/python3/dist-packages/ember           python3-ember
 
   share/doc/PACKAGE/copyright               each package: Ember's licence, and those of linked libraries (notices.py)
 """
@@ -30,6 +34,7 @@ import sys
 import tarfile
 from pathlib import Path
 
+import python_package
 from notices import notices
 
 HERE = Path(__file__).resolve().parent
@@ -49,8 +54,21 @@ LINKED = {
     "libember": ["//vm/api:libember.so", "//vm/api:libember_strings.so"],
     "libember-dev": ["//packaging:libember.a"],
     "libember-jit": ["//jit:libember_jit.so", "//jit/llvm/library:libember_llvm.so", "//jit/worker:ember-compile-worker"],
+    "libember-compiler": ["//tools/compiler_api:libember_compiler.so"],
     "ember-tools": ["//tools:" + tool for tool in TOOLS],
+    "python3-ember": [],
 }
+# The targets whose libraries the wheel contains.
+IN_WHEEL = LINKED["libember"] + LINKED["libember-jit"] + LINKED["libember-compiler"]
+# For each package: the other ones that it needs, in exactly its version.
+OWN = {
+    "libember-dev": ["libember"],
+    "libember-jit": ["libember"],
+    "ember-tools": ["libember-jit"],
+    "python3-ember": ["libember", "libember-jit", "libember-compiler"],
+}
+# The packages with libraries that programs link: the name in the SONAME.
+SONAMES = {"libember": "libember", "libember-compiler": "libember_compiler"}
 MAINTAINER = "Ember <ember@localhost>"
 
 # For each package: (section, one-line description, longer description).
@@ -64,8 +82,14 @@ PACKAGES = {
     "libember-jit": ("libs", "runs compiled models: kernels made while a model runs", """\
  Compiles hot parts of a model to machine code. The runtime finds and loads
  it when a session asks for it; LLVM works in a process beside it."""),
+    "libember-compiler": ("libs", "compiles models to modules in a program: library and header", """\
+ The C API of the compiler (ember_compiler.h): a model of any format as a
+ file or bytes in, a module out. The header includes that of libember-dev."""),
     "ember-tools": ("utils", "compiles models (ONNX, TensorFlow, PyTorch, Core ML, ...) to modules, runs and measures them", """\
  vm-compile, vm-run, vm-bench, vm-dump, vm-diff, vm-prejit, vm-sign."""),
+    "python3-ember": ("python", "compiles and runs trained models: Python", """\
+ ember.compile and ember.load, with NumPy, DLPack, estimators of scikit-learn
+ and XGBoost, and an InferenceSession with the surface of ONNX Runtime."""),
 }
 
 
@@ -147,9 +171,17 @@ class Builder:
                     strip=self.strip)
             install(self.bin / "jit/worker/ember-compile-worker", root / "lib/ember/ember-compile-worker",
                     mode=0o755, strip=self.strip)
+        elif package == "libember-compiler":
+            name = "libember_compiler.so"
+            install(self.bin / "tools/compiler_api" / name, libraries / (name + "." + self.version), strip=self.strip)
+            link(name + "." + self.version, libraries / (name + ".0"))
+            link(name + ".0", libraries / name)
+            install(ROOT / "tools/compiler_api/ember_compiler.h", root / "include/ember/ember_compiler.h")
         elif package == "ember-tools":
             for tool in TOOLS:
                 install(self.bin / "tools" / tool, root / "bin" / tool, mode=0o755, strip=self.strip)
+        elif package == "python3-ember":
+            python_package.stage_package(root, self.strip_file)
         self.write_copyright(package, root)
 
     def write_copyright(self, package, root):
@@ -157,7 +189,12 @@ class Builder:
         target = root / "share/doc" / package / "copyright"
         target.parent.mkdir(parents=True, exist_ok=True)
         # Cross builds link libstdc++ statically, so only their notices mention it.
-        target.write_text(notices(LINKED[package], with_libstdcxx=not self.native))
+        contained = python_package.CONTAINED if package == "python3-ember" else ()
+        target.write_text(notices(LINKED[package], with_libstdcxx=not self.native, contained=contained))
+
+    def strip_file(self, path):
+        """Takes unneeded symbols out of a file."""
+        run(self.strip, "--strip-unneeded", "--remove-section=.comment", str(path))
 
     def shared_library_depends(self, package, files):
         """What the package's files need of other packages, as a Debian relation."""
@@ -191,11 +228,14 @@ class Builder:
             needed = set(fields["Depends"].split(", "))
             more = [d for d in self.shared_library_depends(package, optional).split(", ") if d not in needed]
             fields["Recommends"] = ", ".join(d for d in more if d.split()[0] not in {n.split()[0] for n in needed})
-        own = {"libember-dev": ["libember"], "libember-jit": ["libember"], "ember-tools": ["libember-jit"]}
-        mine = ["%s %s" % (name, exact) for name in own.get(package, [])]
+        mine = ["%s %s" % (name, exact) for name in OWN.get(package, [])]
+        if package == "python3-ember":
+            mine += python_package.DEPENDS
         fields["Depends"] = ", ".join(mine + [fields["Depends"]] if fields["Depends"] else mine)
         if package == "libember" and self.native:
             fields["Suggests"] = "libember-jit " + exact
+        if package == "libember-compiler":
+            fields["Suggests"] = "libember-dev " + exact
         return fields
 
     def debian(self, package):
@@ -215,11 +255,13 @@ class Builder:
         control = "".join("%s: %s\n" % field for field in fields.items()) + "Description: %s\n%s\n" % (title, more)
         (root / "DEBIAN").mkdir()
         (root / "DEBIAN/control").write_text(control)
-        if package == "libember":
+        if package in SONAMES:
             # This trigger makes Debian run ldconfig when the package is installed, as for every
             # package with libraries.
             (root / "DEBIAN/triggers").write_text("activate-noawait ldconfig\n")
-            (root / "DEBIAN/shlibs").write_text("libember 0 libember (>= %s)\n" % self.version)
+            (root / "DEBIAN/shlibs").write_text("%s 0 %s (>= %s)\n" % (SONAMES[package], package, self.version))
+        if package == "python3-ember":
+            python_package.write_scripts(root / "DEBIAN")
         for path in [root, *root.rglob("*")]:
             if path.is_dir():
                 path.chmod(0o755)
@@ -245,13 +287,22 @@ class Builder:
                     tar.add(path, str(path.relative_to(self.work)), recursive=False, filter=plain)
         return target
 
+    def wheel(self):
+        text = notices(IN_WHEEL, contained=python_package.CONTAINED)
+        return python_package.make_wheel(
+            self.bin, self.triple, self.work, self.out, lambda source, target: install(source, target, strip=self.strip),
+            text)
+
     def build(self):
         self.out.mkdir(parents=True, exist_ok=True)
         self.work = self.out / ("work-" + self.arch)
         shutil.rmtree(self.work, ignore_errors=True)
         self.work.mkdir()
         packages = list(PACKAGES) if self.native else ["libember", "libember-dev"]
-        made = [self.debian(package) for package in packages] + [self.tar(packages)]
+        made = [self.debian(package) for package in packages]
+        made.append(self.tar([package for package in packages if package != "python3-ember"]))
+        if self.native:
+            made.append(self.wheel())
         shutil.rmtree(self.work)
         for path in made:
             print("%10d  %s" % (path.stat().st_size, path))

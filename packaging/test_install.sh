@@ -1,7 +1,7 @@
 #!/bin/bash
 # test_install.sh DIR: installs the Debian packages in DIR and tests them as a user who does not
 # know this repository's build: with CMake, with pkg-config, with the static archive, from C++, with
-# the tools, and from the tar.gz.
+# the tools, from the tar.gz, and from Python.
 #
 # It installs packages, so it runs in a chroot: ./dev package --test.
 set -euo pipefail
@@ -145,9 +145,49 @@ cat output.txt
 grep -q 'ember-compile-worker' output.txt
 mv hidden /usr/lib/ember/ember-compile-worker
 
+step "libember-compiler: a model is compiled in a C program"
+apt-get -qq install -y --no-install-recommends "$packages"/libember-compiler_*_"$arch".deb >apt.log 2>&1 ||
+  { tail -n 30 apt.log && exit 1; }
+cat >compile.c <<'END'
+#include <ember_compiler.h>
+#include <stdio.h>
+int main(int argc, char** argv) {
+  const EmberCompilerApi* compiler = ember_get_compiler_api(EMBER_COMPILER_API_VERSION);
+  EmberCompileOptions options = {sizeof(options)};
+  EmberCompilation* compilation;
+  options.path = argv[1];
+  if (argc != 3 || compiler->compile(&options, &compilation) != EMBER_OK ||
+      compiler->compilation_write(compilation, argv[2]) != EMBER_OK) {
+    puts(compiler->error_message());
+    return 1;
+  }
+  compiler->compilation_release(compilation);
+  return 0;
+}
+END
+# shellcheck disable=SC2046
+cc compile.c -o compile $(pkg-config --cflags ember) -lember_compiler
+if ./compile nowhere.onnx out.vmfb >output.txt; then echo "FAILED: a model that is not there" && exit 1; fi
+cat output.txt
+if [[ -f "$packages/digits.onnx" ]]; then
+  ./compile "$packages/digits.onnx" in_c.vmfb
+  vm-run in_c.vmfb
+fi
+
+[[ ! -f "$packages/digits.onnx" ]] || "$repo/packaging/test_python.sh" "$packages" deb
+
 step "removed again"
-apt-get -qq purge -y libember libember-dev libember-jit ember-tools >apt.log 2>&1 || { tail -n 30 apt.log && exit 1; }
+installed=(libember libember-dev libember-jit libember-compiler ember-tools)
+if dpkg -s python3-ember >/dev/null 2>&1; then installed+=(python3-ember); fi
+apt-get -qq purge -y "${installed[@]}" >apt.log 2>&1 || { tail -n 30 apt.log && exit 1; }
 if dpkg -L libember 2>/dev/null || [[ -e /usr/lib/ember || -e /usr/include/ember ]]; then
   echo "FAILED: something was left behind" && exit 1
 fi
+if [[ -e /usr/lib/python3/dist-packages/ember ]]; then
+  echo "FAILED: files of python3-ember were left behind" && exit 1
+fi
+
+# Kernels of the wheel need LLVM, which came with libember-jit.
+apt-get -qq autoremove --purge -y >apt.log 2>&1 || { tail -n 30 apt.log && exit 1; }
+[[ ! -f "$packages/digits.onnx" ]] || "$repo/packaging/test_python.sh" "$packages" wheel
 echo "packages: all steps passed"

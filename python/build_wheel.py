@@ -6,12 +6,13 @@
 
 --libraries: libember.so is required. libember_compiler.so (without it ember.compile is missing), libember_strings.so,
 libember_jit.so, libember_llvm.so and the program ember-compile-worker are optional. --needed: shared libraries that
-those need and that a machine may lack (libprotobuf.so.32); they are loaded before the compiler.
+those need and that a machine may lack (libprotobuf.so.32); they are loaded before the compiler, libre2 before the
+runtime. --notices: a text with the licences of all of them.
 
 The wheel is for CPython 3.11 and later (cp311-abi3). Its platform tag names the oldest glibc with which its files can
 be loaded, by the versions of symbols that `objdump` prints. The same inputs give the same bytes. --stage writes the
-files of the package to the folder --out instead of a wheel; the tests use it. Needs python3-cffi, python3-dev, a C
-compiler and binutils; no network.
+files of the package to the folder --out instead of a wheel: the tests and the package python3-ember use it. Without
+libraries the package uses the system's. Needs python3-cffi, python3-dev, a C compiler and binutils; no network.
 """
 
 import argparse
@@ -69,13 +70,16 @@ def stage(folder, libraries, needed, cc=None, include=None):
     unknown = [p.name for p in libraries if p.name not in KNOWN]
     if unknown:
         raise SystemExit(f"build_wheel.py: --libraries: expected {', '.join(sorted(KNOWN))}, found {unknown[0]}")
-    if "libember.so" not in {p.name for p in libraries}:
+    if libraries and "libember.so" not in {p.name for p in libraries}:
         raise SystemExit("build_wheel.py: --libraries: expected libember.so, found none; build //vm/api:libember.so")
     package = folder / "ember"
     package.mkdir(parents=True, exist_ok=True)
-    for path in sorted((HERE / "ember").iterdir()):
+    for path in sorted((HERE / "ember").rglob("*")):
         if path.suffix in (".py", ".pyi") or path.name == "py.typed":
-            shutil.copyfile(path, package / path.name)
+            target = package / path.relative_to(HERE / "ember")
+            target.parent.mkdir(exist_ok=True)
+            shutil.copyfile(path, target)
+            target.chmod(0o644)
     build(ROOT, package, cc, include)
     for where, paths in (("lib", libraries), ("lib/needed", needed)):
         for path in paths:
@@ -106,8 +110,8 @@ def glibc_of(folder):
     return newest
 
 
-def write_wheel(folder, out, machine):
-    """Writes the wheel of a staged package and returns its path."""
+def write_wheel(folder, out, machine, notices=None):
+    """Writes the wheel of a staged package and returns its path. notices: the text of the file NOTICE."""
     version = version_of(ROOT)
     tag = f"{PYTHON_TAG}-manylinux_{'_'.join(map(str, glibc_of(folder)))}_{machine}"
     info = f"ember-{version}.dist-info"
@@ -117,7 +121,7 @@ def write_wheel(folder, out, machine):
         f"{info}/METADATA": METADATA.format(version=version, description=description),
         f"{info}/WHEEL": f"Wheel-Version: 1.0\nGenerator: ember\nRoot-Is-Purelib: false\nTag: {tag}\n",
         f"{info}/LICENSE": (ROOT / "LICENSE").read_text(encoding="utf-8"),
-        f"{info}/NOTICE": (ROOT / "NOTICE").read_text(encoding="utf-8"),
+        f"{info}/NOTICE": notices or (ROOT / "NOTICE").read_text(encoding="utf-8"),
     }
     contents = {name: (path.read_bytes(), os.access(path, os.X_OK)) for name, path in files.items()}
     contents.update({name: (text.encode("utf-8"), False) for name, text in texts.items()})
@@ -144,8 +148,9 @@ def _add(archive, name, data, is_executable):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--out", required=True, type=Path, help="Writes the wheel to this folder.")
-    parser.add_argument("--libraries", required=True, nargs="+", type=Path, help="Puts these files of Ember into it.")
+    parser.add_argument("--libraries", nargs="*", default=[], type=Path, help="Puts these files of Ember into it.")
     parser.add_argument("--needed", nargs="*", default=[], type=Path, help="Puts these libraries of others into it.")
+    parser.add_argument("--notices", type=Path, help="Uses this text as the wheel's NOTICE.")
     parser.add_argument("--machine", default=os.uname().machine, help="Names the machine in the tag: aarch64.")
     parser.add_argument("--cc", help="Compiles with this program, for example a cross compiler.")
     parser.add_argument("--include", help="Finds Python.h in this folder; the default is that of this Python.")
@@ -154,9 +159,12 @@ def main():
     if arguments.stage:
         stage(arguments.out, arguments.libraries, arguments.needed, arguments.cc, arguments.include)
         return 0
+    if not arguments.libraries:
+        parser.error("--libraries: expected libember.so, found none; only --stage makes a package without libraries")
+    notices = arguments.notices.read_text(encoding="utf-8") if arguments.notices else None
     with tempfile.TemporaryDirectory() as folder:
         stage(Path(folder), arguments.libraries, arguments.needed, arguments.cc, arguments.include)
-        wheel = write_wheel(Path(folder), arguments.out, arguments.machine)
+        wheel = write_wheel(Path(folder), arguments.out, arguments.machine, notices)
     print(f"{wheel}: {wheel.stat().st_size / 1e6:.1f} MB")
     return 0
 

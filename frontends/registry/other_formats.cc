@@ -141,7 +141,9 @@ constexpr OtherFormat kOthers[] = {
     {"a Darknet network (.cfg)", "convert it with its .weights to ONNX",
      IsDarknet},
     {"a model of trees of XGBoost or LightGBM",
-     "convert it to ONNX with onnxmltools", IsTrees},
+     "compile it in Python with ember.compile, or convert it to ONNX with "
+     "onnxmltools",
+     IsTrees},
     {"the index of a TensorFlow checkpoint, which has weights and no model",
      "save the model as a SavedModel, or freeze its graph to a .pb",
      IsCheckpointIndex},

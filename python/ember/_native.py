@@ -54,6 +54,9 @@ def _load(name: str, load: Callable[[bytes], Any], package: str) -> None:
     raise ImportError(f"{name}: expected the library, found: {'; '.join(reasons)}; install {package}, or a wheel")
 
 
+# A wheel may bring libre2, which the library for models with strings needs.
+for _path in sorted((_PACKAGE / "lib/needed").glob("libre2.so*")):
+    lib.ember_python_preload(os.fsencode(_path))
 _load("libember.so", lib.ember_python_load_runtime, "libember")
 
 
@@ -68,6 +71,16 @@ def load_compiler() -> None:
             lib.ember_python_preload(os.fsencode(path))
         _load("libember_compiler.so", lib.ember_python_load_compiler, "libember-compiler")
         _has_compiler = True
+
+
+@functools.lru_cache(maxsize=1)
+def missing_llvm() -> str | None:
+    """Returns the reason for which the wheel's libember_llvm.so cannot be loaded, or None. It loads LLVM."""
+    path = _PACKAGE / "lib/libember_llvm.so"
+    if os.environ.get("EMBER_LIBRARY_FOLDER") or not path.exists():
+        return None
+    reason = lib.ember_python_preload(os.fsencode(path))
+    return None if reason == ffi.NULL else text(reason)
 
 
 def text(pointer: Any) -> str:

@@ -18,7 +18,7 @@ from typing import Any, Callable, Mapping, Sequence
 
 import numpy as np
 
-from . import _native
+from . import _native, model_files
 from ._native import Progress, ProgressEvent, ffi, lib, text
 from .element_types import type_of_dtype
 from .errors import InvalidArgument, make_error
@@ -163,6 +163,24 @@ def _diagnostics(compilation: Any) -> tuple[Diagnostic, ...]:
     return tuple(found)
 
 
+def _convert(model: Any, name: str | None, dtype: Any, format: str | None) -> bytes | None:  # noqa: A002
+    """Returns an estimator, or a model of XGBoost or LightGBM, as an ONNX model, and None for all other models."""
+    number = "float32" if dtype is None else dtype
+    if type(model).__module__.split(".")[0] in ("sklearn", "xgboost"):
+        if format is not None:
+            raise InvalidArgument(f"compile: expected format only with a path or bytes, found {format!r}")
+        from . import estimators
+
+        return estimators.to_onnx(model, number)
+    if format is None and isinstance(model, (bytes, bytearray, memoryview, str, os.PathLike)):
+        converted = model_files.read(model, name, number)
+        if converted is not None:
+            return converted
+    if dtype is not None:
+        raise InvalidArgument("compile: expected dtype only with an estimator, or a model of XGBoost or LightGBM")
+    return None
+
+
 def compile(  # noqa: A001 (the name of the function is the public one)
     model: Any,
     *,
@@ -180,11 +198,12 @@ def compile(  # noqa: A001 (the name of the function is the public one)
     max_seconds: float = 0,
     progress: Callable[[ProgressEvent], object] | None = None,
     cancel: CancelToken | None = None,
+    dtype: Any = None,
 ) -> Module:
     """Compiles a model and loads the module.
 
     Args:
-      model: the path of a file or folder, bytes, or an onnx.ModelProto.
+      model: the path of a file or folder, bytes, an onnx.ModelProto, or a fitted estimator (ember.estimators).
       inputs: shapes of inputs that the model leaves open: {"x": (1, 3, None)}, or "x=1x3x?".
       symbols: extents of open dims by their names: {"batch": 8}.
       constants: inputs that become constants, by name.
@@ -197,6 +216,7 @@ def compile(  # noqa: A001 (the name of the function is the public one)
       memory_limit, max_seconds: limits, which are checked before each step; 0: none.
       progress: is called before each step; False stops the compilation.
       cancel: stops the compilation from another thread. Ctrl-C stops it, too.
+      dtype: the type of numbers in an estimator or a model of XGBoost or LightGBM: "float32" (None), "float64".
 
     Raises:
       ember.CompileError, and the class of the status; its `diagnostics` say which node was imported.
@@ -204,7 +224,15 @@ def compile(  # noqa: A001 (the name of the function is the public one)
     _native.load_compiler()
     options = _Options()
     struct = options.struct
-    if hasattr(model, "SerializeToString"):
+    converted = _convert(model, name, dtype, format)
+    if converted is not None:
+        options.set_data(converted)
+        if not isinstance(model, (bytes, bytearray, memoryview, str, os.PathLike)):
+            name = name or type(model).__name__
+        elif isinstance(model, (str, os.PathLike)):
+            name = os.path.basename(os.fsdecode(model))
+        format = "onnx"
+    elif hasattr(model, "SerializeToString"):
         options.set_data(model.SerializeToString())
         name, format = name or "model.onnx", format or "onnx"
     elif isinstance(model, (bytes, bytearray, memoryview)):
@@ -215,8 +243,8 @@ def compile(  # noqa: A001 (the name of the function is the public one)
         struct.path = options.text(os.fsencode(model))
     else:
         raise InvalidArgument(
-            f"compile: expected a path, bytes or an onnx.ModelProto, found {type(model).__module__}."
-            f"{type(model).__qualname__}"
+            "compile: expected a path, bytes, an onnx.ModelProto or a fitted estimator, found "
+            f"{type(model).__module__}.{type(model).__qualname__}"
         )
     struct.name, struct.format, struct.entry = options.text(name), options.text(format), options.text(entry)
     struct.folder = options.text(folder)

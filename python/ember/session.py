@@ -22,10 +22,11 @@ array([[ 1.,  4.],
 from __future__ import annotations
 
 import os
+import warnings
 from dataclasses import dataclass
 from typing import Callable, Mapping
 
-from ._native import Logger, Progress, ProgressEvent, check, ffi, lib, owned, text
+from ._native import Logger, Progress, ProgressEvent, check, ffi, lib, missing_llvm, owned, text
 from .errors import InvalidArgument
 from .module import Module
 from .profile import Profile, TraceEvent, read_profile, read_trace
@@ -103,6 +104,16 @@ class Session(Runner):
             module = load(module)
         if native_key is not None and len(native_key) != 32:
             raise InvalidArgument(f"native_key: expected 32 bytes, found {len(native_key)}")
+        # These tiers load LLVM into this process, so that the check costs no time.
+        if tier in ("optimized", "baseline") and library_folder is None and compile_in != "worker":
+            reason = missing_llvm()
+            if reason is not None:
+                warnings.warn(
+                    f"tier '{tier}': expected LLVM, found none, so the interpreter runs the module: {reason}; "
+                    "install LLVM 19 (Debian: apt-get install libllvm19)",
+                    RuntimeWarning,
+                    stacklevel=2,
+                )
         logging = Logger(logger) if logger is not None else None
         listener = Progress(progress)
         texts = [

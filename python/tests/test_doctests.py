@@ -13,7 +13,8 @@ LEFT_OUT = {"_ember", "onnx_backend"}
 
 
 def load_tests(loader, tests, pattern):
-    names = ["ember"] + ["ember." + m.name for m in pkgutil.iter_modules(ember.__path__) if m.name not in LEFT_OUT]
+    found = [m.name for m in pkgutil.walk_packages(ember.__path__, "ember.")]
+    names = ["ember"] + [name for name in found if name.rpartition(".")[2] not in LEFT_OUT]
     for name in names:
         tests.addTests(doctest.DocTestSuite(importlib.import_module(name)))
     readme = Path(__file__).resolve().parent.parent / "README.md"

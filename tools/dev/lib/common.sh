@@ -23,6 +23,7 @@ PACKAGES_TEST=(
   libgtest-dev libgmock-dev libbenchmark-dev mesa-vulkan-drivers vulkan-validationlayers
   qemu-user g++-aarch64-linux-gnu g++-arm-linux-gnueabihf g++-riscv64-linux-gnu
   python3-cffi python3-dev python3-numpy python3-onnx python3-setuptools
+  python3-sklearn python3-xgboost
 )
 PACKAGES_LINT=(git clang-19 lld-19 libclang-rt-19-dev clang-format-19 clang-tidy-19)
 
