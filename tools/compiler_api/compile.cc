@@ -27,8 +27,9 @@ std::string TextOf(const char* text) { return text == nullptr ? "" : text; }
 // Returns the caller's options. Fields that do not exist in the caller's
 // version are 0.
 StatusOr<EmberCompileOptions> CopyOptions(const EmberCompileOptions& given) {
+  using LastOfVersion1 = decltype(EmberCompileOptions::cancel);
   constexpr size_t kLeast =
-      offsetof(EmberCompileOptions, cancel) + sizeof(given.cancel);
+      offsetof(EmberCompileOptions, cancel) + sizeof(LastOfVersion1);
   if (given.struct_size < kLeast) {
     return InvalidArgumentError("options: expected a struct_size of " +
                                 std::to_string(kLeast) + ", found " +
@@ -268,6 +269,7 @@ EmberStatus Compile(const EmberCompileOptions* options,
                *made);
     } catch (const std::bad_alloc&) {
       // There is no memory for the diagnostic. error_message() has its text.
+      made->diagnostics.clear();
     }
   }
   *compilation = made.release();
