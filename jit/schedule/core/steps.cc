@@ -365,13 +365,13 @@ StatusOr<Step> ParseAs(const PrimitiveInfo& info,
 
 // --- names of stages ---
 
-const StageRef& StageIn(const StageRef& stage) { return stage; }
-const StageRef& StageIn(const LoopRef& loop) { return loop.stage; }
-const StageRef& StageIn(const LoopDigit& digit) { return digit.loop.stage; }
-const StageRef& StageIn(const LoopPieces& pieces) { return pieces.loop.stage; }
-const StageRef& StageIn(const std::vector<LoopRef>& loops) {
+const StageRef* StageIn(const StageRef& stage) { return &stage; }
+const StageRef* StageIn(const LoopRef& loop) { return &loop.stage; }
+const StageRef* StageIn(const LoopDigit& digit) { return &digit.loop.stage; }
+const StageRef* StageIn(const LoopPieces& pieces) { return &pieces.loop.stage; }
+const StageRef* StageIn(const std::vector<LoopRef>& loops) {
   static const StageRef none;
-  return loops.empty() ? none : loops.front().stage;
+  return loops.empty() ? &none : &loops.front().stage;
 }
 
 }  // namespace
@@ -383,8 +383,8 @@ std::vector<PrimitiveInfo> Primitives() {
 const PrimitiveInfo& InfoOf(const Step& step) { return kInfos[step.index()]; }
 
 const StageRef& StageOf(const Step& step) {
-  return std::visit(
-      [](const auto& s) -> const StageRef& {
+  return *std::visit(
+      [](const auto& s) {
         return StageIn(s.*std::get<0>(std::decay_t<decltype(s)>::kOperands));
       },
       step);
