@@ -159,21 +159,6 @@ StatusOr<tools::LoadOptions> LoadOptionsOf(const EmberCompileOptions& options) {
   return load;
 }
 
-Status CheckMetadata(std::span<const EmberMetadata> metadata) {
-  for (const EmberMetadata& entry : metadata) {
-    const std::string key = TextOf(entry.key), value = TextOf(entry.value);
-    if (IsMetadataKey(key) && IsMetadataText(value) &&
-        value.size() <= kMaxMetadataValueBytes)
-      continue;
-    return InvalidArgumentError(
-        "metadata '" + OnOneLine(key) + "': expected a key of 1 to " +
-        std::to_string(kMaxMetadataKeyBytes) +
-        " bytes and a value of at most " +
-        std::to_string(kMaxMetadataValueBytes) + " bytes in UTF-8");
-  }
-  return OkStatus();
-}
-
 // Compiles the model into `compilation`. `guard` is set once there are steps.
 Status CompileInto(const EmberCompileOptions& options,
                    std::optional<StepGuard>& guard,
@@ -184,7 +169,11 @@ Status CompileInto(const EmberCompileOptions& options,
   EMBER_ASSIGN_OR_RETURN(
       const auto metadata,
       Items("metadata", options.metadata, options.metadata_count));
-  EMBER_RETURN_IF_ERROR(CheckMetadata(metadata));
+  // The entries may have any order, so each is checked by itself.
+  for (const EmberMetadata& entry : metadata) {
+    EMBER_RETURN_IF_ERROR(
+        MetadataRules().Check(TextOf(entry.key), TextOf(entry.value)));
+  }
   if (std::isnan(options.max_seconds))
     return InvalidArgumentError("max_seconds: expected a number, found NaN");
   EMBER_ASSIGN_OR_RETURN(const std::unique_ptr<Progress> listener,

@@ -5,8 +5,9 @@
 //   accesses    0 ..........7
 //                           7 ............ 14
 //
-// The accesses do not overlap in lanes, and reach no element before the first
-// lane or after the last one.
+// Each lane belongs to one access. Loads without a mask also read the elements
+// between lanes, which are never before the first lane or after the last one.
+// Stores use masks, and leave these elements alone.
 #ifndef EMBER_JIT_LLVM_EMIT_STRIDED_ACCESS_H_
 #define EMBER_JIT_LLVM_EMIT_STRIDED_ACCESS_H_
 

@@ -10,9 +10,9 @@
 // A primitive is a struct here, a row of the table below it, a function in a
 // file of its family, and a text test (docs/adding/schedule-primitive.md).
 //
-// Values without references: a step can be kept, changed and applied to another
-// schedule. Apply (jit/schedule/primitives/replay.h) checks and applies steps.
-// schedule_writer.h in jit/schedule/rules writes schedules with them.
+// Steps are values without references: they can be kept, changed and applied to
+// another schedule. Apply (jit/schedule/primitives/replay.h) checks and applies
+// steps. schedule_writer.h in jit/schedule/rules writes schedules with them.
 #ifndef EMBER_JIT_SCHEDULE_CORE_STEPS_H_
 #define EMBER_JIT_SCHEDULE_CORE_STEPS_H_
 
@@ -50,7 +50,7 @@ struct LoopRef {
   std::string name;
 
   LoopRef() = default;
-  // Not an aggregate, so that a stage alone is no loop.
+  // The constructors make this no aggregate, so that a stage alone is no loop.
   LoopRef(StageRef of, std::string loop)
       : stage(std::move(of)), name(std::move(loop)) {}
 
@@ -108,7 +108,7 @@ enum class Buffering : uint8_t {
 // The way in which a stage is loaded ahead.
 struct LoadAhead {
   Buffering buffering = Buffering::kDouble;
-  // The rest is only for kAsync. Number of slots of the ring.
+  // The members below are only for kAsync. This is the number of ring slots.
   int64_t slots = 2;
   // The copy starts after the iteration's arithmetic.
   bool is_late = false;
@@ -128,7 +128,7 @@ enum class HiddenBlocks : uint8_t { kCompute, kSkip };
 // loop of a step is written with its stage. The other loops are of the same
 // stage, and are written without it.
 
-// j becomes outer * factor + inner.
+// The loop becomes outer * factor + inner.
 struct Split {
   LoopRef loop;
   int64_t factor = 0;

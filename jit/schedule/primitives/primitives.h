@@ -82,7 +82,7 @@ bool KeepsRounding(const Schedule& schedule);
 // it. Errors are those of Apply.
 Status Run(const Step& step, Schedule& schedule);
 
-// Change the schedule by a step, without these checks.
+// These functions change the schedule by a step, without these checks.
 #define EMBER_ROW(name, Primitive, ...) \
   Status Change(const Primitive& step, Schedule& schedule);
 EMBER_FOR_EACH_PRIMITIVE(EMBER_ROW)
