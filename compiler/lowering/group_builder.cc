@@ -227,28 +227,79 @@ void GroupBuilder::BuildOperation(const Operation& operation) {
   graph::YieldElements(context);
 }
 
+// Returns an element of a constant of integers or bools.
+int64_t IntegerElement(const Operation* constant, int64_t index) {
+  const auto& data = constant->attributes().Get<graph::ConstantData>("value");
+  const DType type = constant->result()->dtype();
+  const int width = DTypeByteSize(type);
+  uint64_t bits = 0;
+  std::memcpy(&bits, data.bytes.data() + index * width,
+              static_cast<size_t>(width));
+  if (!IsSigned(type) || width >= 8) return static_cast<int64_t>(bits);
+  const int shift = 64 - 8 * width;
+  return static_cast<int64_t>(bits << shift) >> shift;
+}
+
 // Returns the only element of a constant, exactly.
 Scalar ScalarConstant(const Value* value, StageBuilder& stage) {
-  const auto& data =
-      ConstantOf(value)->attributes().Get<graph::ConstantData>("value");
-  if (IsFloat(value->dtype())) {
+  if (IsFloat(value->dtype()))
     return stage.Value(UniformConstant(value).value(), value->dtype());
+  return stage.IntegerValue(IntegerElement(ConstantOf(value), 0),
+                            value->dtype());
+}
+
+// A constant of integers that is a * index + b along one dim. Computing it from
+// the index costs less than loading it, and kernels that unroll the dim compute
+// nothing.
+struct Ramp {
+  size_t dim = 0;
+  int64_t first = 0, step = 0;
+};
+
+// Returns the ramp that the constant is, if it has at least two elements and
+// few enough to look at.
+std::optional<Ramp> RampOf(const Value* value) {
+  constexpr int64_t kMaxElements = 4096;
+  const Operation* constant = ConstantOf(value);
+  if (constant == nullptr || !IsInteger(value->dtype())) return std::nullopt;
+  Ramp ramp;
+  int64_t count = 1;
+  for (size_t d = 0; d < value->shape().size(); ++d) {
+    const int64_t extent = value->shape()[d].constant();
+    if (extent == 1) continue;
+    if (count != 1 || extent == 0 || extent > kMaxElements) return std::nullopt;
+    count = extent;
+    ramp.dim = d;
   }
-  uint64_t bits = 0;
-  const int width = DTypeByteSize(value->dtype());
-  std::memcpy(&bits, data.bytes.data(), width);
-  if (IsSigned(value->dtype()) && width < 8) {
-    const int shift = 64 - 8 * width;
-    return stage.IntegerValue(static_cast<int64_t>(bits << shift) >> shift,
-                              value->dtype());
+  if (count < 2) return std::nullopt;
+  const auto element = [&](int64_t index) {
+    return IntegerElement(constant, index);
+  };
+  ramp.first = element(0);
+  if (__builtin_sub_overflow(element(1), ramp.first, &ramp.step))
+    return std::nullopt;
+  int64_t expected = ramp.first;
+  for (int64_t i = 1; i < count; ++i) {
+    if (__builtin_add_overflow(expected, ramp.step, &expected) ||
+        element(i) != expected) {
+      return std::nullopt;
+    }
   }
-  return stage.IntegerValue(static_cast<int64_t>(bits), value->dtype());
+  return ramp;
+}
+
+// True if the value is written into expressions instead of being loaded.
+bool IsWritten(const Value* value) {
+  return IsScalarConstant(value) || RampOf(value).has_value();
 }
 
 Scalar GroupBuilder::Element(const Value* value,
                              std::span<const Scalar> indices,
                              StageBuilder& stage, bool guarded) {
   if (IsScalarConstant(value)) return ScalarConstant(value, stage);
+  if (const std::optional<Ramp> ramp = RampOf(value)) {
+    return Cast(indices[ramp->dim] * ramp->step + ramp->first, value->dtype());
+  }
   if (const int buffer = BufferOf(value); buffer >= 0) {
     if (!guarded) return stage.Load(buffer, indices);
     const Scalar zero = IsFloat(value->dtype())
@@ -267,7 +318,7 @@ Scalar GroupBuilder::PaddedElement(const Value* value,
                                    std::span<const Scalar> indices,
                                    const Beyond& beyond, StageBuilder& stage,
                                    bool guarded) {
-  if (!IsScalarConstant(value)) {
+  if (!IsWritten(value)) {
     if (const int buffer = BufferOf(value); buffer >= 0) {
       return stage.Pad(buffer, indices, beyond.value);
     }

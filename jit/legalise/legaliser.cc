@@ -26,8 +26,13 @@ Interval Legaliser::RangeOfInteger(NodeId id) const {
   const tensor::Node& node = pool_[id];
   if (pool_.IsConstant(id))
     return tensor::RangeOfConstant(node.immediate, node.type);
-  return node.type == DType::kI64 ? range_of_(id)
-                                  : tensor::RangeOfType(node.type);
+  if (node.type == DType::kI64) return range_of_(id);
+  const Interval type = tensor::RangeOfType(node.type);
+  if (node.opcode != Opcode::kCast || !IsInteger(TypeOf(node.operands[0])))
+    return type;
+  // A cast keeps the values that its type has.
+  const Interval operand = RangeOfInteger(node.operands[0]);
+  return operand.Within(type) ? operand : type;
 }
 
 // Folds selects of a known condition, casts to the same type, and exact

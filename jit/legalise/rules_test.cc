@@ -172,6 +172,8 @@ TEST(RulesTest, DivisionByAnything) {
 TEST(RulesTest, Shifts) {
   EXPECT_EQ(Legal("i32", "shl(%i[t], 3)"), "raw(shl(%i[t], 3))");
   EXPECT_EQ(Legal("i32", "shl(%i[t], 32)"), "0");
+  EXPECT_EQ(Legal("i32", "shl(%i[t], i32(mod(t, 8) * 4))"),
+            "raw(shl(%i[t], i32(raw(mod(t, 8)) * 4)))");
   EXPECT_EQ(Legal("i32", "shl(%i[t], %i[0])"),
             "select(u32(%i[0]) < 32, raw(shl(%i[t], %i[0])), 0)");
   EXPECT_EQ(Legal("i32", "shr(%i[t], %i[0])"),

@@ -31,6 +31,8 @@ std::optional<NodeId> Shifts(Legaliser& legaliser,
   const Term a(legaliser, instruction.operands[0]);
   const Term b(legaliser, instruction.operands[1]);
   const int64_t bits = 8 * DTypeByteSize(a.type());
+  if (legaliser.RangeOfInteger(b.id()).Within({0, bits - 1}))
+    return Raw(instruction.opcode, a, b).id();
   const Term in_range = Cast(b, WithoutSign(b.type())) < bits;
   if (is_left || !IsSigned(a.type())) {
     return Select(in_range, Raw(instruction.opcode, a, b), a.Integer(0)).id();

@@ -1,7 +1,7 @@
 // Expresses shifts by any amount:
 //
 //   shl(a, b)  ->  select(u32(b) < 32, raw(shl(a, b)), 0)
-//   shl(a, 3)  ->  raw(shl(a, 3))
+//   shl(a, b)  ->  raw(shl(a, b))                   b known to be in 0..31
 //   shr(a, b)  ->  raw(shr(a, select(u32(b) < 32, b, 31)))    with a sign
 #ifndef EMBER_JIT_LEGALISE_SHIFTS_H_
 #define EMBER_JIT_LEGALISE_SHIFTS_H_

@@ -22,7 +22,8 @@ constexpr int64_t kBytesOfWord = 4;
 std::optional<loops::DotProduct> DotProducts::Find(
     const loops::Statement& loop) const {
   const StatusOr<loops::DotProduct> dot = loops::DotProductOf(nest_, loop);
-  if (!dot.ok() || dot->count != kBytesOfWord) return std::nullopt;
+  if (!dot.ok() || dot->count != kBytesOfWord || dot->is_unpacked())
+    return std::nullopt;
   return *dot;
 }
 
@@ -33,14 +34,14 @@ bool DotProducts::Emit(const loops::DotProduct& dot, NodeId variable) {
   scopes.Enter(nullptr, variable, b_.getInt64(0));
   MemoryAccess& memory = expressions_.memory();
   const int lanes = scopes.lanes();  // 0 if there is no vector loop
-  Value* const a = WordsOf(dot.a);
-  Value* const b = a == nullptr ? nullptr : WordsOf(dot.b);
+  Value* const a = WordsOf(dot.a.load);
+  Value* const b = a == nullptr ? nullptr : WordsOf(dot.b.load);
   const Address to = memory.AddressOf(dot.store->buffer, dot.store->indices);
   const bool has_words =
       b != nullptr && (lanes == 0 || to.kind != Address::Kind::kUniform);
   if (has_words) {
-    const bool a_signed = IsSigned(nest_.pool[dot.a].type);
-    const bool b_signed = IsSigned(nest_.pool[dot.b].type);
+    const bool a_signed = IsSigned(nest_.pool[dot.a.load].type);
+    const bool b_signed = IsSigned(nest_.pool[dot.b.load].type);
     Value* sum = memory.Load(to, nullptr, nullptr);
     if (lanes == 0) {
       sum = EmitDotOfWords(b_, a_signed, b_signed, a, b, sum);

@@ -12,12 +12,12 @@ std::optional<loops::DotProduct> DotProducts::Find(
   const StatusOr<loops::DotProduct> dot = loops::DotProductOf(nest_, loop);
   // SPIR-V has no dot products of pairs of 16 bits, so only those of four bytes
   // remain.
-  if (!dot.ok() || dot->count != 4) return std::nullopt;
+  if (!dot.ok() || dot->count != 4 || dot->is_unpacked()) return std::nullopt;
   return *dot;
 }
 
 std::optional<Value> DotProducts::Emit(const loops::DotProduct& dot) {
-  Node a = nest_.pool[dot.a], b = nest_.pool[dot.b];
+  Node a = nest_.pool[dot.a.load], b = nest_.pool[dot.b.load];
   // OpSUDot has the signed factor first.
   if (a.type != DType::kI8) std::swap(a, b);
   const auto x = expressions_.EmitBytes(a.buffer, a.operands);

@@ -193,6 +193,60 @@ TEST(QuantizedWeights, MatMulNBitsOfEveryWidth) {
   }
 }
 
+// At accuracy level 4 the activations of a block are rounded to 127 steps of
+// either sign. These activations are whole steps.
+// Returns number `at` of a row of numbers of `bits` bits.
+int CodeOf(const Bytes& rows, int64_t row_bytes, int64_t row, int64_t at,
+           int bits) {
+  const auto byte = static_cast<int>(
+      rows[static_cast<size_t>(row * row_bytes + at * bits / 8)]);
+  return (byte >> (at * bits % 8)) & ((1 << bits) - 1);
+}
+
+// At accuracy level 4 the activations of a block are rounded to 127 steps of
+// either sign. The activations here are whole steps.
+TEST(QuantizedWeights, MatMulNBitsRoundsActivationsWhereTheModelAllowsIt) {
+  constexpr int kRows = 40, kBlocks = 3, kBlock = 16;
+  for (const int bits : {4, 2, 8}) {
+    for (const bool has_zeros : {false, true}) {
+      SCOPED_TRACE(std::to_string(bits) + " bits" +
+                   (has_zeros ? " and zero points" : ""));
+      const int64_t row_bytes = kBlocks * kBlock * bits / 8;
+      const int64_t zero_bytes = (kBlocks * bits + 7) / 8;
+      Bytes weights(kRows * row_bytes), zeros(kRows * zero_bytes);
+      for (size_t i = 0; i < weights.size(); ++i)
+        weights[i] = static_cast<double>((i * 89 + i / 7) % 256);
+      for (size_t i = 0; i < zeros.size(); ++i)
+        zeros[i] = static_cast<double>((i * 37 + 5) % 256);
+      Floats x(kBlocks * kBlock), scales(kRows * kBlocks), want(kRows);
+      for (size_t i = 0; i < x.size(); ++i)
+        x[i] = i % kBlock == 3 ? 127 : static_cast<double>(i * 29 % 255) - 127;
+      for (size_t i = 0; i < scales.size(); ++i)
+        scales[i] = 0.125 * static_cast<double>(1 + i % 5);
+      for (int64_t n = 0; n < kRows; ++n) {
+        for (int64_t k = 0; k < kBlocks * kBlock; ++k) {
+          const int64_t block = k / kBlock;
+          const int zero = has_zeros ? CodeOf(zeros, zero_bytes, n, block, bits)
+                                     : 1 << (bits - 1);
+          want[static_cast<size_t>(n)] +=
+              x[static_cast<size_t>(k)] *
+              (CodeOf(weights, row_bytes, n, k, bits) - zero) *
+              scales[static_cast<size_t>(n * kBlocks + block)];
+        }
+      }
+      OneNode node = Contrib("MatMulNBits");
+      node.Input(F32({1, kBlocks * kBlock}, x));
+      node.Constant(U8({kRows, kBlocks, row_bytes / kBlocks}, weights));
+      node.Constant(F32({kRows, kBlocks}, scales));
+      if (has_zeros) node.Constant(U8({kRows * zero_bytes}, zeros));
+      node.Attribute({"K", kBlocks * kBlock}).Attribute({"N", kRows});
+      node.Attribute({"bits", bits}).Attribute({"block_size", kBlock});
+      node.Attribute({"accuracy_level", 4});
+      Expect(node.Run(), {1, kRows}, want);
+    }
+  }
+}
+
 TEST(QuantizedWeights, MatMulBnb4TakesTheHighHalfFirst) {
   OneNode node = Contrib("MatMulBnb4");
   Bytes codes(8, 0x77);  // Code 7 of NF4 represents 0.

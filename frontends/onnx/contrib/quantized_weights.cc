@@ -10,6 +10,7 @@
 #include "frontends/onnx/contrib/families.h"
 #include "frontends/onnx/node/carried_types.h"
 #include "frontends/onnx/operators/quantization.h"
+#include "frontends/ops/blocked_product.h"
 #include "frontends/ops/compositions.h"
 
 namespace ember::onnx {
@@ -91,6 +92,24 @@ Tensor DequantizeBlocked(NodeContext& c, const BlockedWeights& w) {
   return padded == columns ? values : SliceAxis(values, 1, Dim(0), columns);
 }
 
+// Returns the product by weights whose activations the model lets us quantize,
+// too: accuracy level 4. Absent for other models, and if the columns of a block
+// are no neighbours.
+Tensor TimesBlocks(NodeContext& c, const BlockedWeights& w) {
+  if (c.Integer("accuracy_level", 0) != 4 || c.Input(4)) return {};
+  const Dim rows(w.rows), blocks(w.blocks());
+  const Tensor bytes =
+      Reshape(c.Input(1), {rows, blocks, Dim(w.block * w.bits / 8)});
+  ops::BlockedWeight weight{.codes = ops::UnpackParts(bytes, w.bits),
+                            .scales = Reshape(c.Input(2), {rows, blocks}),
+                            .order = ops::BlockOrder::kStepsFirst};
+  if (c.Input(3))
+    weight.zeros = ReadZeroPoints(c, w);
+  else
+    weight.zero = int64_t{1} << (w.bits - 1);
+  return ops::BlockedProduct(c.Input(0), weight);
+}
+
 void ImportMatMulNBits(NodeContext& c) {
   if (!c.CheckRank(0, 1)) return;
   if (c.Integer("weight_prepacked", 0) != 0) {
@@ -101,8 +120,11 @@ void ImportMatMulNBits(NodeContext& c) {
   const std::optional<BlockedWeights> w = ReadBlocked(c);
   if (!w) return;
   const DType type = c.Input(0).dtype();
-  Tensor x = Cast(c.Input(0), ComputeType(type));
-  Tensor y = TimesRows(x, Cast(DequantizeBlocked(c, *w), x.dtype()));
+  Tensor y = TimesBlocks(c, *w);
+  if (!y) {
+    const Tensor x = Cast(c.Input(0), ComputeType(type));
+    y = TimesRows(x, Cast(DequantizeBlocked(c, *w), x.dtype()));
+  }
   if (c.Input(5)) y = y + Cast(c.Input(5), y.dtype());
   c.SetOutput(0, Cast(y, type));
 }

@@ -1,5 +1,8 @@
 #include "jit/llvm/emit/dot_products.h"
 
+#include <algorithm>
+#include <vector>
+
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/IntrinsicsAArch64.h"
 #include "llvm/IR/IntrinsicsX86.h"
@@ -65,8 +68,9 @@ bool DotProducts::HasInstruction(const loops::DotProduct& dot,
   if (lanes != 4 && lanes != 8 && lanes != 16) return false;
   int bits = target_.dot_product_bits;
   if (dot.count == 2) {
-    bits = nest_.pool[dot.a].type == DType::kBF16 ? target_.bfloat_product_bits
-                                                  : target_.pair_product_bits;
+    bits = nest_.pool[dot.a.load].type == DType::kBF16
+               ? target_.bfloat_product_bits
+               : target_.pair_product_bits;
   } else if (lanes * 32 > bits && HasSmallFactor(dot)) {
     bits = target_.small_product_bits;
   }
@@ -74,11 +78,18 @@ bool DotProducts::HasInstruction(const loops::DotProduct& dot,
 }
 
 bool DotProducts::HasSmallFactor(const loops::DotProduct& dot) const {
-  NodeId small = dot.a, other = dot.b;
-  if (!IsSigned(nest_.pool[small].type)) std::swap(small, other);
-  if (!IsSigned(nest_.pool[small].type) || IsSigned(nest_.pool[other].type))
-    return false;
-  const uint32_t buffer = nest_.pool[small].buffer;
+  loops::DotFactor small = dot.a, other = dot.b;
+  const auto is_signed = [&](const loops::DotFactor& factor) {
+    return IsSigned(nest_.pool[factor.value].type);
+  };
+  if (!is_signed(small)) std::swap(small, other);
+  if (!is_signed(small) || is_signed(other)) return false;
+  // The sum of two products of any signed bytes and such unsigned ones fits 16
+  // bits.
+  if (nest_.pool[other.value].range.Within({0, 2 * loops::kSmallByte - 1}))
+    return true;
+  if (small.is_unpacked()) return false;
+  const uint32_t buffer = nest_.pool[small.load].buffer;
   if (nest_.buffers[buffer].scope != loops::MemoryScope::kPacked) return false;
   bool found = false;
   for (const loops::Phase& phase : nest_.prologue) {
@@ -90,17 +101,31 @@ bool DotProducts::HasSmallFactor(const loops::DotProduct& dot) const {
   return found;
 }
 
+bool DotProducts::IsUniform(const loops::DotFactor& factor) const {
+  const std::vector<NodeId> leaves = loops::LeavesOf(nest_.pool, factor);
+  return std::ranges::none_of(leaves, [&](NodeId leaf) {
+    return expressions_.scopes().VariesByLane(leaf);
+  });
+}
+
 std::optional<DotProducts::Operands> DotProducts::AddressesOf(
     const loops::DotProduct& dot) {
-  NodeId a = dot.a, b = dot.b;
-  if (expressions_.scopes().VariesByLane(a)) std::swap(a, b);
+  loops::DotFactor a = dot.a, b = dot.b;
+  if (expressions_.scopes().VariesByLane(a.load)) std::swap(a, b);
+  // All lanes and bytes of a vector are unpacked in the same way.
+  if (a.is_unpacked() || (b.is_unpacked() && (dot.count != 4 || !IsUniform(b))))
+    return std::nullopt;
   const auto address = [&](NodeId load) {
     const Node& node = nest_.pool[load];
     return expressions_.memory().AddressOf(node.buffer, node.operands);
   };
   const loops::Store& store = *dot.store;
   Operands operands{
-      nest_.pool[a].type, nest_.pool[b].type, address(a), address(b),
+      nest_.pool[a.load].type,
+      nest_.pool[b.load].type,
+      b,
+      address(a.load),
+      address(b.load),
       expressions_.memory().AddressOf(store.buffer, store.indices)};
   const auto* stride =
       llvm::dyn_cast_or_null<llvm::ConstantInt>(operands.b.stride);
@@ -171,8 +196,8 @@ Value* DotProducts::UnsignedBySigned(Value* sum, Value* a, Value* b) {
   return b_.CreateIntrinsic(id, {}, {sum, a, b});
 }
 
-// Emits sum + a * b where b is small, so that pairs of products fit 16 bits.
-// Sums of two such pairs are products by one.
+// Emits sum + a * b where one factor is small, so that pairs of products fit 16
+// bits. Sums of two such pairs are products by one.
 Value* DotProducts::UnsignedBySmall(Value* sum, Value* a, Value* b) {
   const int lanes = expressions_.scopes().lanes();
   const llvm::Intrinsic::ID id =
@@ -186,6 +211,18 @@ Value* DotProducts::UnsignedBySmall(Value* sum, Value* a, Value* b) {
   return b_.CreateAdd(sum, PairSums(pairs, ones));
 }
 
+// Loads four bytes for each lane, as an i32, and unpacks them.
+Value* DotProducts::FourBytes(const Operands& operands) {
+  llvm::Type* const words =
+      VectorOf(b_.getInt32Ty(), expressions_.scopes().lanes());
+  if (!operands.b_factor.is_unpacked())
+    return expressions_.memory().LoadAs(operands.b, words);
+  Value* const bytes = LoadB(operands, b_.getInt8Ty(), 4);
+  return b_.CreateBitCast(expressions_.EmitFrom(operands.b_factor.load, bytes,
+                                                operands.b_factor.value),
+                          words);
+}
+
 // Returns the sum plus four products. If the signs are not those of the
 // machine's product, adding 128 to one factor (or subtracting it) changes its
 // sign. The correction is then subtracted from the sum. The correction depends
@@ -195,8 +232,7 @@ Value* DotProducts::FourProducts(const Operands& operands, Value* sum) {
   const int lanes = expressions_.scopes().lanes();
   Value* a = Splat(
       b_, expressions_.memory().LoadAs(operands.a, b_.getInt32Ty()), lanes);
-  Value* b = expressions_.memory().LoadAs(operands.b,
-                                          VectorOf(b_.getInt32Ty(), lanes));
+  Value* b = FourBytes(operands);
   const bool a_signed = IsSigned(operands.a_type);
   const bool b_signed = IsSigned(operands.b_type);
   Value* flip = SplatByte(0x80);

@@ -15,8 +15,13 @@
 //   2, integers       vpmaddwd                 as a loop
 //   2, bf16           vdpbf16ps (AVX512-BF16)  as a loop
 //
+// Bytes that hold several numbers of a few bits are unpacked in registers: a
+// vector has 4 bytes per lane, and all of them are shifted and masked alike
+// (jit/loops/analysis/dot_factor.h).
+//
 // Small factors are packed constants whose prologue provably stores nothing
-// beyond -64..64, so that vpmaddubsw, which saturates, does not do so.
+// beyond -64..64, or unpacked numbers of at most 7 bits, so that vpmaddubsw,
+// which saturates, does not do so.
 //
 // For other machines or nests the caller emits the loop unchanged. Results of
 // integers are the same bit for bit.
@@ -27,6 +32,7 @@
 
 #include "jit/llvm/emit/expression_emitter.h"
 #include "jit/llvm/emit/ir.h"
+#include "jit/loops/analysis/dot_factor.h"
 #include "jit/loops/analysis/dot_product.h"
 #include "jit/loops/loop_nest.h"
 
@@ -45,6 +51,7 @@ class DotProducts {
  private:
   struct Operands {
     DType a_type = DType::kI8, b_type = DType::kI8;
+    loops::DotFactor b_factor;
     Address a, b, store;  // a: the factor that is the same in all lanes
   };
 
@@ -53,6 +60,9 @@ class DotProducts {
   std::optional<Operands> AddressesOf(const loops::DotProduct& dot);
   bool HasInstruction(const loops::DotProduct& dot, int lanes) const;
   bool HasSmallFactor(const loops::DotProduct& dot) const;
+  // True if the factor is unpacked in the same way in all lanes.
+  bool IsUniform(const loops::DotFactor& factor) const;
+  llvm::Value* FourBytes(const Operands& operands);
   // These functions return the sum plus the products, for dot loops of four and
   // of two products.
   llvm::Value* FourProducts(const Operands& operands, llvm::Value* sum);

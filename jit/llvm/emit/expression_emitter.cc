@@ -4,6 +4,7 @@
 #include "jit/llvm/emit/target_operations.h"
 #include "jit/loops/raw.h"
 #include "llvm/IR/Constants.h"
+#include "tensor/builder/coefficient.h"
 #include "tensor/update.h"
 
 namespace ember::jit::llvm_ir {
@@ -80,6 +81,17 @@ Value* ExpressionEmitter::EmitNode(NodeId id, const Node& node) {
       return EmitArithmetic(node);
   }
   return nullptr;
+}
+
+Value* ExpressionEmitter::EmitFrom(NodeId leaf, Value* lanes, NodeId id) {
+  if (id == leaf) return lanes;
+  if (!tensor::DependsOn(nest_.pool, id, leaf)) return Emit(id);
+  const Node& node = nest_.pool[id];
+  llvm::SmallVector<Value*, 3> operands;
+  for (NodeId operand : node.operands)
+    operands.push_back(EmitFrom(leaf, lanes, operand));
+  ++emitted_;
+  return EmitInstruction(nest_.pool, node, std::move(operands));
 }
 
 Value* ExpressionEmitter::EmitConstant(const Node& node) {

@@ -41,6 +41,9 @@ class ExpressionEmitter {
   // Returns the node's value: a scalar, or a vector if the value differs from
   // lane to lane.
   llvm::Value* Emit(NodeId id);
+  // Returns the value of `id` if `leaf` has the value `lanes`, a vector of any
+  // number of lanes. All other leaves must be the same in all lanes.
+  llvm::Value* EmitFrom(NodeId leaf, llvm::Value* lanes, NodeId id);
   // Emits an update of an element `a` by a value `b`, both of type `type`. The
   // values are scalars, or vectors of any number of lanes.
   llvm::Value* EmitUpdate(tensor::Update update, DType type, llvm::Value* a,

@@ -61,20 +61,19 @@ StatusOr<DotProduct> DotProductOf(const LoopNest& nest, const Statement& loop) {
     if (tensor::DependsOn(pool, index, loop.variable))
       return Wrong("an update of the same element each time");
   }
-  NodeId* const loads[] = {&result.a, &result.b};
-  for (int i = 0; i < 2; ++i) {
-    const Node& factor = pool[product.operands[static_cast<size_t>(i)]];
-    if (factor.opcode != Opcode::kCast ||
-        pool[factor.operands[0]].opcode != Opcode::kLoad) {
-      return Wrong("a product of casts of loads");
-    }
-    *loads[i] = factor.operands[0];
-    if (!RunsWith(pool, pool[*loads[i]], loop.variable))
+  DotFactor* const factors[] = {&result.a, &result.b};
+  for (size_t i = 0; i < 2; ++i) {
+    const std::optional<DotFactor> factor =
+        DotFactorOf(pool, product.operands[i], loop.variable);
+    if (!factor || pool[factor->load].opcode != Opcode::kLoad)
+      return Wrong("a product of casts of loads or unpacked loads");
+    if (!RunsWith(pool, pool[factor->load], loop.variable))
       return Wrong("factors that lie along their last dim");
+    *factors[i] = *factor;
   }
   result.count =
       pool.IntegerConstant(ExtentOf(pool, loop.variable)).value_or(0);
-  const DType a = pool[result.a].type, b = pool[result.b].type;
+  const DType a = pool[result.a.value].type, b = pool[result.b.value].type;
   if (!IsDotProductType(result.count, a, b, product.type)) {
     return InvalidArgumentError(
         Concat({"a dot loop: there are none of ", result.count, " products of ",

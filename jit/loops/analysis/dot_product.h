@@ -6,9 +6,10 @@
 //   - Types: 4 values with factors i8 or u8 in any pairing, or 2 values with
 //     factors i8, u8 or i16 in any pairing, sum to i32; 2 values with bf16
 //     factors sum to f32.
-//   - Each factor is a cast of a load. Neighbouring values of the loop read
-//     neighbouring elements along the last dim: the last index is the variable
-//     plus something that does not depend on it, and no other index depends on it.
+//   - Each factor is a cast of a load, or of a value that is unpacked from one
+//     (dot_factor.h). Neighbouring values of the loop read neighbouring elements
+//     along the last dim: the last index is the variable plus something that
+//     does not depend on it, and no other index depends on it.
 //   - The updated element does not depend on the variable. The update is +.
 #ifndef EMBER_JIT_LOOPS_ANALYSIS_DOT_PRODUCT_H_
 #define EMBER_JIT_LOOPS_ANALYSIS_DOT_PRODUCT_H_
@@ -18,6 +19,7 @@
 #include <span>
 
 #include "base/status.h"
+#include "jit/loops/analysis/dot_factor.h"
 #include "jit/loops/loop_nest.h"
 
 namespace ember::loops {
@@ -30,8 +32,9 @@ inline constexpr int64_t kSmallByte = 64;
 struct DotProduct {
   int64_t count = 4;
   const Store* store = nullptr;  // the store in the statement's body
-  NodeId a = 0;  // the loads of the two factors; they may be the same node
-  NodeId b = 0;
+  DotFactor a, b;  // the two factors; their loads may be the same node
+
+  bool is_unpacked() const { return a.is_unpacked() || b.is_unpacked(); }
 };
 
 // Returns the dot product of the loop. Errors: kInvalidArgument with a message

@@ -12,6 +12,7 @@
 #include "jit/schedule/core/constant_stages.h"
 #include "jit/schedule/core/dependences.h"
 #include "jit/schedule/core/steps.h"
+#include "jit/schedule/cpu/block_sums_rule.h"
 #include "jit/schedule/cpu/lanes_rule.h"
 #include "jit/schedule/cpu/product_rule.h"
 #include "jit/schedule/cpu/sum_lanes_rule.h"
@@ -53,10 +54,19 @@ class Chooser {
     for (const ComputationStage& stage : writer_.computation().stages)
       stages.push_back({stage.name});
     for (size_t i = stages.size(); i-- > 0;) {
-      if (done_.contains(stages[i])) continue;
+      // Schedules of later stages may have removed a stage.
+      if (done_.contains(stages[i]) || writer_.NumberOf(stages[i]) < 0)
+        continue;
       if (IsMadeOnce(writer_.NumberOf(stages[i]))) {
         ScheduleConstant(stages[i]);
         done_.insert(stages[i]);
+        continue;
+      }
+      const std::optional<BlockSum> blocks =
+          BlockSumOf(cpu_, writer_.schedule(), stages[i]);
+      if (blocks && ScheduleBlockSum(cpu_, *blocks, writer_)) {
+        done_.insert(blocks->total);
+        done_.insert(blocks->product);
         continue;
       }
       const std::optional<StageRef> fold = SoftmaxInBlocks(stages[i]);
@@ -147,6 +157,8 @@ class Chooser {
     const StageShape outer(writer_.computation(), root);
     const StageShape inner(writer_.computation(), producer);
     if (IsLookupForProducts(writer_.computation(), producer)) return false;
+    const StageRef stage{inner.stage().name};
+    if (BlockSumOf(cpu_, writer_.schedule(), stage)) return false;
     int64_t rows = 1;
     for (int a = 0; a < depth; ++a) rows *= outer.LikelyExtent(a);
     // In a group with one row the whole stage would be computed at once. An

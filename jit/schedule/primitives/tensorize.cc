@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "jit/loops/analysis/dot_factor.h"
 #include "jit/loops/analysis/dot_product.h"
 #include "jit/schedule/core/dependences.h"
 #include "jit/schedule/core/rewrite.h"
@@ -97,12 +98,15 @@ Status CheckDotLoop(const Schedule& schedule, int number, int at) {
     return FailedPreconditionError("the stage is no sum of products");
   const Node& product = c.pool[stage.values[0]];
   std::vector<NodeId> loads;
-  for (NodeId factor : product.operands) {
-    if (c.pool[factor].opcode != Opcode::kCast ||
-        c.pool[c.pool[factor].operands[0]].opcode != Opcode::kLoad) {
-      return FailedPreconditionError("a factor is not a load that is widened");
+  for (NodeId operand : product.operands) {
+    const std::optional<loops::DotFactor> factor =
+        loops::DotFactorOf(c.pool, operand, dot->axis);
+    if (!factor || c.pool[factor->load].opcode != Opcode::kLoad) {
+      return FailedPreconditionError(
+          "a factor is not a load, or bytes unpacked from one, that is "
+          "widened");
     }
-    loads.push_back(c.pool[factor].operands[0]);
+    loads.push_back(factor->load);
   }
   const DType a = c.pool[loads[0]].type, b = c.pool[loads[1]].type;
   if (!loops::IsDotProductType(dot->count, a, b, product.type)) {

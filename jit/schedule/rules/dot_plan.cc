@@ -6,7 +6,9 @@
 #include <utility>
 #include <vector>
 
+#include "jit/loops/analysis/dot_factor.h"
 #include "jit/loops/analysis/dot_product.h"
+#include "tensor/builder/coefficient.h"
 
 namespace ember::schedule {
 namespace {
@@ -23,6 +25,15 @@ std::optional<size_t> DimOf(const Computation& c, const Node& load,
   const auto found = std::ranges::find(indices, axis);
   if (found == indices.end()) return std::nullopt;
   return static_cast<size_t>(found - indices.begin());
+}
+
+// True if the bytes of the factor are unpacked in the same way all along the
+// axis.
+bool IsSameAlong(const tensor::ExpressionPool& pool,
+                 const loops::DotFactor& factor, NodeId axis) {
+  return std::ranges::none_of(loops::LeavesOf(pool, factor), [&](NodeId leaf) {
+    return tensor::DependsOn(pool, leaf, axis);
+  });
 }
 
 // Returns the number of products that one instruction adds for these types; 0:
@@ -46,19 +57,21 @@ std::optional<DotPlan> PlanDots(const Computation& c, const StageShape& shape,
                                 int v, DotCounts counts) {
   const Node& product = c.pool[shape.stage().values[0]];
   if (product.opcode != Opcode::kMultiply) return std::nullopt;
-  std::vector<NodeId> loads;
-  for (NodeId factor : product.operands) {
-    const Node& cast = c.pool[factor];
-    if (cast.opcode != Opcode::kCast) return std::nullopt;
-    const Opcode load = c.pool[cast.operands[0]].opcode;
-    if (load != Opcode::kLoad && load != Opcode::kPad) return std::nullopt;
-    loads.push_back(cast.operands[0]);
+  std::vector<loops::DotFactor> factors;
+  for (NodeId operand : product.operands) {
+    const auto factor = loops::DotFactorOf(c.pool, operand);
+    if (!factor) return std::nullopt;
+    factors.push_back(*factor);
   }
+  NodeId loads[] = {factors[0].load, factors[1].load};
   if (loads[0] == loads[1] ||
       c.pool[loads[0]].buffer == c.pool[loads[1]].buffer)
     return std::nullopt;
-  if (shape.StrideOf(loads[0], v) != Stride::kNone)
+  if (shape.StrideOf(loads[0], v) != Stride::kNone) {
     std::swap(loads[0], loads[1]);
+    std::swap(factors[0], factors[1]);
+  }
+  if (factors[0].is_unpacked()) return std::nullopt;
   const Node &a = c.pool[loads[0]], &b = c.pool[loads[1]];
   if (b.opcode != Opcode::kLoad) return std::nullopt;
   if (shape.StrideOf(loads[0], v) != Stride::kNone) return std::nullopt;
@@ -66,12 +79,22 @@ std::optional<DotPlan> PlanDots(const Computation& c, const StageShape& shape,
   // b is a constant with small bytes, so 4 products fit one instruction.
   const bool is_small = !counts.bytes && counts.small &&
                         product.type == DType::kI32 && a.type == DType::kU8 &&
+                        !factors[1].is_unpacked() &&
                         shape.ReadsSmallBytes(loads[1]);
-  plan.count = is_small ? 4 : CountOf(counts, a.type, b.type, product.type);
+  // Unpacked numbers of few bits are small, whatever the signed factor is.
+  const bool is_few_bits =
+      !counts.bytes && counts.small && product.type == DType::kI32 &&
+      a.type == DType::kI8 && b.type == DType::kU8 &&
+      c.pool[factors[1].value].range.Within({0, 2 * loops::kSmallByte - 1});
+  plan.count = is_small || is_few_bits
+                   ? 4
+                   : CountOf(counts, a.type, b.type, product.type);
   if (plan.count == 0) return std::nullopt;
   if (is_small)
     plan.range = tensor::Interval{-loops::kSmallByte, loops::kSmallByte};
   if (plan.count == 2 && product.type == DType::kI32) plan.type = DType::kI16;
+  // Only the instructions for four bytes unpack in registers.
+  if (factors[1].is_unpacked() && plan.count != 4) return std::nullopt;
   const auto vector_dim =
       DimOf(c, b, shape.stage().axes[static_cast<size_t>(v)].variable);
   if (!vector_dim) return std::nullopt;
@@ -93,6 +116,7 @@ std::optional<DotPlan> PlanDots(const Computation& c, const StageShape& shape,
     const auto dim_a = DimOf(c, a, reduction.variable);
     const auto dim_b = DimOf(c, b, reduction.variable);
     const std::optional<int64_t> extent = shape.Extent(axis);
+    if (!IsSameAlong(c.pool, factors[1], reduction.variable)) continue;
     if (!dim_a || !dim_b || !extent || *extent < plan.count - 1) continue;
     plan.axis = axis;
     plan.reduction = {{shape.stage().name}, reduction.name};

@@ -1,0 +1,361 @@
+#include "jit/schedule/cpu/block_sums_rule.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "jit/loops/analysis/dot_factor.h"
+#include "jit/schedule/core/dependences.h"
+#include "jit/schedule/cpu/lanes_rule.h"
+#include "jit/schedule/cpu/tasks_rule.h"
+#include "jit/schedule/rules/dot_plan.h"
+#include "jit/schedule/rules/stage_shape.h"
+
+namespace ember::schedule {
+namespace {
+
+using tensor::Node;
+using tensor::Opcode;
+
+// Largest number of steps of a block's sum that are unrolled.
+constexpr int64_t kMaxSteps = 32;
+// Vectors of a tile with one row: independent sums hide the time until the
+// result of an addition can be used again.
+constexpr int64_t kVectorsOfRow = 2;
+
+// Rows and vectors of a tile. A result needs two registers, one for the sum of
+// the block and one for the total.
+struct TileSize {
+  int64_t rows = 1, vectors = 1, lanes = 1;
+  int64_t width() const { return vectors * lanes; }
+};
+
+TileSize ChooseTile(const jit::CpuModel& cpu, const BlockSum& sum,
+                    const StageShape& total) {
+  TileSize tile{.lanes = cpu.Lanes(DType::kF32)};
+  const int64_t rows = sum.m < 0 ? 1 : total.LikelyExtent(sum.m);
+  const int64_t columns = total.LikelyExtent(sum.n);
+  tile.vectors = columns >= kVectorsOfRow * tile.lanes ? kVectorsOfRow : 1;
+  const int64_t results = (cpu.vector_registers - 4) / 2;
+  while (tile.rows * 2 * tile.vectors <= results && tile.rows * 2 <= rows)
+    tile.rows *= 2;
+  return tile;
+}
+
+// Returns the axis of the stage whose variable the node is; -1: none.
+int AxisOf(const ComputationStage& stage, NodeId node) {
+  for (size_t a = 0; a < stage.axes.size(); ++a) {
+    if (stage.axes[a].variable == node) return static_cast<int>(a);
+  }
+  return -1;
+}
+
+// Returns the layout in which the rows of a tile's vectors are next to each
+// other: dim `dim` of the buffer is divided by `width`.
+std::vector<LayoutDim> LayoutOf(size_t rank, size_t dim, int64_t width) {
+  using enum LayoutDim::Part;
+  std::vector<LayoutDim> layout = {{dim, kQuotient, width}};
+  for (size_t d = 0; d < rank; ++d) {
+    if (d != dim) layout.push_back({.dim = d});
+  }
+  layout.push_back({dim, kRemainder, width});
+  return layout;
+}
+
+class Rule {
+ public:
+  Rule(const jit::CpuModel& cpu, const BlockSum& sum, ScheduleWriter& writer)
+      : cpu_(cpu), sum_(sum), writer_(writer) {
+    const StageShape shape(writer.computation(), writer.NumberOf(sum.total));
+    tile_ = ChooseTile(cpu, sum, shape);
+    is_large_ = IsWorthThreads(
+        StageShape(writer.computation(), Number(sum.product)).LikelyPoints());
+  }
+
+  bool Run() {
+    InlineUnpacking();
+    if (!PackFactors()) return false;
+    PackAlong(sum_.total);
+    return ScheduleTotal() && ScheduleInside();
+  }
+
+ private:
+  int Number(const StageRef& stage) const { return writer_.NumberOf(stage); }
+  LoopRef Axis(const StageRef& stage, int axis) const {
+    return {stage, writer_.StageAt(stage).axes[axis].name};
+  }
+
+  // The values of the product's constant stages that have more bytes than what
+  // they are computed from are computed where they are used: weights that are
+  // unpacked from a few bits each.
+  void InlineUnpacking() {
+    const Computation& c = writer_.computation();
+    std::vector<StageRef> unpacking;
+    for (int p = 0; p < Number(sum_.product); ++p) {
+      const ComputationStage& stage = c.stages[p];
+      const ComputationBuffer& buffer = c.buffers[stage.stores[0].buffer];
+      if (buffer.role != BufferRole::kPacked ||
+          ConsumersOf(c, p) != std::vector<int>{Number(sum_.product)}) {
+        continue;
+      }
+      const StageShape shape(c, p);
+      int64_t bytes = 0;
+      for (NodeId load : shape.loads()) bytes += shape.LikelyBufferBytes(load);
+      if (bytes < shape.LikelyPoints() * DTypeByteSize(buffer.type))
+        unpacking.push_back({stage.name});
+    }
+    for (const StageRef& stage : unpacking) writer_.Try(Inline{stage});
+  }
+
+  // Packs the weights for dot loops if there are such instructions, and splits
+  // off the dot loop. Otherwise packs them for vectors.
+  bool PackFactors() {
+    std::optional<DotPlan> plan;
+    {
+      const StageShape shape(writer_.computation(), Number(sum_.product));
+      plan = PlanDots(
+          writer_.computation(), shape, sum_.n,
+          {.bytes = cpu_.has_byte_dots, .small = cpu_.has_small_byte_dots});
+    }
+    if (!plan || !plan->is_exact || plan->a.is_padded) {
+      PackAlong(sum_.product);
+      return true;
+    }
+    using enum LayoutDim::Part;
+    const DotPlan::Factor& a = plan->a;
+    if (!a.LiesAlong()) {
+      std::vector<LayoutDim> steps = OtherDims(a, false);
+      steps.push_back({a.step_dim, kQuotient, plan->count});
+      steps.push_back({a.step_dim, kRemainder, plan->count});
+      if (!Copy(sum_.product, a.buffer, std::move(steps), a.is_constant))
+        return false;
+    }
+    const DotPlan::Factor& b = plan->b;
+    std::vector<LayoutDim> layout = {{b.vector_dim, kQuotient, tile_.width()}};
+    for (const LayoutDim& dim : OtherDims(b, true)) layout.push_back(dim);
+    layout.push_back({b.step_dim, kQuotient, plan->count});
+    layout.push_back({b.vector_dim, kRemainder, tile_.width()});
+    layout.push_back({b.step_dim, kRemainder, plan->count});
+    if (!Copy(sum_.product, b.buffer, std::move(layout), b.is_constant))
+      return false;
+    dot_ = writer_.Split(plan->reduction, plan->count, "_step", "_dot").inner;
+    return true;
+  }
+
+  bool Copy(const StageRef& reader, const BufferRef& buffer,
+            std::vector<LayoutDim> layout, bool is_constant) {
+    const StageRef copy{buffer.name + ".packed"};
+    if (!writer_.Try(Pack{.reader = reader,
+                          .buffer = buffer,
+                          .layout = std::move(layout),
+                          .copy = copy.name})) {
+      return false;
+    }
+    ScheduleLanes(cpu_, copy, {}, writer_);
+    if (!is_constant) ScheduleTasks(cpu_, copy, writer_);
+    return true;
+  }
+
+  // Packs the constants of a stage that move along n, but not in steps of one
+  // element.
+  void PackAlong(const StageRef& stage) {
+    struct Candidate {
+      BufferRef buffer;
+      std::vector<LayoutDim> layout;
+    };
+    std::vector<Candidate> candidates;
+    {
+      const Computation& c = writer_.computation();
+      const StageShape shape(c, Number(stage));
+      const NodeId axis = shape.stage().axes[sum_.n].variable;
+      for (NodeId load : shape.loads()) {
+        const Node& node = c.pool[load];
+        const ComputationBuffer& buffer = c.buffers[node.buffer];
+        if (node.opcode != Opcode::kLoad || !buffer.is_constant ||
+            shape.StrideOf(load, sum_.n) != Stride::kOther) {
+          continue;
+        }
+        const auto found = std::ranges::find(node.operands, axis);
+        if (found == node.operands.end()) continue;
+        candidates.push_back(
+            {{buffer.name},
+             LayoutOf(buffer.extents.size(),
+                      static_cast<size_t>(found - node.operands.begin()),
+                      tile_.width())});
+      }
+    }
+    // The primitive is refused if two loads of a buffer differ. The tile then
+    // reads the buffer without a copy.
+    for (Candidate& candidate : candidates)
+      Copy(stage, candidate.buffer, std::move(candidate.layout), true);
+  }
+
+  // Splits an axis into tiles of `size` points, and adds the loop over tiles to
+  // `outer`. Returns the loop over the points of a tile.
+  LoopRef SplitTiles(const LoopRef& axis, int64_t size,
+                     std::vector<LoopRef>& outer) {
+    const auto [tiles, point] = writer_.Split(axis, size, "_tile", "_point");
+    writer_.Do(Peel{tiles});
+    outer.push_back(tiles);
+    return point;
+  }
+
+  bool ScheduleTotal() {
+    const StageRef& stage = sum_.total;
+    const int spatial = writer_.StageAt(stage).spatial_count;
+    std::vector<LoopRef> outer, inner;
+    for (int a = 0; a < spatial; ++a) {
+      if (a != sum_.n && a != sum_.m) outer.push_back(Axis(stage, a));
+    }
+    // All rows read the weights of a tile, while these are in the cache.
+    const LoopRef columns =
+        SplitTiles(Axis(stage, sum_.n), tile_.width(), outer);
+    if (sum_.m >= 0) {
+      inner.push_back(tile_.rows > 1
+                          ? SplitTiles(Axis(stage, sum_.m), tile_.rows, outer)
+                          : Axis(stage, sum_.m));
+      if (tile_.rows == 1) {
+        outer.push_back(inner.back());
+        inner.clear();
+      }
+    }
+    const size_t tasks = outer.size() - (sum_.m >= 0 ? 1 : 0);
+    blocks_ = Axis(stage, spatial);
+    const auto [vector, lane] =
+        writer_.Split(columns, tile_.lanes, "_vector", "_lane");
+    inner.push_back(vector);
+    std::vector<LoopRef> order = outer;
+    order.push_back(blocks_);
+    order.insert(order.end(), inner.begin(), inner.end());
+    order.push_back(lane);
+    writer_.Reorder(std::move(order));
+    for (const LoopRef& loop : inner) writer_.Do(Unroll{loop});
+    writer_.Do(Vectorize{lane});
+    const LoopRef task = writer_.FuseLoops(stage, 0, tasks, "tasks");
+    if (is_large_) writer_.Do(Parallel{task});
+    return writer_.status().ok() &&
+           writer_.Try(ComputeAt{.producer = sum_.product, .loop = blocks_});
+  }
+
+  // Schedules the sums of one block, for a tile of results.
+  bool ScheduleInside() {
+    const StageRef& stage = sum_.product;
+    const ComputationStage& of = writer_.StageAt(stage);
+    std::vector<LoopRef> order, unrolled;
+    for (int a = 0; a < of.spatial_count; ++a) {
+      if (a != sum_.n && a != sum_.m) order.push_back(Axis(stage, a));
+    }
+    const StagePlan& plan = writer_.schedule().plan(Number(stage));
+    int64_t steps = 1;
+    std::vector<LoopRef> sums;
+    for (int number : plan.order) {
+      const LoopRef loop{stage, plan.loops[number].name};
+      if (plan.loops[number].is_reduction && loop != dot_) sums.push_back(loop);
+    }
+    const StageShape shape(writer_.computation(), Number(stage));
+    for (size_t s = sums.size(); s-- > 0;) {
+      const auto extent =
+          plan.IterationsOf(plan.FindLoop(sums[s].name),
+                            [&](int axis) { return shape.Extent(axis); });
+      if (!extent || steps * *extent > kMaxSteps) break;
+      steps *= *extent;
+      unrolled.push_back(sums[s]);
+    }
+    order.insert(order.end(), sums.begin(), sums.end());
+    if (sum_.m >= 0) {
+      order.push_back(Axis(stage, sum_.m));
+      if (tile_.rows > 1) unrolled.push_back(order.back());
+    }
+    const auto [vector, lane] =
+        writer_.Split(Axis(stage, sum_.n), tile_.lanes, "_vector", "_lane");
+    order.push_back(vector);
+    unrolled.push_back(vector);
+    order.push_back(lane);
+    if (dot_) order.push_back(*dot_);
+    writer_.Reorder(std::move(order));
+    for (const LoopRef& loop : unrolled) writer_.Do(Unroll{loop});
+    if (dot_ && !writer_.Try(Tensorize{*dot_})) return false;
+    writer_.Do(Vectorize{lane});
+    return writer_.status().ok();
+  }
+
+  const jit::CpuModel& cpu_;
+  const BlockSum& sum_;
+  ScheduleWriter& writer_;
+  TileSize tile_;
+  bool is_large_ = false;
+  std::optional<LoopRef> dot_;
+  LoopRef blocks_;
+};
+
+}  // namespace
+
+std::optional<BlockSum> BlockSumOf(const jit::CpuModel& cpu,
+                                   const Schedule& schedule,
+                                   const StageRef& total) {
+  const Computation& c = schedule.computation();
+  const int number = c.FindStage(total.name);
+  const ComputationStage& stage = c.stages[number];
+  const auto count = static_cast<int>(stage.axes.size());
+  if (stage.combiner != tensor::Combiner::kSum || stage.values.size() != 1 ||
+      count != stage.spatial_count + 1 || stage.stores.size() != 1) {
+    return std::nullopt;
+  }
+  const StageShape shape(c, number);
+  for (NodeId load : shape.loads()) {
+    const Node& node = c.pool[load];
+    for (int p = 0; p < number; ++p) {
+      const ComputationStage& producer = c.stages[p];
+      if (producer.stores.size() != 1 ||
+          producer.stores[0].buffer != node.buffer) {
+        continue;
+      }
+      // The product has the axes of the total, in the same order.
+      const StageShape inner(c, p);
+      if (!inner.IsProduct() || producer.spatial_count != count ||
+          ConsumersOf(c, p) != std::vector<int>{number} ||
+          !StoresAreIdentity(c, p)) {
+        continue;
+      }
+      bool is_same = node.opcode == Opcode::kLoad;
+      // The index of an axis of one point may be written as 0.
+      for (int a = 0; is_same && a < count; ++a) {
+        is_same = AxisOf(stage, node.operands[a]) == a ||
+                  (inner.Extent(a) == 1 &&
+                   c.pool.IntegerConstant(node.operands[a]) == 0);
+      }
+      if (!is_same) continue;
+      // Finds the factor that is constant. Lanes run along its axis, and rows
+      // along the axis of the other factor.
+      BlockSum found{.total = total, .product = {producer.name}, .n = -1};
+      for (int a = 0; a < stage.spatial_count; ++a) {
+        bool moves_constant = false, moves_other = false;
+        for (NodeId factor : inner.loads()) {
+          if (inner.StrideOf(factor, a) == Stride::kNone) continue;
+          (inner.ReadsConstant(factor) ? moves_constant : moves_other) = true;
+        }
+        if (moves_constant && !moves_other) found.n = a;
+        if (moves_other && !moves_constant && inner.LikelyExtent(a) > 1)
+          found.m = a;
+      }
+      if (found.n < 0 || inner.LikelyExtent(found.n) < cpu.Lanes(DType::kF32)) {
+        continue;
+      }
+      return found;
+    }
+  }
+  return std::nullopt;
+}
+
+bool ScheduleBlockSum(const jit::CpuModel& cpu, const BlockSum& sum,
+                      ScheduleWriter& writer) {
+  if (!StoresAreDistinct(writer.computation(), writer.NumberOf(sum.total)))
+    return false;
+  Schedule trial = writer.schedule();
+  ScheduleWriter inner(trial);
+  if (!Rule(cpu, sum, inner).Run() || !inner.status().ok()) return false;
+  writer.Replace(std::move(trial));
+  return true;
+}
+
+}  // namespace ember::schedule

@@ -1,0 +1,76 @@
+// Tests default schedules of sums over blocks that have a scale each: the
+// weights stay packed, and the dispatch's results are computed.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "jit/schedule/testing/default_schedule.h"
+
+namespace ember::schedule {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+constexpr const char* kAvx2 = "x86_64-linux+avx2+fma";
+constexpr const char* kVnni = "x86_64-linux+avx2+fma+avxvnni";
+constexpr const char* kVnni512 =
+    "x86_64-linux+avx2+fma+avx512f+avx512bw+avx512vl+avx512vnni";
+constexpr const char* kNeon = "aarch64-linux+neon+dotprod";
+
+// Returns a product by weights of 4 bits: %t has the integer sums of a block.
+std::string FourBits(int rows, int columns) {
+  const std::string m = std::to_string(rows), n = std::to_string(columns);
+  return "dispatch @blocks(%x: i8[" + m + ", 3, 2, 16], %w: u8[" + n +
+         ", 3, 16], %xs: f32[" + m + ", 3], %s: f32[" + n +
+         ", 3]) -> (%y: f32[" + m + ", " + n + "]) {\n  temp %t: i32[" + m +
+         ", " + n +
+         ", 3]\n"
+         "  %t[m, n, b] = sum(h < 2, l < 16) i32(%x[m, b, h, l]) * "
+         "i32(and(shr(%w[n, b, l], u8(h * 4)), 15))\n"
+         "  %y[m, n] = sum(b < 3) f32(%t[m, n, b]) * (%xs[m, b] * %s[n, b])\n"
+         "}";
+}
+
+TEST(BlockSums, WeightsStayPackedInDotLoops) {
+  for (const char* target : {kAvx2, kVnni, kVnni512, kNeon}) {
+    for (const int rows : {1, 5}) {
+      const std::string text = ScheduleFor(target, FourBits(rows, 40));
+      SCOPED_TRACE(std::string(target) + "\n" + text);
+      EXPECT_THAT(text, HasSubstr("compute_at %t %y b"));
+      EXPECT_THAT(text, HasSubstr("pack %t %w 0/"));
+      EXPECT_THAT(text, HasSubstr("tensorize %t l_dot"));
+    }
+  }
+}
+
+// The dispatch that ONNX's MatMulNBits makes: parts are the last dim of the
+// activations, a dim of 1 is indexed by 0, and weights are unpacked by a stage
+// of their own.
+TEST(BlockSums, UnpackingStagesBecomePartOfTheProduct) {
+  const std::string text = ScheduleFor(
+      kVnni512,
+      "dispatch @d(%cast: i8[1, 3, 16, 2], %constant: u8[64, 3, 1, 16], "
+      "%sums: i32[1, 1, 3], %s: f32[1, 64, 3]) -> (%y0: f32[1, 64]) {\n"
+      "  temp %and: u8[64, 3, 2, 16]\n"
+      "  temp %t: i32[1, 64, 3]\n"
+      "  %and[i0, i1, i2, i3] = "
+      "and(shr(%constant[i0, i1, 0, i3], u8(i2 * 4)), 15)\n"
+      "  %t[i0, i1, i2] = sum(k0 < 16, k1 < 2) "
+      "i32(%cast[i0, i2, k0, k1]) * i32(%and[i1, i2, k1, k0])\n"
+      "  %y0[i0, i1] = sum(k0 < 3) f32(%t[0, i1, k0] - %sums[0, 0, k0]) * "
+      "%s[0, i1, k0]\n"
+      "}");
+  EXPECT_THAT(text, HasSubstr("inline %and"));
+  EXPECT_THAT(text, HasSubstr("pack %t %cast "));
+  EXPECT_THAT(text, HasSubstr("tensorize %t k0_dot"));
+}
+
+TEST(BlockSums, FewColumnsHaveNoLanes) {
+  EXPECT_THAT(ScheduleFor(kVnni512, FourBits(1, 3)),
+              Not(HasSubstr("compute_at %t")));
+}
+
+}  // namespace
+}  // namespace ember::schedule
