@@ -6,6 +6,7 @@
 #include "frontends/caffe/format.h"
 #include "frontends/caffe2/format.h"
 #include "frontends/coreml/format.h"
+#include "frontends/gguf/format.h"
 #include "frontends/keras/format.h"
 #include "frontends/mxnet/format.h"
 #include "frontends/onnx/format.h"
@@ -24,7 +25,7 @@ constexpr const Format* kFormats[] = {
     &onnx::kFormat,        &tflite::kFormat,       &caffe2::kFormat,
     &tensorflow::kFormat,  &keras::kFormat,        &mxnet::kFormat,
     &caffe::kFormat,       &coreml::kFormat,       &stablehlo::kFormat,
-    &torchscript::kFormat, &torch_export::kFormat,
+    &torchscript::kFormat, &torch_export::kFormat, &gguf::kFormat,
 };
 
 }  // namespace

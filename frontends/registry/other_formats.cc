@@ -56,8 +56,8 @@ bool IsSafetensors(std::string_view contents, std::string_view) {
          WithoutSpace(contents.substr(kLengthBytes + 1)).starts_with('"');
 }
 
-bool IsGguf(std::string_view contents, std::string_view) {
-  for (const std::string_view magic : {"GGUF", "lmgg", "fmgg", "tjgg"})
+bool IsGgml(std::string_view contents, std::string_view) {
+  for (const std::string_view magic : {"lmgg", "fmgg", "tjgg"})
     if (contents.starts_with(magic)) return true;
   return false;
 }
@@ -127,9 +127,9 @@ constexpr OtherFormat kOthers[] = {
      "export the model that they belong to, to ONNX (optimum-cli export onnx) "
      "or with torch.export.save",
      IsSafetensors},
-    {"a GGUF or GGML file (llama.cpp), which has weights and no model",
-     "export the model that they belong to, to ONNX (optimum-cli export onnx)",
-     IsGguf},
+    {"a GGML file of before 2023-08 (llama.cpp)",
+     "convert it to GGUF with convert_llama_ggml_to_gguf.py of llama.cpp",
+     IsGgml},
     {"a PaddlePaddle model", "convert it to ONNX with paddle2onnx", IsPaddle},
     {"an OpenVINO model (.xml with .bin)",
      "give the model that it was converted from, which OpenVINO reads as ONNX, "
