@@ -4,7 +4,7 @@
 // with one line: {"steps": [[[id, probability], …], …]} with all tokens of each
 // step, the likeliest first, {"embedding": [numbers]} for {"embed": true}, or
 // {"error": text}. The tokens of `forced` follow the prompt one by one; without
-// them the likeliest tokens do. LLAMA_DIR is the folder in which
+// them the likeliest tokens do. Keys and values are kept as f32. LLAMA_DIR is the folder in which
 // `npm install --ignore-scripts node-llama-cpp @node-llama-cpp/linux-x64` was run.
 import path from 'node:path';
 import readline from 'node:readline';
@@ -16,12 +16,15 @@ const { getLlama, LlamaLogLevel } = await import(pathToFileURL(entry));
 const llama = await getLlama({ gpu: false, build: 'never', maxThreads: 1, logLevel: LlamaLogLevel.fatal });
 
 async function steps(model, request) {
-  const context = await model.createContext({ contextSize: 512, threads: 1, batchSize: 256 });
+  const context = await model.createContext({
+    contextSize: 512, threads: 1, batchSize: 256, flashAttention: false,
+    experimentalKvCacheKeyType: 'F32', experimentalKvCacheValueType: 'F32',
+  });
   const sequence = context.getSequence();
   const found = [];
   let tokens = request.prompt;
   for (let i = 0; i < request.count; ++i) {
-    const options = { temperature: 0 };
+    const options = { temperature: 0, yieldEogToken: true };
     let next;
     for await (const output of sequence.evaluateWithMetadata(tokens, { probabilities: true }, options)) {
       found.push([...output.probabilities.entries()].map(([id, p]) => [id, p]));

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Writes a small GGUF file of an architecture with random weights.
 
-usage: random_gguf.py OUT.gguf [--architecture llama] [--type Q4_0] [--seed 1] [--variant NAME] [--list]
+usage: random_gguf.py OUT.gguf [--architecture llama] [--type Q4_0] [--seed 1] [--variant NAME] [--only-embedding] [--tiny] [--list]
 
 The files are for comparing results with llama.cpp (tools/compare_llama.py) and with recorded numbers (tests/gguf). Weights are so
 large that distributions are sharp. The vocabulary holds placeholders. --list prints the architectures, types and variants.
@@ -82,6 +82,7 @@ class Model:
 
     def __init__(self, arguments):
         self.kind = arguments.type
+        self.only_embedding = arguments.only_embedding
         self.rng = random.Random(arguments.seed)
         self.name = arguments.architecture
         self.metadata, self.tensors = [], []
@@ -96,7 +97,7 @@ class Model:
     def matrix(self, name, rows, columns, gain=1.0, kind=None, experts=0):
         count = rows * columns * max(experts, 1)
         sigma = gain / math.sqrt(columns)
-        kind = kind or self.kind
+        kind = kind or (self.kind if not self.only_embedding or name == "token_embd.weight" else "F32")
         data = floats(self.rng, kind, count, sigma) if kind in FLOATS else blocks(self.rng, kind, count, sigma)
         number = FLOATS[kind] if kind in FLOATS else MXFP4[0] if kind == "MXFP4" else BLOCKS[kind][0]
         self.tensors.append((name, number, ([experts] if experts else []) + [rows, columns], data))
@@ -467,6 +468,7 @@ def main():
     parser.add_argument("--type", default="F32", choices=TYPES)
     parser.add_argument("--variant", default="")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--only-embedding", action="store_true", help="other weights than the embedding are F32")
     parser.add_argument("--tiny", action="store_true", help="the smallest dims, for files in the repository")
     parser.add_argument("--list", action="store_true")
     arguments = parser.parse_args()
