@@ -171,7 +171,7 @@ void DecodeIQ4_XS(const uint8_t* b, float* y) {
 
 void DecodeMXFP4(const uint8_t* b, float* y) {
   constexpr float kValues[8] = {0, 0.5f, 1, 1.5f, 2, 3, 4, 6};
-  auto value = [](int code) {
+  const auto value = [&kValues](int code) {
     return code < 8 ? kValues[code] : -kValues[code - 8];
   };
   const auto scale = static_cast<float>(std::ldexp(1.0, b[0] - 127));
