@@ -10,6 +10,7 @@
 #include "frontends/keras/format.h"
 #include "frontends/mxnet/format.h"
 #include "frontends/onnx/format.h"
+#include "frontends/safetensors/format.h"
 #include "frontends/stablehlo/format.h"
 #include "frontends/tensorflow/format.h"
 #include "frontends/tflite/format.h"
@@ -26,6 +27,7 @@ constexpr const Format* kFormats[] = {
     &tensorflow::kFormat,  &keras::kFormat,        &mxnet::kFormat,
     &caffe::kFormat,       &coreml::kFormat,       &stablehlo::kFormat,
     &torchscript::kFormat, &torch_export::kFormat, &gguf::kFormat,
+    &safetensors::kFormat,
 };
 
 }  // namespace

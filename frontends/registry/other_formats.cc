@@ -1,6 +1,5 @@
 #include "frontends/registry/other_formats.h"
 
-#include <cstdint>
 #include <string>
 
 #include "frontends/protobuf_fields.h"
@@ -41,19 +40,6 @@ bool IsOrt(std::string_view contents, std::string_view) {
 bool IsTensorFlowJs(std::string_view contents, std::string_view) {
   return IsJson(contents) && (Contains(contents, "\"modelTopology\"") ||
                               Contains(contents, "\"weightsManifest\""));
-}
-
-// True if the contents are the length of a JSON text in 8 bytes, and then that
-// text.
-bool IsSafetensors(std::string_view contents, std::string_view) {
-  constexpr size_t kLengthBytes = 8;
-  if (contents.size() <= kLengthBytes + 1) return false;
-  uint64_t length = 0;
-  for (size_t i = 0; i < kLengthBytes; ++i)
-    length |= uint64_t{static_cast<uint8_t>(contents[i])} << (8 * i);
-  return length >= 2 && length <= contents.size() - kLengthBytes &&
-         contents[kLengthBytes] == '{' &&
-         WithoutSpace(contents.substr(kLengthBytes + 1)).starts_with('"');
 }
 
 bool IsGgml(std::string_view contents, std::string_view) {
@@ -123,10 +109,6 @@ constexpr OtherFormat kOthers[] = {
      "becomes a Keras file by tensorflowjs_converter "
      "--input_format=tfjs_layers_model --output_format=keras",
      IsTensorFlowJs},
-    {"a safetensors file, which has weights and no model",
-     "export the model that they belong to, to ONNX (optimum-cli export onnx) "
-     "or with torch.export.save",
-     IsSafetensors},
     {"a GGML file of before 2023-08 (llama.cpp)",
      "convert it to GGUF with convert_llama_ggml_to_gguf.py of llama.cpp",
      IsGgml},
