@@ -57,12 +57,29 @@ bool IsReadInAnyOrder(const Operation& operation) {
          });
 }
 
+// Smallest number of bytes of a constant of packed weights.
+constexpr int64_t kPackedWeights = int64_t{4} << 10;
+
+// True if the operation takes some bytes of each block of packed weights: a
+// slice of the last dim of a constant u8 [rows, blocks, bytes of a block]. All
+// that follows would be folded, too, and be larger than the blocks. The
+// dispatches that read the weights unpack them instead, so that weights in a
+// file stay there.
+bool IsFieldOfBlocks(const Operation& operation) {
+  if (operation.name() != "slice") return false;
+  const graph::Value* blocks = operation.operand(0);
+  return blocks->rank() >= 3 && blocks->dtype() == DType::kU8 &&
+         IsConstant(blocks->shape()) &&
+         ByteSize(blocks->type()) >= kPackedWeights &&
+         operation.result()->shape().back() != blocks->shape().back();
+}
+
 bool ShouldFold(const Operation& operation) {
   if (IsConstantOperation(&operation) ||
       operation.record().trait == graph::OperatorTrait::kProgram) {
     return false;
   }
-  if (IsReadInAnyOrder(operation)) return false;
+  if (IsReadInAnyOrder(operation) || IsFieldOfBlocks(operation)) return false;
   // A widened constant that only contractions read is not folded if it is an
   // integer, because contractions read narrow integers directly. Widened floats
   // are folded and become narrow again later (narrow_weights.h), after scales

@@ -73,6 +73,22 @@ TEST(FoldConstants, BitsStayPacked) {
   EXPECT_EQ(CountOf(graph, "shift_right"), 1);
 }
 
+// The blocks of packed weights stay whole: neither their scales nor their codes
+// become constants. Other slices of bytes are folded.
+TEST(FoldConstants, BlocksOfWeightsStayPacked) {
+  graph::Graph graph = Parse(R"(graph @g() -> (%y, %z) {
+    %c: u8[] = constant() {value = [18]}
+    %w: u8[64, 4, 18] = broadcast(%c) {shape = [64, 4, 18]}
+    %q: u8[64, 4, 16] = slice(%w) {starts = [0, 0, 2], steps = [1, 1, 1], sizes = [64, 4, 16]}
+    %y: f32[64, 4, 16] = cast(%q) {dtype = f32}
+    %z: u8[32, 4, 18] = slice(%w) {starts = [0, 0, 0], steps = [1, 1, 1], sizes = [32, 4, 18]}
+  })");
+  ASSERT_TRUE(FoldConstants(graph).ok());
+  EXPECT_EQ(CountOf(graph, "broadcast"), 0);
+  EXPECT_EQ(CountOf(graph, "slice"), 1);
+  EXPECT_EQ(CountOf(graph, "cast"), 1);
+}
+
 // A contraction can read large weights in the order of the model's file, so
 // their transpose is not folded.
 TEST(FoldConstants, LargeTransposesOfContractionsStay) {

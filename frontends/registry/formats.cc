@@ -6,9 +6,11 @@
 #include "frontends/caffe/format.h"
 #include "frontends/caffe2/format.h"
 #include "frontends/coreml/format.h"
+#include "frontends/gguf/format.h"
 #include "frontends/keras/format.h"
 #include "frontends/mxnet/format.h"
 #include "frontends/onnx/format.h"
+#include "frontends/safetensors/format.h"
 #include "frontends/stablehlo/format.h"
 #include "frontends/tensorflow/format.h"
 #include "frontends/tflite/format.h"
@@ -24,7 +26,8 @@ constexpr const Format* kFormats[] = {
     &onnx::kFormat,        &tflite::kFormat,       &caffe2::kFormat,
     &tensorflow::kFormat,  &keras::kFormat,        &mxnet::kFormat,
     &caffe::kFormat,       &coreml::kFormat,       &stablehlo::kFormat,
-    &torchscript::kFormat, &torch_export::kFormat,
+    &torchscript::kFormat, &torch_export::kFormat, &gguf::kFormat,
+    &safetensors::kFormat,
 };
 
 }  // namespace

@@ -1,6 +1,5 @@
 #include "frontends/registry/other_formats.h"
 
-#include <cstdint>
 #include <string>
 
 #include "frontends/protobuf_fields.h"
@@ -43,21 +42,8 @@ bool IsTensorFlowJs(std::string_view contents, std::string_view) {
                               Contains(contents, "\"weightsManifest\""));
 }
 
-// True if the contents are the length of a JSON text in 8 bytes, and then that
-// text.
-bool IsSafetensors(std::string_view contents, std::string_view) {
-  constexpr size_t kLengthBytes = 8;
-  if (contents.size() <= kLengthBytes + 1) return false;
-  uint64_t length = 0;
-  for (size_t i = 0; i < kLengthBytes; ++i)
-    length |= uint64_t{static_cast<uint8_t>(contents[i])} << (8 * i);
-  return length >= 2 && length <= contents.size() - kLengthBytes &&
-         contents[kLengthBytes] == '{' &&
-         WithoutSpace(contents.substr(kLengthBytes + 1)).starts_with('"');
-}
-
-bool IsGguf(std::string_view contents, std::string_view) {
-  for (const std::string_view magic : {"GGUF", "lmgg", "fmgg", "tjgg"})
+bool IsGgml(std::string_view contents, std::string_view) {
+  for (const std::string_view magic : {"lmgg", "fmgg", "tjgg"})
     if (contents.starts_with(magic)) return true;
   return false;
 }
@@ -123,13 +109,9 @@ constexpr OtherFormat kOthers[] = {
      "becomes a Keras file by tensorflowjs_converter "
      "--input_format=tfjs_layers_model --output_format=keras",
      IsTensorFlowJs},
-    {"a safetensors file, which has weights and no model",
-     "export the model that they belong to, to ONNX (optimum-cli export onnx) "
-     "or with torch.export.save",
-     IsSafetensors},
-    {"a GGUF or GGML file (llama.cpp), which has weights and no model",
-     "export the model that they belong to, to ONNX (optimum-cli export onnx)",
-     IsGguf},
+    {"a GGML file of before 2023-08 (llama.cpp)",
+     "convert it to GGUF with convert_llama_ggml_to_gguf.py of llama.cpp",
+     IsGgml},
     {"a PaddlePaddle model", "convert it to ONNX with paddle2onnx", IsPaddle},
     {"an OpenVINO model (.xml with .bin)",
      "give the model that it was converted from, which OpenVINO reads as ONNX, "

@@ -27,12 +27,9 @@ TEST(OtherFormats, AreToldByTheirContents) {
       TitleOf(R"({"format": "graph-model", "modelTopology": {"node": []}})",
               "model.json"),
       "a TensorFlow.js model (model.json)");
-  EXPECT_EQ(TitleOf("\x0a\0\0\0\0\0\0\0{\"a\": {} }    "sv, "m"),
-            "a safetensors file, which has weights and no model");
-  for (const std::string_view magic : {"GGUF", "tjgg"}) {
-    EXPECT_EQ(
-        TitleOf(std::string(magic) + std::string(20, '\3'), "m"),
-        "a GGUF or GGML file (llama.cpp), which has weights and no model");
+  for (const std::string_view magic : {"lmgg", "tjgg"}) {
+    EXPECT_EQ(TitleOf(std::string(magic) + std::string(20, '\3'), "m"),
+              "a GGML file of before 2023-08 (llama.cpp)");
   }
   EXPECT_EQ(TitleOf("\x0a\x0d\x08\x00\x10\xff\xff\xff\xff\xff\xff\xff\xff\xff"
                     "\x01\x20\x00"sv,

@@ -10,10 +10,12 @@
 #include "frontends/caffe/testing/sample_models.h"
 #include "frontends/caffe2/testing/sample_models.h"
 #include "frontends/coreml/testing/sample_models.h"
+#include "frontends/gguf/testing/sample_models.h"
 #include "frontends/keras/testing/sample_models.h"
 #include "frontends/mxnet/testing/sample_models.h"
 #include "frontends/onnx/testing/sample_models.h"
 #include "frontends/registry/formats.h"
+#include "frontends/safetensors/testing/hub_model.h"
 #include "frontends/stablehlo/testing/sample_models.h"
 #include "frontends/tensorflow/testing/sample_models.h"
 #include "frontends/tflite/testing/sample_models.h"
@@ -23,11 +25,16 @@
 namespace ember::tests {
 namespace {
 
-std::string Written(const std::string& name, std::string_view contents) {
-  std::string path = testing::TempDir() + "sample_" + name;
+std::string WriteToTestFolder(const std::string& name,
+                              std::string_view contents) {
+  std::string path = testing::TempDir() + name;
   const Status status = WriteFileAtomically(path, contents);
   EXPECT_TRUE(status.ok()) << status.ToString();
   return path;
+}
+
+std::string Written(const std::string& name, std::string_view contents) {
+  return WriteToTestFolder("sample_" + name, contents);
 }
 
 }  // namespace
@@ -90,6 +97,14 @@ std::vector<SampleFile> SampleFiles() {
   }
   for (const auto& [name, file] : coreml::SampleModels())
     files.push_back({"coreml", Written(name + ".mlmodel", file)});
+  for (const std::string_view name : {"llama", "qwen2moe", "lfm2", "bert"}) {
+    files.push_back({"gguf", Written(std::string(name) + ".gguf",
+                                     gguf::SampleModel(name))});
+  }
+  // The configuration has a fixed name, so there is one model of this format.
+  const safetensors::HubModel hub = safetensors::MakeHubModel("gpt2");
+  WriteToTestFolder("config.json", hub.config);
+  files.push_back({"safetensors", Written("gpt2.safetensors", hub.weights)});
   return files;
 }
 

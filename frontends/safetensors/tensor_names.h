@@ -1,0 +1,47 @@
+// The names that Hugging Face's transformers give the tensors of an
+// architecture, and how the stored tensors differ from those that the graph
+// builder expects.
+//
+//   for (const StoredName& stored : StoredNames("llama", "blk.3.attn_q.weight"))
+//     stored.name;   // "model.layers.3.self_attn.q_proj.weight"
+//
+// Thread-safe.
+#ifndef EMBER_FRONTENDS_SAFETENSORS_TENSOR_NAMES_H_
+#define EMBER_FRONTENDS_SAFETENSORS_TENSOR_NAMES_H_
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace ember::safetensors {
+
+// The step that makes the expected tensor of a stored one.
+enum class Change : uint8_t {
+  kNone,
+  kTranspose,  // The stored matrix is [columns, rows].
+  kAddOne,     // The factor is 1 more than the stored number.
+  kSqueeze,    // The stored tensor has dims of 1, which are dropped.
+  // Rows of queries, keys and values are stored for each group of heads.
+  kUngroup,
+  // There is one tensor for each expert; the name has '#' for its number.
+  kStack,
+};
+
+struct StoredName {
+  std::string name;
+  Change change = Change::kNone;
+};
+
+// Returns the names under which a tensor may be stored, in the order in which
+// they are to be tried. `name`: the name in GGUF.
+std::vector<StoredName> StoredNames(std::string_view architecture,
+                                    std::string_view name);
+
+// True for stored tensors that mean nothing: masks and tables that the model
+// computes.
+bool IsWithoutMeaning(std::string_view stored_name);
+
+}  // namespace ember::safetensors
+
+#endif  // EMBER_FRONTENDS_SAFETENSORS_TENSOR_NAMES_H_
