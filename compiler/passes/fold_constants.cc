@@ -74,12 +74,37 @@ bool IsFieldOfBlocks(const Operation& operation) {
          operation.result()->shape().back() != blocks->shape().back();
 }
 
+// True if the operation widens large constants of narrow floats, such as the
+// scales of blocks of weights, which only operations with other operands read:
+// these widen the elements as they read them, and memory is read half as much.
+// Products with such constants are handled by narrow_weights.h.
+bool WidensLargeScales(const Operation& operation) {
+  constexpr int64_t kLarge = int64_t{64} << 10;
+  if (!WidensNumbers(operation) || !IsFloat(operation.result()->dtype()) ||
+      !IsConstant(operation.operand(0)->shape()) ||
+      ByteSize(operation.operand(0)->type()) < kLarge) {
+    return false;
+  }
+  const auto& users = operation.result()->users();
+  return std::ranges::all_of(users, [&](const Operation* user) {
+    return user->record().trait == graph::OperatorTrait::kElementwise &&
+           std::ranges::any_of(user->operands(),
+                               [&](const graph::Value* value) {
+                                 return value != operation.result() &&
+                                        !IsConstantOperation(value->producer());
+                               });
+  });
+}
+
 bool ShouldFold(const Operation& operation) {
   if (IsConstantOperation(&operation) ||
       operation.record().trait == graph::OperatorTrait::kProgram) {
     return false;
   }
-  if (IsReadInAnyOrder(operation) || IsFieldOfBlocks(operation)) return false;
+  if (IsReadInAnyOrder(operation) || IsFieldOfBlocks(operation) ||
+      WidensLargeScales(operation)) {
+    return false;
+  }
   // A widened constant that only contractions read is not folded if it is an
   // integer, because contractions read narrow integers directly. Widened floats
   // are folded and become narrow again later (narrow_weights.h), after scales

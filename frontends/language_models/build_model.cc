@@ -10,6 +10,7 @@
 #include "frontends/language_models/attention.h"
 #include "frontends/language_models/feed_forward.h"
 #include "frontends/language_models/layer_context.h"
+#include "frontends/language_models/packed_product.h"
 #include "frontends/language_models/rotary.h"
 #include "frontends/language_models/short_convolution.h"
 #include "frontends/model_errors.h"

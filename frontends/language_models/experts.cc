@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "compiler/graph/builder/control_flow.h"
+#include "frontends/language_models/packed_product.h"
 #include "frontends/ops/compositions.h"
 #include "frontends/ops/functions.h"
 

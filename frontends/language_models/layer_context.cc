@@ -1,5 +1,6 @@
 #include "frontends/language_models/layer_context.h"
 
+#include "frontends/language_models/packed_product.h"
 #include "frontends/ops/functions.h"
 #include "frontends/ops/normalization.h"
 

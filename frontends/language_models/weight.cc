@@ -1,12 +1,9 @@
 #include "frontends/language_models/weight.h"
 
-#include <string>
-
 namespace ember::language_models {
 
 using ops::Apply;
 using ops::Cast;
-using ops::Contract;
 using ops::Gather;
 using ops::Reshape;
 
@@ -33,13 +30,6 @@ Tensor Weight::Values() const {
   Tensor values = Cast(parts.codes, DType::kF32) * parts.scale;
   if (parts.offset) values = values + parts.offset;
   return Reshape(values, shape());
-}
-
-Tensor TimesRows(Tensor x, const Weight& w) {
-  std::string rows;
-  for (int i = 0; i + 1 < x.rank(); ++i)
-    rows.push_back(static_cast<char>('a' + i));
-  return Contract(x, w.Values(), rows + "y,zy->" + rows + "z");
 }
 
 Tensor GatherRows(const Weight& w, Tensor indices) {

@@ -2,7 +2,6 @@
 // tensor expressions.
 //
 //   const Weight w{.packed = constant, .format = BlockFormat::kQ4_0};
-//   Tensor y = TimesRows(x, w);        // x[…, columns] times w[rows, columns]ᵀ
 //   Tensor e = GatherRows(w, tokens);  // w[tokens[…], :]
 //
 // `packed` stays a tensor of bytes, u8 [rows, blocks, bytes of a block], which
@@ -66,8 +65,6 @@ struct BlockedValues {
 // Unpacks blocks, u8 […, bytes of a block], of a format that has blocks.
 BlockedValues Unpack(Tensor blocks, BlockFormat format);
 
-// Returns x[…, columns] times the transpose of w[rows, columns]: […, rows].
-Tensor TimesRows(Tensor x, const Weight& w);
 // Returns the rows of w[rows, columns] at the indices, f32 [dims of indices,
 // columns].
 Tensor GatherRows(const Weight& w, Tensor indices);

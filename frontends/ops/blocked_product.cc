@@ -30,14 +30,19 @@ BlockedActivations QuantizeBlocks(Tensor x, const BlockedWeight& w) {
   } else {
     values = Transpose(Reshape(x, {rows, blocks, steps, parts}), {0, 1, 3, 2});
   }
-  const Tensor largest = Reduce(Absolute(values), "maximum", {2, 3}, true);
-  const Tensor scale = largest / 127.0;
+  std::vector<int64_t> summed = {3};
+  Shape shape = {rows, blocks, parts};
+  if (w.scales.rank() == 2) {
+    summed = {2, 3};
+    shape = {rows, blocks};
+  }
+  const Tensor largest = Reduce(Absolute(values), "maximum", summed, true);
   const Tensor inverse =
       Select(Equal(largest, 0), largest.Like(0), 127.0 / largest);
   BlockedActivations result;
   result.codes = Cast(Round(values * inverse), DType::kI8);
-  result.scales = Reshape(scale, {rows, blocks});
-  result.sums = Reduce(Cast(result.codes, DType::kI32), "sum", {2, 3}, false);
+  result.scales = Reshape(largest / 127.0, shape);
+  result.sums = Reduce(Cast(result.codes, DType::kI32), "sum", summed, false);
   return result;
 }
 
@@ -47,11 +52,13 @@ Tensor BlockedProduct(Tensor x, const BlockedWeight& w) {
   for (int d = 0; d + 1 < x.rank(); ++d) rows = rows * x.dim(d);
   x = Reshape(Cast(x, DType::kF32), {rows, x.dim(-1)});
   const BlockedActivations a = QuantizeBlocks(x, w);
+  const bool is_whole = w.scales.rank() == 2;
   Tensor sums = Contract(Cast(a.codes, DType::kI32), Cast(w.codes, DType::kI32),
-                         "mbpl,nbpl->mnb");
+                         is_whole ? "mbpl,nbpl->mnb" : "mbpl,nbpl->mnbp");
   const auto of_row = [](Tensor t) { return Unsqueeze(t, {1}); };
+  // Constants of narrow floats are widened last, so that they stay narrow.
   const auto of_column = [](Tensor t) {
-    return Unsqueeze(Cast(t, DType::kF32), {0});
+    return Cast(Unsqueeze(t, {0}), DType::kF32);
   };
   if (w.zero != 0) sums = sums - of_row(a.sums * static_cast<double>(w.zero));
   Tensor terms = Cast(sums, DType::kF32);
@@ -59,7 +66,9 @@ Tensor BlockedProduct(Tensor x, const BlockedWeight& w) {
   if (w.zeros) terms = terms - of_row(block_sums) * of_column(w.zeros);
   terms = terms * of_column(w.scales);
   if (w.minima) terms = terms - of_row(block_sums) * of_column(w.minima);
-  Tensor y = Reduce(terms * of_row(a.scales), "sum", {2}, false);
+  std::vector<int64_t> summed = {2};
+  if (!is_whole) summed.push_back(3);
+  Tensor y = Reduce(terms * of_row(a.scales), "sum", summed, false);
   shape.back() = w.codes.dim(0);
   return Reshape(y, shape);
 }

@@ -35,11 +35,14 @@ struct BlockedWeight {
   // u8 or i8 [rows, blocks, parts, steps]. A byte that holds several numbers
   // gives one to each part: part p of UnpackParts. Dims are constant.
   Tensor codes;
-  Tensor scales;  // floats [rows, blocks]
+  // Floats [rows, blocks], or [rows, blocks, parts] if each part of a block has
+  // a scale of its own. Activations have scales of the same kind.
+  Tensor scales;
   // The number that all codes exceed the weights by, before scaling.
   int64_t zero = 0;
-  Tensor zeros;   // floats [rows, blocks]; absent: none other than `zero`
-  Tensor minima;  // floats [rows, blocks]; absent: 0
+  // Floats of the dims of `scales`. If they are absent, there are no other
+  // zeros than `zero`, and minima are 0.
+  Tensor zeros, minima;
   BlockOrder order = BlockOrder::kPartsFirst;
 };
 
@@ -50,12 +53,12 @@ Tensor UnpackParts(Tensor bytes, int64_t bits);
 // Activations whose blocks are quantized.
 struct BlockedActivations {
   Tensor codes;   // i8 [rows, blocks, parts, steps]
-  Tensor scales;  // f32 [rows, blocks]
-  Tensor sums;    // i32 [rows, blocks]: the sums of the codes of each block
+  Tensor scales;  // f32 [rows, blocks] or [rows, blocks, parts]
+  Tensor sums;    // i32, of the same dims: the sums of the codes of a scale
 };
 
-// Quantizes x, f32 [rows, columns], for weights with such codes and order. Only
-// the weight's codes' shape and its order matter. Columns that x lacks are 0.
+// Quantizes x, f32 [rows, columns], for such weights: the dims of their codes
+// and scales, and their order matter. Columns that x lacks are 0.
 BlockedActivations QuantizeBlocks(Tensor x, const BlockedWeight& w);
 
 // Returns the product of x, floats […, columns], and the weights: f32 […,

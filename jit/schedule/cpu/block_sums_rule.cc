@@ -19,6 +19,9 @@ using tensor::Opcode;
 
 // Largest number of steps of a block's sum that are unrolled.
 constexpr int64_t kMaxSteps = 32;
+// Largest number of parts of a block with scales of their own that are
+// unrolled.
+constexpr int64_t kMaxParts = 4;
 // Vectors of a tile with one row: independent sums hide the time until the
 // result of an addition can be used again.
 constexpr int64_t kVectorsOfRow = 2;
@@ -220,16 +223,25 @@ class Rule {
       }
     }
     const size_t tasks = outer.size() - (sum_.m >= 0 ? 1 : 0);
-    blocks_ = Axis(stage, spatial);
+    // The last sum is the innermost one. If it is one of several and short, as
+    // the parts of a block are, it is unrolled, so that parts share loads.
+    const auto axes = static_cast<int>(writer_.StageAt(stage).axes.size());
+    std::vector<LoopRef> sums;
+    for (int a = spatial; a < axes; ++a) sums.push_back(Axis(stage, a));
+    blocks_ = sums.back();
+    const std::optional<int64_t> parts =
+        StageShape(writer_.computation(), Number(stage)).Extent(axes - 1);
+    const bool has_parts = sums.size() > 1 && parts && *parts <= kMaxParts;
     const auto [vector, lane] =
         writer_.Split(columns, tile_.lanes, "_vector", "_lane");
     inner.push_back(vector);
     std::vector<LoopRef> order = outer;
-    order.push_back(blocks_);
+    order.insert(order.end(), sums.begin(), sums.end());
     order.insert(order.end(), inner.begin(), inner.end());
     order.push_back(lane);
     writer_.Reorder(std::move(order));
     for (const LoopRef& loop : inner) writer_.Do(Unroll{loop});
+    if (has_parts) writer_.Do(Unroll{blocks_});
     writer_.Do(Vectorize{lane});
     const LoopRef task = writer_.FuseLoops(stage, 0, tasks, "tasks");
     if (is_large_) writer_.Do(Parallel{task});
@@ -298,7 +310,7 @@ std::optional<BlockSum> BlockSumOf(const jit::CpuModel& cpu,
   const ComputationStage& stage = c.stages[number];
   const auto count = static_cast<int>(stage.axes.size());
   if (stage.combiner != tensor::Combiner::kSum || stage.values.size() != 1 ||
-      count != stage.spatial_count + 1 || stage.stores.size() != 1) {
+      count <= stage.spatial_count || stage.stores.size() != 1) {
     return std::nullopt;
   }
   const StageShape shape(c, number);
