@@ -1,11 +1,11 @@
-#include "jit/c/element_number.h"
+#include "jit/c_like/element_number.h"
 
 #include <utility>
 
 #include "base/concat.h"
-#include "jit/c/types.h"
+#include "jit/c_like/literals.h"
 
-namespace ember::jit::c {
+namespace ember::jit::c_like {
 namespace {
 
 // Multiplies modulo 2^64; size_t wraps modulo 2^64 or less.
@@ -18,16 +18,20 @@ int64_t Sum(int64_t a, int64_t b) {
                               static_cast<uint64_t>(b));
 }
 
+}  // namespace
+
 // Appends " + x" or " - x" to the text.
-void Append(std::string& text, bool is_negative, const std::string& what) {
-  if (text.empty()) {
-    text = is_negative ? Concat({"(size_t)0 - ", what}) : what;
-  } else {
+void ElementNumber::Append(std::string& text, bool is_negative,
+                           const std::string& what) const {
+  if (!text.empty()) {
     text += Concat({is_negative ? " - " : " + ", what});
+  } else if (is_negative) {
+    const std::string zero = CastTo(*language_, language_->types.size, "0");
+    text = Concat({zero, " - ", what});
+  } else {
+    text = what;
   }
 }
-
-}  // namespace
 
 void ElementNumber::Add(std::string term, int64_t coefficient) {
   if (coefficient == 0) return;
@@ -60,15 +64,17 @@ std::string ElementNumber::Text() const {
       const int64_t size =
           is_negative ? Product(term.coefficient, -1) : term.coefficient;
       Append(text, is_negative,
-             size == 1 ? term.text
-                       : Concat({term.text, " * ", SizeLiteral(size)}));
+             size == 1
+                 ? term.text
+                 : Concat({term.text, " * ", SizeLiteral(*language_, size)}));
     }
     if (constant_ != 0 && is_negative == (constant_ < 0)) {
       Append(text, is_negative,
-             SizeLiteral(is_negative ? Product(constant_, -1) : constant_));
+             SizeLiteral(*language_,
+                         is_negative ? Product(constant_, -1) : constant_));
     }
   }
   return text.empty() ? "0" : text;
 }
 
-}  // namespace ember::jit::c
+}  // namespace ember::jit::c_like

@@ -1,37 +1,39 @@
-#include "jit/c/store_emitter.h"
+#include "jit/c_like/store_printer.h"
 
 #include <algorithm>
 #include <set>
 #include <unordered_map>
 
 #include "base/concat.h"
-#include "jit/c/target_operations.h"
-#include "jit/c/types.h"
+#include "jit/c_like/form.h"
+#include "jit/c_like/literals.h"
 #include "jit/legalise/formula.h"
 #include "jit/loops/analysis/may_share_memory.h"
 #include "jit/loops/walk.h"
 #include "tensor/update.h"
 
-namespace ember::jit::c {
+namespace ember::jit::c_like {
 
 using loops::Store;
 using tensor::Opcode;
 
-void StoreEmitter::Emit(const std::vector<Store>& stores) {
+void StorePrinter::Print(const std::vector<Store>& stores,
+                         std::string_view guard) {
+  guard_ = guard;
   expressions_.BeginStatement();
-  if (expressions_.lanes()) return EmitLanes(stores);
+  if (expressions_.lanes()) return PrintLanes(stores);
   std::vector<Pending> all;
   for (const Store& store : stores) all.push_back(Prepare(store));
   for (const Pending& pending : all) Write(pending);
 }
 
-StoreEmitter::Pending StoreEmitter::Prepare(const Store& store) {
+StorePrinter::Pending StorePrinter::Prepare(const Store& store) {
   return {.store = &store,
           .position = expressions_.Position(store.buffer, store.indices),
-          .value = expressions_.Emit(store.value)};
+          .value = expressions_.Print(store.value)};
 }
 
-void StoreEmitter::EmitLanes(const std::vector<Store>& stores) {
+void StorePrinter::PrintLanes(const std::vector<Store>& stores) {
   if (IsApart(stores)) {
     return expressions_.ForEachLane([&] {
       for (const Store& store : stores) Write(Prepare(store));
@@ -41,26 +43,29 @@ void StoreEmitter::EmitLanes(const std::vector<Store>& stores) {
   // between them. Values without loads are computed in the last loop, where
   // they are stored.
   std::vector<Pending> all(stores.size());
-  const std::string count = Concat({"[", expressions_.lanes()->extent, "]"});
+  const Language& language = expressions_.language();
+  const std::string count = std::to_string(expressions_.lanes()->extent);
   const auto declare = [&](std::string_view type) {
     const std::string name = c_.NewName();
-    c_.Line(Concat({type, " ", name, count, ";"}));
+    c_.Line(Fill(language.declarations.array,
+                 {{"type", type}, {"name", name}, {"count", count}}));
     return Concat({name, "[", expressions_.Lane(), "]"});
   };
   for (size_t i = 0; i < stores.size(); ++i) {
     all[i].store = &stores[i];
     if (expressions_.HasLoad(stores[i].value)) {
       const DType type = nest_.buffers[stores[i].buffer].type;
-      all[i].value = declare(TypeOf(type));
+      all[i].value = declare(TypeOf(language, type));
     }
-    if (PositionHasLoad(stores[i])) all[i].position = declare("size_t");
+    if (PositionHasLoad(stores[i]))
+      all[i].position = declare(language.types.size);
   }
   expressions_.ForEachLane([&] {
     for (const Pending& pending : all) {
       const Store& store = *pending.store;
       if (!pending.value.empty()) {
         c_.Line(Concat(
-            {pending.value, " = ", expressions_.Emit(store.value), ";"}));
+            {pending.value, " = ", expressions_.Print(store.value), ";"}));
       }
       if (!pending.position.empty()) {
         c_.Line(
@@ -73,7 +78,8 @@ void StoreEmitter::EmitLanes(const std::vector<Store>& stores) {
   for (Pending& pending : all) {
     expressions_.ForEachLane([&] {
       const Store& store = *pending.store;
-      if (pending.value.empty()) pending.value = expressions_.Emit(store.value);
+      if (pending.value.empty())
+        pending.value = expressions_.Print(store.value);
       if (pending.position.empty()) {
         pending.position = expressions_.Position(store.buffer, store.indices);
       }
@@ -82,13 +88,13 @@ void StoreEmitter::EmitLanes(const std::vector<Store>& stores) {
   }
 }
 
-bool StoreEmitter::PositionHasLoad(const Store& store) {
+bool StorePrinter::PositionHasLoad(const Store& store) {
   return std::ranges::any_of(store.indices, [&](loops::NodeId index) {
     return expressions_.HasLoad(index);
   });
 }
 
-bool StoreEmitter::IsApart(const std::vector<Store>& stores) const {
+bool StorePrinter::IsApart(const std::vector<Store>& stores) const {
   std::set<uint32_t> stored;
   std::vector<loops::NodeId> roots;
   for (const Store& store : stores) {
@@ -107,7 +113,16 @@ bool StoreEmitter::IsApart(const std::vector<Store>& stores) const {
       });
 }
 
-void StoreEmitter::Write(const Pending& pending) {
+void StorePrinter::Write(const Pending& pending) {
+  const loops::Buffer& buffer = nest_.buffers[pending.store->buffer];
+  const bool is_guarded =
+      !guard_.empty() && buffer.scope != loops::MemoryScope::kRegister;
+  if (is_guarded) expressions_.EnterBranch(std::string(guard_));
+  WriteElement(pending);
+  if (is_guarded) expressions_.Leave();
+}
+
+void StorePrinter::WriteElement(const Pending& pending) {
   const Store& store = *pending.store;
   const std::string element = expressions_.At(store.buffer, pending.position);
   const std::string value = store.update == tensor::Update::kAssign
@@ -116,32 +131,33 @@ void StoreEmitter::Write(const Pending& pending) {
   c_.Line(Concat({element, " = ", value, ";"}));
 }
 
-std::string StoreEmitter::Updated(const Store& store,
+std::string StorePrinter::Updated(const Store& store,
                                   const std::string& element,
                                   const std::string& value) {
   const DType type = nest_.buffers[store.buffer].type;
-  const legalise::Formula formula =
-      legalise::MakeFormula(tensor::OpcodeOf(store.update), type, kOperations);
+  const Language& language = expressions_.language();
+  const legalise::Formula formula = legalise::MakeFormula(
+      tensor::OpcodeOf(store.update), type, language.operations);
   const auto declare = [&](DType of, const std::string& text) {
-    return c_.Declare(c_.depth(), Part::kEnd, TypeOf(of), text);
+    return c_.Declare(c_.depth(), Part::kEnd, TypeOf(language, of), text);
   };
   std::unordered_map<loops::NodeId, std::string> values = {
       {formula.a, declare(type, element)}, {formula.b, value}};
   for (const loops::NodeId id : formula.order) {
     const tensor::Node& node = formula.pool[id];
     if (node.opcode == Opcode::kConstant) {
-      values[id] = LiteralOf(node.type, node.immediate);
+      values[id] = LiteralOf(language, node.type, node.immediate);
       continue;
     }
     std::vector<std::string> operands;
     for (const loops::NodeId operand : node.operands)
       operands.push_back(values.at(operand));
     const std::string text =
-        expressions_.arithmetic().EmitNode(formula.pool, node, operands);
+        expressions_.arithmetic().PrintNode(formula.pool, node, operands);
     if (id == formula.result) return text;
     values[id] = declare(node.type, text);
   }
   return values.at(formula.result);
 }
 
-}  // namespace ember::jit::c
+}  // namespace ember::jit::c_like

@@ -1,15 +1,16 @@
-#include "jit/c/arithmetic.h"
+#include "jit/c_like/arithmetic.h"
 
 #include <bit>
 
 #include "base/concat.h"
 #include "jit/backend/decline_reasons.h"
-#include "jit/c/conversions.h"
-#include "jit/c/types.h"
+#include "jit/c_like/conversions.h"
+#include "jit/c_like/form.h"
+#include "jit/c_like/literals.h"
 #include "jit/loops/raw.h"
 #include "jit/math/expand.h"
 
-namespace ember::jit::c {
+namespace ember::jit::c_like {
 
 using tensor::Opcode;
 using Operation = Arithmetic::Operation;
@@ -25,46 +26,6 @@ bool WrapsByItself(DType type) {
   return type == DType::kU32 || type == DType::kU64;
 }
 
-// Returns the value, cast back to the operation's type.
-std::string Narrowed(const Operation& op, std::string_view value) {
-  if (WrapsByItself(op.type)) return std::string(value);
-  return Concat({"(", TypeOf(op.type), ")(", value, ")"});
-}
-
-// Returns the operation in the form of an operation on unsigned integers, which
-// wrap.
-std::string Wrapping(const Operation& op, std::string_view sign) {
-  if (WrapsByItself(op.type)) return Infix(op, sign);
-  const std::string_view wide = WrappingTypeOf(op.type);
-  return Narrowed(
-      op, Concat({"(", wide, ")", op.a, " ", sign, " (", wide, ")", op.b}));
-}
-
-std::string OfFloat(const Operation& op, std::string_view function) {
-  return Concat({function, op.type == DType::kF64 ? "(" : "f(", op.a, ")"});
-}
-
-// Returns the number of bits to shift by. The number is masked, because a shift
-// by too many bits is undefined in C.
-std::string ShiftOf(const Operation& op) {
-  const int bits = 8 * DTypeByteSize(op.type);
-  if (op.known_b && *op.known_b >= 0 && *op.known_b < bits) return op.b;
-  return Concat({"((uint32_t)", op.b, " & ", bits - 1, ")"});
-}
-
-// Returns a sum, difference or product as an expression of C, given the
-// operator's sign.
-std::string Sum(const Operation& op, std::string_view sign) {
-  return IsFloat(op.type) || op.fits ? Infix(op, sign) : Wrapping(op, sign);
-}
-
-// Returns a shift to the right. The operand is cast, because a literal may be
-// of a shorter type.
-std::string ShiftedRight(const Operation& op, std::string_view bits) {
-  const std::string_view type = TypeOf(op.type);
-  return Narrowed(op, Concat({"(", type, ")", op.a, " >> ", bits}));
-}
-
 // Returns log2 of a constant power of two.
 std::optional<int> ShiftOfPower(const Operation& op) {
   if (!op.known_b || *op.known_b <= 0) return std::nullopt;
@@ -75,7 +36,50 @@ std::optional<int> ShiftOfPower(const Operation& op) {
 
 }  // namespace
 
-std::string Arithmetic::Emit(const Operation& op) {
+std::string Arithmetic::Narrowed(const Operation& op,
+                                 std::string_view value) const {
+  if (WrapsByItself(op.type)) return std::string(value);
+  return Cast(TypeOf(language_, op.type), Concat({"(", value, ")"}));
+}
+
+std::string Arithmetic::Wrapping(const Operation& op,
+                                 std::string_view sign) const {
+  if (WrapsByItself(op.type)) return Infix(op, sign);
+  const std::string_view wide = WrappingTypeOf(language_, op.type);
+  return Narrowed(op,
+                  Concat({Cast(wide, op.a), " ", sign, " ", Cast(wide, op.b)}));
+}
+
+std::string Arithmetic::Sum(const Operation& op, std::string_view sign) const {
+  return IsFloat(op.type) || op.fits ? Infix(op, sign) : Wrapping(op, sign);
+}
+
+std::string Arithmetic::ShiftOf(const Operation& op) const {
+  const int bits = 8 * DTypeByteSize(op.type);
+  if (op.known_b && *op.known_b >= 0 && *op.known_b < bits) return op.b;
+  return Concat({"(", Cast(language_.types.u32, op.b), " & ", bits - 1, ")"});
+}
+
+std::string Arithmetic::ShiftedRight(const Operation& op,
+                                     std::string_view bits) const {
+  const std::string_view type = TypeOf(language_, op.type);
+  return Narrowed(op, Concat({Cast(type, op.a), " >> ", bits}));
+}
+
+std::string Arithmetic::Chosen(std::string_view condition, std::string_view yes,
+                               std::string_view no) const {
+  return Fill(language_.choice,
+              {{"condition", condition}, {"yes", yes}, {"no", no}});
+}
+
+std::string Arithmetic::Call(const Operation& op,
+                             std::string_view function) const {
+  const Language::Functions& functions = language_.functions;
+  return Fill(op.type == DType::kF64 ? functions.call_f64 : functions.call_f32,
+              {{"function", function}, {"value", op.a}});
+}
+
+std::string Arithmetic::Print(const Operation& op) {
   switch (op.opcode) {
 #define EMBER_ROW(name, ...) \
   case Opcode::k##name:      \
@@ -93,10 +97,10 @@ std::string Arithmetic::Emit(const Operation& op) {
   return Replaced(op);
 }
 
-std::string Arithmetic::EmitNode(const tensor::ExpressionPool& pool,
-                                 const tensor::Node& node,
-                                 std::span<const std::string> operands,
-                                 bool fits) {
+std::string Arithmetic::PrintNode(const tensor::ExpressionPool& pool,
+                                  const tensor::Node& node,
+                                  std::span<const std::string> operands,
+                                  bool fits) {
   const auto held = [&](DType type) {
     return fits && type == DType::kI64 ? DType::kI32 : type;
   };
@@ -104,23 +108,24 @@ std::string Arithmetic::EmitNode(const tensor::ExpressionPool& pool,
   const bool is_raw = loops::IsRaw(node);
   switch (node.opcode) {
     case Opcode::kSelect:
-      return Concat({operands[0], " ? ", operands[1], " : ", operands[2]});
+      return Chosen(operands[0], operands[1], operands[2]);
     case Opcode::kCast:
-      if (auto cast = Cast(type, held(node.type), is_raw, operands[0]))
+      if (auto cast = c_like::Cast(language_, type, held(node.type), is_raw,
+                                   operands[0]))
         return *std::move(cast);
       break;
     case Opcode::kBitcast:
-      return Bitcast(type, node.type, operands[0]);
+      return Bitcast(language_, type, node.type, operands[0]);
     default:
       break;
   }
-  return Emit({.opcode = node.opcode,
-               .is_raw = is_raw,
-               .type = type,
-               .a = operands.front(),
-               .b = operands.back(),
-               .fits = type != pool[node.operands[0]].type,
-               .known_b = pool.IntegerConstant(node.operands.back())});
+  return Print({.opcode = node.opcode,
+                .is_raw = is_raw,
+                .type = type,
+                .a = operands.front(),
+                .b = operands.back(),
+                .fits = type != pool[node.operands[0]].type,
+                .known_b = pool.IntegerConstant(node.operands.back())});
 }
 
 std::string Arithmetic::Replaced(const Operation& op) {
@@ -143,37 +148,37 @@ std::string Arithmetic::FloatRemainder(const Operation& op) {
 
 std::string Arithmetic::Negate(const Operation& op) {
   if (IsFloat(op.type) || op.fits) return Concat({"-(", op.a, ")"});
-  return Narrowed(op, Concat({"0 - (", WrappingTypeOf(op.type), ")", op.a}));
+  return Narrowed(
+      op, Concat({"0 - ", Cast(WrappingTypeOf(language_, op.type), op.a)}));
 }
 
 std::string Arithmetic::Absolute(const Operation& op) {
-  if (IsFloat(op.type)) return OfFloat(op, "fabs");
-  return Concat({op.a, " < 0 ? ", Negate(op), " : ", op.a});
+  if (IsFloat(op.type)) return Call(op, language_.functions.absolute);
+  return Chosen(op.a + " < 0", Negate(op), op.a);
 }
 
 std::string Arithmetic::Sign(const Operation& op) { return Replaced(op); }
 
 std::string Arithmetic::Not(const Operation& op) {
   if (op.type == DType::kBool) return Concat({"!", op.a});
-  return Narrowed(op, Concat({"~(", WrappingTypeOf(op.type), ")", op.a}));
+  return Narrowed(
+      op, Concat({"~", Cast(WrappingTypeOf(language_, op.type), op.a)}));
 }
 
 std::string Arithmetic::Floor(const Operation& op) {
-  return OfFloat(op, "floor");
+  return Call(op, language_.functions.floor);
 }
 std::string Arithmetic::Ceil(const Operation& op) {
-  return OfFloat(op, "ceil");
+  return Call(op, language_.functions.ceil);
 }
-// Returns the rounding of ties to even: nearbyint does that in C's default
-// rounding mode.
 std::string Arithmetic::Round(const Operation& op) {
-  return OfFloat(op, "nearbyint");
+  return Call(op, language_.functions.round);
 }
 std::string Arithmetic::Truncate(const Operation& op) {
-  return OfFloat(op, "trunc");
+  return Call(op, language_.functions.truncate);
 }
 std::string Arithmetic::Sqrt(const Operation& op) {
-  return OfFloat(op, "sqrt");
+  return Call(op, language_.functions.square_root);
 }
 
 // Legalisation has replaced the instructions that jit/math expands, so emitting
@@ -190,7 +195,9 @@ std::string Arithmetic::IsNan(const Operation& op) {
 }
 
 std::string Arithmetic::IsInfinite(const Operation& op) {
-  return Concat({OfFloat(op, "fabs"), " == (", TypeOf(op.type), ")INFINITY"});
+  const Language::Functions& functions = language_.functions;
+  return Concat({Call(op, functions.absolute),
+                 " == ", Cast(TypeOf(language_, op.type), functions.infinity)});
 }
 
 // --- binary
@@ -222,17 +229,18 @@ std::string Arithmetic::Modulo(const Operation& op) {
   if (op.is_raw) return Wrapping(op, "%");
   if (!ShiftOfPower(op)) return Replaced(op);
   const auto mask = static_cast<uint64_t>(*op.known_b) - 1;
-  return Narrowed(op, Concat({op.a, " & ", LiteralOf(op.type, mask)}));
+  return Narrowed(op,
+                  Concat({op.a, " & ", LiteralOf(language_, op.type, mask)}));
 }
 
 std::string Arithmetic::Minimum(const Operation& op) {
   if (IsFloat(op.type)) return Replaced(op);
-  return Concat({op.b, " < ", op.a, " ? ", op.b, " : ", op.a});
+  return Chosen(Concat({op.b, " < ", op.a}), op.b, op.a);
 }
 
 std::string Arithmetic::Maximum(const Operation& op) {
   if (IsFloat(op.type)) return Replaced(op);
-  return Concat({op.a, " < ", op.b, " ? ", op.b, " : ", op.a});
+  return Chosen(Concat({op.a, " < ", op.b}), op.b, op.a);
 }
 
 std::string Arithmetic::And(const Operation& op) {
@@ -247,8 +255,8 @@ std::string Arithmetic::Xor(const Operation& op) {
 
 std::string Arithmetic::ShiftLeft(const Operation& op) {
   if (!op.is_raw) return Replaced(op);
-  return Narrowed(op, Concat({"(", WrappingTypeOf(op.type), ")", op.a, " << ",
-                              ShiftOf(op)}));
+  const std::string_view wide = WrappingTypeOf(language_, op.type);
+  return Narrowed(op, Concat({Cast(wide, op.a), " << ", ShiftOf(op)}));
 }
 
 // Returns a shift to the right: all C compilers shift negative numbers
@@ -269,4 +277,4 @@ std::string Arithmetic::LessEqual(const Operation& op) {
   return Infix(op, "<=");
 }
 
-}  // namespace ember::jit::c
+}  // namespace ember::jit::c_like

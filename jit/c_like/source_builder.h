@@ -1,31 +1,36 @@
 // Builds the text of one function: nested blocks, each with a beginning, for
 // values that do not change in the block, and the code after it.
 //
-//   SourceBuilder c;
+//   SourceBuilder c(c::kLanguage);
 //   c.Enter("for (int32_t i = 0; i < 4; ++i)");
 //   const std::string two = c.Declare(c.depth(), Part::kEnd, "float", "x[i]");
 //   c.Line(Concat({"y[i] = ", two, ";"}));
 //   c.Leave();
 //
-// A block gets its braces and its place in the outer block when it is left, so
-// that declarations made in the outer block meanwhile precede it. An empty
+// A block gets its braces and its position in the outer block when it is left,
+// so that declarations made in the outer block meanwhile precede it. An empty
 // block leaves no text.
 //
 // Not thread-safe.
-#ifndef EMBER_JIT_C_SOURCE_BUILDER_H_
-#define EMBER_JIT_C_SOURCE_BUILDER_H_
+#ifndef EMBER_JIT_C_LIKE_SOURCE_BUILDER_H_
+#define EMBER_JIT_C_LIKE_SOURCE_BUILDER_H_
 
 #include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
 
-namespace ember::jit::c {
+#include "jit/c_like/language.h"
+
+namespace ember::jit::c_like {
 
 enum class Part : uint8_t { kBegin, kEnd };
 
 class SourceBuilder {
  public:
+  // language: must outlive the builder.
+  explicit SourceBuilder(const Language& language) : language_(language) {}
+
   // Begins a block. heading: the text before the brace. The first block is the
   // function's.
   void Enter(std::string heading);
@@ -56,12 +61,13 @@ class SourceBuilder {
     std::string end;
   };
 
+  const Language& language_;
   std::vector<Block> blocks_;
   std::string done_;
   int64_t names_ = 0;
   int64_t lines_ = 0;
 };
 
-}  // namespace ember::jit::c
+}  // namespace ember::jit::c_like
 
-#endif  // EMBER_JIT_C_SOURCE_BUILDER_H_
+#endif  // EMBER_JIT_C_LIKE_SOURCE_BUILDER_H_

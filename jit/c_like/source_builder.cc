@@ -1,11 +1,12 @@
-#include "jit/c/source_builder.h"
+#include "jit/c_like/source_builder.h"
 
 #include <utility>
 
 #include "base/check.h"
 #include "base/concat.h"
+#include "jit/c_like/form.h"
 
-namespace ember::jit::c {
+namespace ember::jit::c_like {
 namespace {
 
 std::string IndentOf(int depth) {
@@ -42,8 +43,10 @@ void SourceBuilder::LineAt(int depth, Part part, std::string_view text) {
 std::string SourceBuilder::Declare(int depth, Part part, std::string_view type,
                                    std::string_view value) {
   std::string name = NewName();
-  LineAt(depth, part, Concat({"const ", type, " ", name, " = ", value, ";"}));
+  LineAt(depth, part,
+         Fill(language_.declarations.constant,
+              {{"type", type}, {"name", name}, {"value", value}}));
   return name;
 }
 
-}  // namespace ember::jit::c
+}  // namespace ember::jit::c_like

@@ -1,21 +1,22 @@
-// Emits expressions of a nest as C, at the source builder's current place.
+// Prints expressions of a nest, at the source builder's current position.
 //
 // Each node is a constant variable of its own. Nodes without loads are computed
 // once, as far out as jit/loops/analysis/scope_depths.h says. Nodes with loads
 // are computed at their statement, once per statement.
 //
 //   expressions.BeginStatement();
-//   const std::string value = expressions.Emit(store.value);     // "v12"
+//   const std::string value = expressions.Print(store.value);    // "v12"
 //   expressions.Element(store.buffer, store.indices);
 //   // "b1_y[(size_t)i0_i * 16 + (size_t)i1_j]"
 //
-// Numbers of elements are sums in size_t, which are correct modulo its range.
+// Numbers of elements are sums in the language's type of sizes, which are
+// correct modulo its range.
 // i64 values that fit 32 bits are held and computed in 32 bits. So small
 // processors need no wider types.
 //
 // Not thread-safe.
-#ifndef EMBER_JIT_C_EXPRESSION_EMITTER_H_
-#define EMBER_JIT_C_EXPRESSION_EMITTER_H_
+#ifndef EMBER_JIT_C_LIKE_EXPRESSION_PRINTER_H_
+#define EMBER_JIT_C_LIKE_EXPRESSION_PRINTER_H_
 
 #include <optional>
 #include <span>
@@ -27,14 +28,15 @@
 
 #include "base/concat.h"
 #include "base/status.h"
-#include "jit/c/arguments.h"
-#include "jit/c/arithmetic.h"
-#include "jit/c/source_builder.h"
+#include "jit/c_like/arithmetic.h"
+#include "jit/c_like/language.h"
+#include "jit/c_like/names.h"
+#include "jit/c_like/source_builder.h"
 #include "jit/loops/analysis/facts.h"
 #include "jit/loops/analysis/scope_depths.h"
 #include "jit/loops/loop_nest.h"
 
-namespace ember::jit::c {
+namespace ember::jit::c_like {
 
 using loops::NodeId;
 
@@ -48,37 +50,41 @@ struct Lanes {
   std::string mask;
 };
 
-class ExpressionEmitter {
+class ExpressionPrinter {
  public:
-  ExpressionEmitter(const loops::LoopNest& nest, SourceBuilder& builder,
-                    Status& error)
-      : nest_(nest),
+  ExpressionPrinter(const Language& language, const loops::LoopNest& nest,
+                    SourceBuilder& builder, Status& error)
+      : language_(language),
+        nest_(nest),
         facts_(nest),
         c_(builder),
-        arguments_(nest, builder),
-        arithmetic_(error),
+        names_(language, nest, builder),
+        arithmetic_(language, error),
         error_(error),
         depths_(nest.pool) {}
 
   // --- Blocks of the code, and what is known in them. ---
 
-  void EnterFunction(const std::string& name);
-  // Begins a loop of the variable from `begin` to `end` - 1.
-  void EnterLoop(NodeId variable, const std::string& begin,
-                 const std::string& end);
+  void EnterFunction(std::string heading);
+  // Begins a loop over all values of the variable.
+  void EnterLoop(NodeId variable) {
+    EnterScope({.heading = language_.loop, .first = {}}, variable);
+  }
+  // Begins a block in which the variable has the value that the form gives it.
+  void EnterScope(const Language::Scope& form, NodeId variable);
   void EnterBranch(const std::string& condition);
   void Leave();
 
   std::optional<Lanes>& lanes() { return lanes_; }
-  // Runs emit() inside a loop over the active lanes.
-  template <typename Emit>
-  void ForEachLane(Emit&& emit) {
+  // Runs print() inside a loop over the active lanes.
+  template <typename Print>
+  void ForEachLane(Print&& print) {
     EnterLanes();
-    emit();
+    print();
     LeaveLanes();
   }
   // Returns the number of the lane in a loop that ForEachLane makes.
-  std::string Lane() const { return arguments_.Variable(lanes_->variable); }
+  std::string Lane() const { return names_.Variable(lanes_->variable); }
   bool VariesByLane(NodeId id) {
     return lanes_ && depths_.DependsOn(id, lanes_->variable);
   }
@@ -88,17 +94,18 @@ class ExpressionEmitter {
 
   // Forgets the values of loads, because memory may have changed since.
   void BeginStatement() { loaded_.clear(); }
-  std::string Emit(NodeId id);
+  std::string Print(NodeId id);
   // Returns the number of the element in its buffer, in row-major order.
   std::string Position(uint32_t buffer, std::span<const NodeId> indices);
   std::string At(uint32_t buffer, std::string_view position) {
-    return Concat({arguments_.Buffer(buffer), "[", position, "]"});
+    return Concat({names_.Buffer(buffer), "[", position, "]"});
   }
   std::string Element(uint32_t buffer, std::span<const NodeId> indices) {
     return At(buffer, Position(buffer, indices));
   }
 
   Arithmetic& arithmetic() { return arithmetic_; }
+  const Language& language() const { return language_; }
 
  private:
   struct Scope {
@@ -109,13 +116,13 @@ class ExpressionEmitter {
   void Push(bool is_branch, std::string heading);
   void EnterLanes();
   void LeaveLanes();
-  // Returns the node's value as an expression of C, in terms of variables for
-  // its operands.
-  std::string EmitNode(NodeId id, const tensor::Node& node);
-  std::string EmitArithmetic(NodeId id, const tensor::Node& node);
-  std::string EmitPad(const tensor::Node& node);
-  // Emits a node with loads.
-  std::string EmitLoaded(NodeId id, const tensor::Node& node);
+  // Returns the node's value as an expression, in terms of variables for its
+  // operands.
+  std::string PrintNode(NodeId id, const tensor::Node& node);
+  std::string PrintArithmetic(NodeId id, const tensor::Node& node);
+  std::string PrintPad(const tensor::Node& node);
+  // Prints a node with loads.
+  std::string PrintLoaded(NodeId id, const tensor::Node& node);
   // Declares the node's variable in the scope of the given depth.
   std::string Declare(NodeId id, const tensor::Node& node, int depth,
                       Part part);
@@ -127,10 +134,11 @@ class ExpressionEmitter {
   bool IsShortOperation(NodeId id, const tensor::Node& node) const;
   bool IsProvedInBounds(NodeId index, NodeId extent) const;
 
+  const Language& language_;
   const loops::LoopNest& nest_;
   const loops::Facts facts_;
   SourceBuilder& c_;
-  Arguments arguments_;
+  Names names_;
   Arithmetic arithmetic_;
   Status& error_;
   loops::ScopeDepths depths_;
@@ -145,6 +153,6 @@ class ExpressionEmitter {
   std::optional<int> lane_loop_;
 };
 
-}  // namespace ember::jit::c
+}  // namespace ember::jit::c_like
 
-#endif  // EMBER_JIT_C_EXPRESSION_EMITTER_H_
+#endif  // EMBER_JIT_C_LIKE_EXPRESSION_PRINTER_H_

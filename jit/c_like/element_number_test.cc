@@ -1,14 +1,15 @@
-#include "jit/c/element_number.h"
+#include "jit/c_like/element_number.h"
 
 #include <cstdint>
 
 #include "gtest/gtest.h"
+#include "jit/c/language.h"
 
-namespace ember::jit::c {
+namespace ember::jit::c_like {
 namespace {
 
 TEST(ElementNumber, OfConstantExtentsIsOneSum) {
-  ElementNumber number;
+  ElementNumber number(c::kLanguage);
   EXPECT_EQ(number.Text(), "0");
   number.Add("i", 1);
   number.Add(-1);
@@ -19,7 +20,7 @@ TEST(ElementNumber, OfConstantExtentsIsOneSum) {
 }
 
 TEST(ElementNumber, OfOpenExtentsIsAProduct) {
-  ElementNumber number;
+  ElementNumber number(c::kLanguage);
   number.MultiplyBy("n");
   number.Add("i", 3);
   number.MultiplyBy("n");
@@ -28,13 +29,13 @@ TEST(ElementNumber, OfOpenExtentsIsAProduct) {
 }
 
 TEST(ElementNumber, WhatIsSubtractedFirstIsSubtractedFrom0) {
-  ElementNumber number;
+  ElementNumber number(c::kLanguage);
   number.Add("i", -4);
   EXPECT_EQ(number.Text(), "(size_t)0 - i * 4");
 }
 
 TEST(ElementNumber, Wraps) {
-  ElementNumber number;
+  ElementNumber number(c::kLanguage);
   number.Add(INT64_MAX);
   number.Add(2);
   number.Add("i", INT64_MIN);
@@ -44,4 +45,4 @@ TEST(ElementNumber, Wraps) {
 }
 
 }  // namespace
-}  // namespace ember::jit::c
+}  // namespace ember::jit::c_like

@@ -1,14 +1,15 @@
-#include "jit/c/expression_emitter.h"
+#include "jit/c_like/expression_printer.h"
 
 #include <algorithm>
 
 #include "base/check.h"
-#include "jit/c/element_number.h"
-#include "jit/c/types.h"
+#include "jit/c_like/element_number.h"
+#include "jit/c_like/form.h"
+#include "jit/c_like/literals.h"
 #include "jit/loops/walk.h"
 #include "tensor/builder/linear.h"
 
-namespace ember::jit::c {
+namespace ember::jit::c_like {
 
 using tensor::Interval;
 using tensor::Node;
@@ -16,49 +17,58 @@ using tensor::Opcode;
 
 // --- blocks
 
-void ExpressionEmitter::Push(bool is_branch, std::string heading) {
+void ExpressionPrinter::Push(bool is_branch, std::string heading) {
   c_.Enter(std::move(heading));
   scopes_.push_back({.is_branch = is_branch, .values = {}});
 }
 
-void ExpressionEmitter::EnterFunction(const std::string& name) {
+void ExpressionPrinter::EnterFunction(std::string heading) {
   depths_.EnterEntry();
-  Push(false, Arguments::Heading(name));
+  Push(false, std::move(heading));
 }
 
-void ExpressionEmitter::EnterLoop(NodeId variable, const std::string& begin,
-                                  const std::string& end) {
+void ExpressionPrinter::EnterScope(const Language::Scope& form,
+                                   NodeId variable) {
+  // The extent is computed outside of the block, and only if it is used.
+  const bool has_end = form.heading.find("$end") != std::string_view::npos;
+  const std::string end =
+      has_end ? Print(loops::ExtentOf(nest_.pool, variable)) : std::string();
   depths_.EnterLoop(variable);
-  const std::string name = arguments_.Variable(variable);
+  const std::string name = names_.Variable(variable);
   // The loop variable must be able to hold the number after its last value, at
   // which the loop ends.
   const bool is_short = facts_.RangeOf(variable).high < INT32_MAX;
-  const char* const type = is_short ? "int32_t" : "int64_t";
-  Push(false, Concat({"for (", type, " ", name, " = ", begin, "; ", name, " < ",
-                      end, "; ++", name, ")"}));
+  const std::string_view type =
+      is_short ? language_.types.i32 : language_.types.i64;
+  const auto fill = [&](std::string_view text) {
+    return Fill(text, {{"type", type}, {"name", name}, {"end", end}});
+  };
+  Push(false, fill(form.heading));
+  if (!form.first.empty())
+    c_.LineAt(c_.depth(), Part::kBegin, fill(form.first));
 }
 
-void ExpressionEmitter::EnterBranch(const std::string& condition) {
+void ExpressionPrinter::EnterBranch(const std::string& condition) {
   depths_.EnterBranch();
   Push(true, Concat({"if (", condition, ")"}));
 }
 
-void ExpressionEmitter::Leave() {
+void ExpressionPrinter::Leave() {
   depths_.Leave();
   c_.Leave();
   scopes_.pop_back();
 }
 
-void ExpressionEmitter::EnterLanes() {
+void ExpressionPrinter::EnterLanes() {
   EMBER_CHECK(!lane_loop_) << "a loop over lanes in another";
   lane_loop_ = c_.depth();
   loaded_in_lane_.clear();
-  EnterLoop(lanes_->variable, "0", std::to_string(lanes_->extent));
+  EnterLoop(lanes_->variable);
   if (!lanes_->mask.empty())
     EnterBranch(Concat({lanes_->mask, "[", Lane(), "]"}));
 }
 
-void ExpressionEmitter::LeaveLanes() {
+void ExpressionPrinter::LeaveLanes() {
   if (!lanes_->mask.empty()) Leave();
   Leave();
   lane_loop_.reset();
@@ -66,25 +76,26 @@ void ExpressionEmitter::LeaveLanes() {
 
 // --- values
 
-std::string ExpressionEmitter::Emit(NodeId id) {
+std::string ExpressionPrinter::Print(NodeId id) {
   const Node& node = nest_.pool[id];
   switch (node.opcode) {
     case Opcode::kConstant:
-      return LiteralOf(node.type, node.immediate);
+      return LiteralOf(language_, node.type, node.immediate);
     case Opcode::kParameter:
-      return arguments_.Parameter(node.immediate);
+      return names_.Parameter(node.immediate);
     case Opcode::kAxis:
-      return arguments_.Variable(id);
+      return names_.Variable(id);
     case Opcode::kBitcast:
-      // Element types that are held in one C type have the same bits in it, so
+      // Element types that are held in one type have the same bits in it, so
       // the bitcast does nothing.
-      if (TypeOf(nest_.pool[node.operands[0]].type) == TypeOf(node.type))
-        return Emit(node.operands[0]);
+      if (TypeOf(language_, nest_.pool[node.operands[0]].type) ==
+          TypeOf(language_, node.type))
+        return Print(node.operands[0]);
       break;
     default:
       break;
   }
-  if (depths_.HasLoad(id)) return EmitLoaded(id, node);
+  if (depths_.HasLoad(id)) return PrintLoaded(id, node);
   const int home = depths_.HomeOf(id);
   for (size_t i = static_cast<size_t>(home); i < scopes_.size(); ++i) {
     if (i != static_cast<size_t>(home) && !scopes_[i].is_branch) continue;
@@ -99,7 +110,7 @@ std::string ExpressionEmitter::Emit(NodeId id) {
 
 // Returns the value of a node with loads. A value that is the same in all lanes
 // is loaded before the loop over the lanes: at least one lane is active there.
-std::string ExpressionEmitter::EmitLoaded(NodeId id, const Node& node) {
+std::string ExpressionPrinter::PrintLoaded(NodeId id, const Node& node) {
   const bool is_of_lane = lane_loop_ && VariesByLane(id);
   auto& loaded = is_of_lane ? loaded_in_lane_ : loaded_;
   if (const auto known = loaded.find(id); known != loaded.end())
@@ -110,19 +121,20 @@ std::string ExpressionEmitter::EmitLoaded(NodeId id, const Node& node) {
   return name;
 }
 
-std::string ExpressionEmitter::Declare(NodeId id, const Node& node, int depth,
+std::string ExpressionPrinter::Declare(NodeId id, const Node& node, int depth,
                                        Part part) {
-  const std::string value = EmitNode(id, node);
-  return c_.Declare(depth, part, TypeOf(IsShort(id) ? DType::kI32 : node.type),
+  const std::string value = PrintNode(id, node);
+  return c_.Declare(depth, part,
+                    TypeOf(language_, IsShort(id) ? DType::kI32 : node.type),
                     value);
 }
 
-std::string ExpressionEmitter::EmitNode(NodeId id, const Node& node) {
+std::string ExpressionPrinter::PrintNode(NodeId id, const Node& node) {
   switch (node.opcode) {
     case Opcode::kLoad:
       return Element(node.buffer, node.operands);
     case Opcode::kPad:
-      return EmitPad(node);
+      return PrintPad(node);
     case Opcode::kConstant:  // Emit handles these
     case Opcode::kParameter:
     case Opcode::kAxis:
@@ -141,28 +153,28 @@ std::string ExpressionEmitter::EmitNode(NodeId id, const Node& node) {
       EMBER_FOR_EACH_BINARY_INSTRUCTION(EMBER_ROW)
       EMBER_FOR_EACH_COMPARE_INSTRUCTION(EMBER_ROW)
 #undef EMBER_ROW
-      return EmitArithmetic(id, node);
+      return PrintArithmetic(id, node);
   }
   return "0";
 }
 
-std::string ExpressionEmitter::EmitArithmetic(NodeId id, const Node& node) {
+std::string ExpressionPrinter::PrintArithmetic(NodeId id, const Node& node) {
   std::vector<std::string> operands;
-  for (const NodeId operand : node.operands) operands.push_back(Emit(operand));
+  for (const NodeId operand : node.operands) operands.push_back(Print(operand));
   const bool is_short = IsShortOperation(id, node);
   std::string value =
-      arithmetic_.EmitNode(nest_.pool, node, operands, is_short);
+      arithmetic_.PrintNode(nest_.pool, node, operands, is_short);
   if (!IsShort(id) || is_short) return value;
-  return Concat({"(int32_t)(", value, ")"});
+  return CastTo(language_, language_.types.i32, Concat({"(", value, ")"}));
 }
 
-bool ExpressionEmitter::IsShort(NodeId id) const {
+bool ExpressionPrinter::IsShort(NodeId id) const {
   constexpr Interval kShort = {INT32_MIN, INT32_MAX};
   return nest_.pool[id].type == DType::kI64 &&
          facts_.RangeOf(id).Within(kShort);
 }
 
-bool ExpressionEmitter::IsShortOperation(NodeId id, const Node& node) const {
+bool ExpressionPrinter::IsShortOperation(NodeId id, const Node& node) const {
   // Shifts and bitcasts of i64 have another result when they are computed in 32
   // bits, so they are excluded.
   if (node.opcode == Opcode::kShiftLeft || node.opcode == Opcode::kShiftRight ||
@@ -174,51 +186,57 @@ bool ExpressionEmitter::IsShortOperation(NodeId id, const Node& node) const {
   return !is_long(id) && std::ranges::none_of(node.operands, is_long);
 }
 
-std::string ExpressionEmitter::EmitPad(const Node& node) {
+std::string ExpressionPrinter::PrintPad(const Node& node) {
   const std::span<const NodeId> indices(node.operands.data(),
                                         node.operands.size() - 1);
   const std::vector<NodeId>& extents = nest_.buffers[node.buffer].extents;
   std::string inside;
   for (size_t dim = 0; dim < indices.size(); ++dim) {
     if (IsProvedInBounds(indices[dim], extents[dim])) continue;
-    const std::string index = Emit(indices[dim]);
+    const std::string index = Print(indices[dim]);
     if (!inside.empty()) inside += " && ";
-    inside += Concat({index, " >= 0 && ", index, " < ", Emit(extents[dim])});
+    inside += Concat({index, " >= 0 && ", index, " < ", Print(extents[dim])});
   }
   const std::string element = Element(node.buffer, indices);
   if (inside.empty()) return element;
-  return Concat({inside, " ? ", element, " : ", Emit(node.operands.back())});
+  const std::string otherwise = Print(node.operands.back());
+  return Fill(language_.choice,
+              {{"condition", inside}, {"yes", element}, {"no", otherwise}});
 }
 
-bool ExpressionEmitter::IsProvedInBounds(NodeId index, NodeId extent) const {
+bool ExpressionPrinter::IsProvedInBounds(NodeId index, NodeId extent) const {
   const Interval range = facts_.RangeOf(index);
   return range.low >= 0 && range.high < facts_.RangeOf(extent).low;
 }
 
-std::string ExpressionEmitter::Position(uint32_t buffer,
+std::string ExpressionPrinter::Position(uint32_t buffer,
                                         std::span<const NodeId> indices) {
-  ElementNumber number;
+  const auto size = [&](std::string_view value) {
+    return CastTo(language_, language_.types.size, value);
+  };
+  ElementNumber number(language_);
   const std::vector<NodeId>& extents = nest_.buffers[buffer].extents;
-  for (size_t dim = 0; dim < indices.size(); ++dim) {
-    if (dim > 0) {
+  const size_t first = names_.IsOfInvocation(buffer) ? 1 : 0;
+  for (size_t dim = first; dim < indices.size(); ++dim) {
+    if (dim > first) {
       const auto known = nest_.pool.IntegerConstant(extents[dim]);
       known ? number.MultiplyBy(*known)
-            : number.MultiplyBy("(size_t)" + Emit(extents[dim]));
+            : number.MultiplyBy(size(Print(extents[dim])));
     }
     const auto sum = tensor::Linearize(nest_.pool, indices[dim], false);
     if (!sum) {
-      number.Add("(size_t)" + Emit(indices[dim]), 1);
+      number.Add(size(Print(indices[dim])), 1);
       continue;
     }
     for (const tensor::LinearTerm& term : sum->terms) {
       const bool is_variable = nest_.pool[term.node].opcode == Opcode::kAxis;
-      number.Add("(size_t)" + (is_variable ? arguments_.Variable(term.node)
-                                           : Emit(term.node)),
-                 term.coefficient);
+      number.Add(
+          size(is_variable ? names_.Variable(term.node) : Print(term.node)),
+          term.coefficient);
     }
     number.Add(sum->constant);
   }
   return number.Text();
 }
 
-}  // namespace ember::jit::c
+}  // namespace ember::jit::c_like

@@ -1,5 +1,5 @@
 // Tests constants of each type with a C compiler and a nest that stores them.
-#include "jit/c/types.h"
+#include "jit/c/language.h"
 
 #include <cstdint>
 #include <memory>
@@ -9,6 +9,7 @@
 #include "base/concat.h"
 #include "gtest/gtest.h"
 #include "jit/c/testing/compile_here.h"
+#include "jit/c_like/literals.h"
 #include "jit/loops/testing/arithmetic_cases.h"
 #include "jit/loops/text/text.h"
 #include "tensor/scalar.h"
@@ -38,7 +39,7 @@ loops::LoopNest NestOf(DType type, const std::vector<uint64_t>& patterns) {
   return *std::move(nest);
 }
 
-TEST(CTypes, ConstantsAreWhatTheyAre) {
+TEST(CLanguage, ConstantsAreWhatTheyAre) {
   if (!MissingCompiler().empty()) GTEST_SKIP() << MissingCompiler();
   for (const DType type : kTypes) {
     SCOPED_TRACE(DTypeName(type));
@@ -52,15 +53,15 @@ TEST(CTypes, ConstantsAreWhatTheyAre) {
       EXPECT_EQ(
           tensor::LoadElement(memory.data(), static_cast<int64_t>(i), type),
           patterns[i])
-          << LiteralOf(type, patterns[i]);
+          << c_like::LiteralOf(kLanguage, type, patterns[i]);
     }
   }
 }
 
-TEST(CTypes, NarrowFloatsAreTheirBits) {
-  EXPECT_EQ(TypeOf(DType::kF16), "uint16_t");
-  EXPECT_EQ(TypeOf(DType::kBF16), "uint16_t");
-  EXPECT_EQ(LiteralOf(DType::kF16, 0x3c00), "15360");
+TEST(CLanguage, NarrowFloatsAreTheirBits) {
+  EXPECT_EQ(c_like::TypeOf(kLanguage, DType::kF16), "uint16_t");
+  EXPECT_EQ(c_like::TypeOf(kLanguage, DType::kBF16), "uint16_t");
+  EXPECT_EQ(c_like::LiteralOf(kLanguage, DType::kF16, 0x3c00), "15360");
 }
 
 }  // namespace
