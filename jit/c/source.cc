@@ -8,8 +8,8 @@
 #include "jit/c/language.h"
 #include "jit/c_like/names.h"
 #include "jit/c_like/phase_printer.h"
-#include "jit/legalise/legalise.h"
 #include "jit/loops/text/text.h"
+#include "jit/pipeline/target_passes.h"
 
 namespace ember::jit::c {
 namespace {
@@ -47,15 +47,17 @@ Status EmitPhases(const loops::LoopNest& nest,
 
 }  // namespace
 
-StatusOr<Source> EmitSource(const loops::LoopNest& nest) {
-  loops::LoopNest legal = nest;
-  legalise::Legalise(kLanguage.operations, legal);
+StatusOr<Source> EmitSource(const loops::LoopNest& nest, PassLog* log) {
   const std::string prefix = PrefixOf(nest);
   Source source;
-  EMBER_RETURN_IF_ERROR(EmitPhases(legal, legal.prologue, prefix + "prologue",
-                                   source, source.prologue));
-  EMBER_RETURN_IF_ERROR(
-      EmitPhases(legal, legal.phases, prefix + "phase", source, source.phases));
+  TargetBuild build = {.nest = nest, .operations = kLanguage.operations};
+  build.emit = [&](const loops::LoopNest& legal) -> Status {
+    EMBER_RETURN_IF_ERROR(EmitPhases(legal, legal.prologue, prefix + "prologue",
+                                     source, source.prologue));
+    return EmitPhases(legal, legal.phases, prefix + "phase", source,
+                      source.phases);
+  };
+  EMBER_RETURN_IF_ERROR(RunTargetPasses(build, log));
   return source;
 }
 

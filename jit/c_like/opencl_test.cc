@@ -124,7 +124,9 @@ TEST(OpenCl, PrintsKernelsOfDefaultSchedules) {
         << *file;
     EXPECT_EQ(file->find("  local ") != std::string::npos, kernel.has_barriers)
         << *file;
-    if (HasCompiler()) EXPECT_EQ(Messages(*file), "") << *file;
+    if (HasCompiler()) {
+      EXPECT_EQ(Messages(*file), "") << *file;
+    }
   }
 }
 
@@ -175,7 +177,9 @@ void product_phase0(global const float *b0_x, global const float *b1_w, global f
       barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
       if (get_local_id(0) < 64) {
 )"));
-  if (HasCompiler()) EXPECT_EQ(Messages(*file), "") << *file;
+  if (HasCompiler()) {
+    EXPECT_EQ(Messages(*file), "") << *file;
+  }
 }
 
 TEST(OpenCl, NamesWhatItRefuses) {
