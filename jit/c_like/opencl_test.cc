@@ -199,10 +199,16 @@ loops @looked_up(%x: input f32[8], %i: input i64[4], %y: output f32[4]) {
   EXPECT_THAT(std::string(check.message()), StartsWith("no-proof: "));
 
   const Status subgroups = OfNest(R"(
-loops @subgroups(%y: output f32[16, 16]) {
+loops @subgroups(%a: input f16[16, 16], %b: input f16[16, 16],
+                 %y: output f32[16, 16]) {
+  register %acc: f32[1, 16, 16]
   phase t < 1 {
     subgroup s < 1 {
-      matrix m < 16 { matrix n < 16 { %y[m, n] = 0.0 } }
+      matrix m < 16 { matrix n < 16 { %acc[s, m, n] = 0.0 } }
+      matrix m < 16 { matrix n < 16 { matrix k < 16 {
+        %acc[s, m, n] += f32(%a[m, k]) * f32(%b[k, n])
+      } } }
+      matrix m < 16 { matrix n < 16 { %y[m, n] = %acc[s, m, n] } }
     }
   }
 })")

@@ -11,10 +11,9 @@
 #include "jit/c_like/language.h"
 #include "jit/c_like/names.h"
 #include "jit/c_like/phase_printer.h"
-#include "jit/gpu/insert_barriers.h"
-#include "jit/legalise/legalise.h"
 #include "jit/loops/analysis/combining.h"
 #include "jit/loops/walk.h"
+#include "jit/pipeline/target_passes.h"
 
 namespace ember::jit::c_like {
 namespace {
@@ -195,24 +194,26 @@ std::string Buffer(const loops::LoopNest& nest, uint32_t number,
 
 StatusOr<std::string> OpenClOf(const loops::LoopNest& given,
                                const gpu::DeviceTraits& device) {
-  loops::LoopNest nest = given;
-  legalise::Legalise(kOpenCl.operations, nest);
-  EMBER_RETURN_IF_ERROR(CheckBuffers(nest, device));
-  EMBER_RETURN_IF_ERROR(gpu::InsertBarriers(device, nest));
+  EMBER_RETURN_IF_ERROR(CheckBuffers(given, device));
   std::string file(kPrelude);
-  const auto print = [&](const std::vector<loops::Phase>& phases,
-                         std::string_view kind) -> Status {
-    for (size_t i = 0; i < phases.size(); ++i) {
-      EMBER_ASSIGN_OR_RETURN(
-          const std::string function,
-          PrintPhase(kOpenCl, nest, phases[i],
-                     Concat({Identifier(nest.name), kind, i})));
-      file += "\n" + function;
-    }
-    return OkStatus();
+  TargetBuild build = {
+      .nest = given, .operations = kOpenCl.operations, .device = &device};
+  build.emit = [&](const loops::LoopNest& nest) -> Status {
+    const auto print = [&](const std::vector<loops::Phase>& phases,
+                           std::string_view kind) -> Status {
+      for (size_t i = 0; i < phases.size(); ++i) {
+        EMBER_ASSIGN_OR_RETURN(
+            const std::string function,
+            PrintPhase(kOpenCl, nest, phases[i],
+                       Concat({Identifier(nest.name), kind, i})));
+        file += "\n" + function;
+      }
+      return OkStatus();
+    };
+    EMBER_RETURN_IF_ERROR(print(nest.prologue, "_prologue"));
+    return print(nest.phases, "_phase");
   };
-  EMBER_RETURN_IF_ERROR(print(nest.prologue, "_prologue"));
-  EMBER_RETURN_IF_ERROR(print(nest.phases, "_phase"));
+  EMBER_RETURN_IF_ERROR(RunTargetPasses(build, nullptr));
   return file;
 }
 
