@@ -5,6 +5,7 @@
 #include <thread>
 #include <utility>
 
+#include "base/concat.h"
 #include "base/file.h"
 #include "jit/backend/kernel_report.h"
 #include "jit/compile_queue.h"
@@ -105,7 +106,8 @@ void BackgroundJit::Run(const CompileQueue::Job& job) {
       .keeps_text = dumps || options_.wrapper != nullptr,
       .keeps_code_text = dumps,
       .given_schedule = given.text,
-      .is_exact = options_.exact_schedules};
+      .is_exact = options_.exact_schedules,
+      .disabled_passes = options_.disabled_passes};
   KernelReport report;
   vm::KernelRequest request = job.request;
   if (options_.allow_tf32) request.target = WithTf32(request.target);
@@ -122,6 +124,8 @@ void BackgroundJit::Run(const CompileQueue::Job& job) {
     totals_.optimize_ms += report.optimize_ms;
     totals_.codegen_ms += report.codegen_ms;
     totals_.pack_ms += report.pack_ms;
+    for (const PassRecord& pass : report.passes)
+      totals_.pass_ms[pass.name] += pass.milliseconds;
     totals_.shared += report.origin == CodeOrigin::kShared;
     totals_.loaded += report.origin == CodeOrigin::kLoaded;
     if (report.origin != CodeOrigin::kShared)
@@ -144,6 +148,12 @@ void BackgroundJit::Dump(const vm::KernelRequest& request,
   // The files are for people, so failing to write them does not matter.
   static_cast<void>(WriteFileAtomically(base + ".schedule", report.schedule));
   static_cast<void>(WriteFileAtomically(base + ".loops", report.nest));
+  for (const PassRecord& pass : report.passes) {
+    if (pass.text.empty() || pass.name == "schedule") continue;
+    static_cast<void>(
+        WriteFileAtomically(Concat({base, ".", pass.name, ".loops"}),
+                            pass.is_unchanged ? "(unchanged)\n" : pass.text));
+  }
   for (const CodeText& code : report.code)
     static_cast<void>(WriteFileAtomically(base + code.extension, code.text));
 }

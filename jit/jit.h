@@ -13,7 +13,9 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
+#include <set>
 #include <span>
 #include <string>
 
@@ -59,14 +61,18 @@ struct JitOptions {
   // complete the kernel after an interrupt.
   int threads = 1;
   vm::CompileLocation location = vm::CompileLocation::kThread;
-  // The folder that gets schedule, nest, LLVM IR and assembly of each kernel
-  // (for a device SPIR-V, which is then validated): DIR/NAME.tier2.schedule and
-  // so on. Empty: none.
+  // The folder that gets the texts of each kernel: the schedule
+  // (DIR/NAME.tier2.schedule), the nest (NAME.tier2.loops), the nest after each
+  // pass (NAME.tier2.PASS.loops), LLVM IR and assembly (for a device SPIR-V,
+  // which is then validated). Empty: none.
   std::string dump_folder;
   // A folder of schedules, NAME.schedule or NAME.tier2.schedule as in
   // dump_folder. A dispatch with a schedule in the folder uses that; others use
   // the default one. Empty: none.
   std::string schedule_folder;
+  // Passes to leave out (jit/pipeline/pipeline.h). Names of other passes than
+  // those that may be disabled have no effect.
+  std::set<std::string, std::less<>> disabled_passes;
   // True if kernels must round as the dispatch says, except for the order of
   // sums: no convolutions by Winograd's method
   // (jit/schedule/primitives/winograd_matrices.h).
@@ -103,6 +109,9 @@ struct JitTotals {
   // equal one in this process, and `loaded` have code from the cache on disk.
   int64_t shared = 0;
   int64_t loaded = 0;
+  // The milliseconds that each pass of the pipeline took. The last ones miss
+  // kernels whose code is not compiled.
+  std::map<std::string, double, std::less<>> pass_ms;
 };
 
 class Jit : public vm::KernelProvider {

@@ -2,9 +2,11 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "jit/cache/options.h"
 #include "jit/jit.h"
+#include "jit/pipeline/pipeline.h"
 #include "vm/runtime/kernel_library.h"
 
 // The library and the program that loads it are built together (the loader
@@ -19,6 +21,13 @@ extern "C" __attribute__((visibility("default"))) bool EmberNewJit(
   }
   *error = created.status().ToString();
   return false;
+}
+
+// Returns a row for each pass of the pipeline, and the table of them as text.
+extern "C" __attribute__((visibility("default"))) void EmberJitPipeline(
+    std::vector<ember::jit::PassInfo>* passes, std::string* text) {
+  *passes = ember::jit::Pipeline();
+  *text = ember::jit::PrintPipeline();
 }
 
 // The entry for runtimes that know no JIT; its name is

@@ -395,11 +395,40 @@ TEST_F(CliTest, EveryStageOfThePipelineCanBeDumped) {
   }
 }
 
+TEST_F(CliTest, PassesOfKernelsArePrintedTimedAndLeftOut) {
+  const Outcome pipeline = Run("vm-run --print-pipeline");
+  EXPECT_EQ(pipeline.exit_status, 0);
+  EXPECT_EQ(pipeline.output.find("  1   check-size "), 0u) << pipeline.output;
+  EXPECT_EQ(Run("vm-prejit --print-pipeline").output, pipeline.output);
+  const std::string run = "vm-run model.vmfb --tier=2 --print=none";
+  const Outcome all = Run(run + " --time-passes");
+  EXPECT_EQ(all.exit_status, 0);
+  EXPECT_NE(all.output.find("| plan-prefetches "), std::string::npos)
+      << all.output;
+  const Outcome without =
+      Run(run + " --time-passes --disable-pass=plan-prefetches");
+  EXPECT_EQ(without.exit_status, 0);
+  EXPECT_NE(without.output.find("| lower "), std::string::npos);
+  EXPECT_EQ(without.output.find("plan-prefetches"), std::string::npos)
+      << without.output;
+  ExpectError("vm-run model.vmfb --tier=2 --disable-pass=pad-row",
+              "vm-run: --disable-pass=pad-row: no such pass can be disabled; "
+              "did you mean 'pad-rows'? (see --print-pipeline)",
+              2);
+  ExpectError("vm-run model.vmfb --tier=2 --disable-pass=lower",
+              "vm-run: --disable-pass=lower: no such pass can be disabled "
+              "(see --print-pipeline)",
+              2);
+}
+
 TEST_F(CliTest, KernelsAreWrittenWhereOneAsks) {
   const Outcome dumped =
       Run("vm-run model.vmfb --tier=2 --print=none --dump-kernels=kernels");
   EXPECT_EQ(dumped.exit_status, 0) << dumped.output;
-  EXPECT_NE(Run("ls kernels").output.find(".schedule"), std::string::npos);
+  const std::string files = Run("ls kernels").output;
+  for (const char* extension :
+       {".schedule", ".lower.loops", ".legalise.loops", ".tier2.loops", ".s"})
+    EXPECT_NE(files.find(extension), std::string::npos) << extension;
   const Outcome refused =
       Run("vm-run model.vmfb --tier=2 --dump-kernels=model.vmfb");
   EXPECT_EQ(refused.exit_status, 1);

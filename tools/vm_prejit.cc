@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "base/target_text.h"
 #include "jit/c/target.h"
+#include "jit/pipeline/pipeline.h"
 #include "jit/target/compile_target.h"
 #include "tools/lib/cli/command_line_error.h"
 #include "tools/lib/cli/compile_targets.h"
@@ -35,7 +36,7 @@ struct Options {
   double hot = 99;
   bool exact_schedules = false, keep_slow = false, list_targets = false,
        verbose = false;
-  bool overlay = false, print_host = false;
+  bool overlay = false, print_host = false, print_pipeline = false;
 };
 
 void Declare(Options& options, Flags& flags) {
@@ -104,6 +105,9 @@ void Declare(Options& options, Flags& flags) {
             "kernel.");
   flags.AddStandalone("list-targets", &options.list_targets,
                       "Prints the targets, each with its features, and stops.");
+  flags.AddStandalone("print-pipeline", &options.print_pipeline,
+                      "Prints the passes that make kernels in order, and "
+                      "stops.");
   flags.AddStandalone(
       "print-host", &options.print_host,
       "Prints this machine as a target, with its caches and cores, "
@@ -297,6 +301,10 @@ Status Run(const Options& options) {
     std::printf("host\n");
     for (const std::string& name : jit::CompileTargetNames())
       std::printf("%s\n", name.c_str());
+    return OkStatus();
+  }
+  if (options.print_pipeline) {
+    std::fputs(jit::PrintPipeline().c_str(), stdout);
     return OkStatus();
   }
   if (options.print_host) {

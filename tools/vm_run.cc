@@ -18,6 +18,7 @@
 #include "tools/lib/cli/flags.h"
 #include "tools/lib/cli/kernel_cache.h"
 #include "tools/lib/cli/limits.h"
+#include "tools/lib/cli/load_jit.h"
 #include "tools/lib/cli/output_path.h"
 #include "tools/lib/cli/paths.h"
 #include "tools/lib/cli/time_limit.h"
@@ -31,6 +32,7 @@
 #include "tools/lib/report/placement.h"
 #include "tools/lib/report/profile.h"
 #include "tools/lib/report/statistics.h"
+#include "tools/lib/report/table.h"
 #include "tools/lib/tensors/compare.h"
 #include "tools/lib/tensors/print.h"
 #include "vm/format/recorded_profile.h"
@@ -43,7 +45,7 @@ namespace ember::tools {
 namespace {
 
 struct Options {
-  std::vector<std::string> models, inputs, outputs, expected;
+  std::vector<std::string> models, inputs, outputs, expected, disabled_passes;
   ImportFlags import;
   std::string device = "cpu", tier = "auto", jit = "auto", trace,
               print = "summary", dump_kernels, schedules, shadow, record;
@@ -54,6 +56,7 @@ struct Options {
   double rtol = 1e-3, atol = 1e-5;
   LimitFlags limits;
   bool profile = false, explain = false, list_devices = false;
+  bool print_pipeline = false, time_passes = false;
   RoundingFlags rounding;
   bool no_side_by_side = false;
   MissingInputs missing;
@@ -99,8 +102,15 @@ void Declare(Options& options, Flags& flags) {
       "(2); dispatches that cannot be compiled are interpreted.");
   AddJitFlag(flags, &options.jit);
   flags.Add("dump-kernels", &options.dump_kernels, "DIR",
-            "Writes the schedule, loop nest, LLVM IR and assembly of each "
-            "kernel.");
+            "Writes the schedule, the loop nest after each pass, LLVM IR and "
+            "assembly of each kernel.");
+  flags.AddStandalone("print-pipeline", &options.print_pipeline,
+                      "Prints the passes that make kernels in order, and "
+                      "stops.");
+  flags.Add("disable-pass", &options.disabled_passes, "PASS",
+            "Makes kernels without a pass. May be repeated.");
+  flags.Add("time-passes", &options.time_passes,
+            "Prints the time that each pass took for all kernels.");
   flags.Add("schedules", &options.schedules, "DIR",
             "Uses the schedules of this folder, in files as --dump-kernels "
             "writes them, for the\n"
@@ -352,6 +362,7 @@ TierOptions TierOptionsOf(const Options& options) {
           .jit = options.jit,
           .dump_folder = UserPath(options.dump_kernels),
           .schedule_folder = UserPath(options.schedules),
+          .disabled_passes = options.disabled_passes,
           .cache = CacheOptionsOf(options.cache),
           .rounding = options.rounding,
           .checks = options.checks,
@@ -409,9 +420,30 @@ void PrintLatency(std::vector<double> milliseconds) {
       runs, first, others.At(0.5), others.At(0), others.At(1));
 }
 
+// Prints the time of each pass, in execution order.
+Status PrintPassTimes(const Tier& tier) {
+  Table table({"pass", "ms"});
+  if (tier.jit != nullptr) {
+    const jit::JitTotals totals = tier.jit->totals();
+    EMBER_ASSIGN_OR_RETURN(const JitPipeline pipeline, LoadJitPipeline());
+    for (const jit::PassInfo& pass : pipeline.passes) {
+      const auto found = totals.pass_ms.find(pass.name);
+      if (found != totals.pass_ms.end())
+        table.AddRow({pass.name, Cell(found->second, 3)});
+    }
+  }
+  std::fputs(table.Print(TableFormat::kMarkdown).c_str(), stdout);
+  return OkStatus();
+}
+
 Status Run(Options& options) {
   if (options.list_devices) {
     std::fputs(DevicesText(hal::AllDrivers()).c_str(), stdout);
+    return OkStatus();
+  }
+  if (options.print_pipeline) {
+    EMBER_ASSIGN_OR_RETURN(const JitPipeline pipeline, LoadJitPipeline());
+    std::fputs(pipeline.text.c_str(), stdout);
     return OkStatus();
   }
   EMBER_RETURN_IF_ERROR(CheckOptions(options));
@@ -502,6 +534,7 @@ Status Run(Options& options) {
   }
   if (options.profile || options.explain)
     std::fputs(JitText(tier, *model.module).c_str(), stdout);
+  if (options.time_passes) EMBER_RETURN_IF_ERROR(PrintPassTimes(tier));
   if (shadow != nullptr) EMBER_RETURN_IF_ERROR(CheckShadow(*shadow));
   return CheckExpected(options, *model.module, expected, results);
 }

@@ -27,6 +27,7 @@
 #include "base/status.h"
 #include "jit/backend/kernel_report.h"
 #include "jit/backend/object_compiler.h"
+#include "jit/backend/pass_log.h"
 #include "jit/loops/loop_nest.h"
 #include "jit/schedule/core/schedule.h"
 #include "vm/runtime/kernel_provider.h"
@@ -51,6 +52,18 @@ struct BuildContext {
   // The compiler for all code that LLVM makes: machine code of CPUs, which may
   // be loaded into this process, and PTX.
   Compiler& compiler;
+  // Gets the passes that ran. May be null.
+  PassLog* log = nullptr;
+
+  bool KeepsPasses() const {
+    return log != nullptr && log->options.keeps_texts;
+  }
+  // Adds the passes that ran in the compiler.
+  void Report(const CompiledNest& code) const {
+    if (log == nullptr) return;
+    log->records.insert(log->records.end(), code.passes.begin(),
+                        code.passes.end());
+  }
 };
 
 struct Backend {

@@ -17,6 +17,7 @@ struct CompileOptions {
   // Texts to keep for people; they are never run.
   bool keep_llvm = false;
   bool keep_assembly = false;
+  bool keep_passes = false;  // the nest after each pass
   // The target that the code is for: empty means the compiler's CPU; otherwise
   // the text of a device whose code LLVM makes ("sm_90a+shared232448…").
   std::string target;

@@ -10,24 +10,27 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "jit/backend/code_origin.h"
+#include "jit/backend/pass_log.h"
 
 namespace ember::jit {
 
 // The code at one of its stages: LLVM IR, assembly, PTX, disassembled SPIR-V.
 struct CodeText {
-  // extension of a file with this text: ".ll", ".s", ".ptx", ".spvasm",
-  // ".device.loops"
+  // extension of a file with this text: ".ll", ".s", ".ptx", ".spvasm"
   std::string extension;
   std::string text;
 };
 
 // The options of building a kernel.
 struct KernelOptions {
-  // The report gets the texts of the schedule and the nest.
+  // The report gets the texts of the schedule and the nest, and those after
+  // each pass. The nest is verified after each pass.
   bool keeps_text = false;
   // The report gets the texts of the code.
   bool keeps_code_text = false;
@@ -35,6 +38,8 @@ struct KernelOptions {
   std::string given_schedule;
   // True if the default schedule must keep rounding (ScheduleOptions).
   bool is_exact = false;
+  // The passes to leave out (PassOptions::disabled).
+  std::set<std::string, std::less<>> disabled_passes;
 };
 
 // A report on the building of a kernel.
@@ -43,6 +48,9 @@ struct KernelReport {
   // Texts of the code in the order in which they were made; empty without
   // KernelOptions::keeps_code_text.
   std::vector<CodeText> code;
+  // The passes that ran, up to the first that failed. Those that make code of
+  // the nest are missing if the code is from a cache.
+  std::vector<PassRecord> passes;
   double schedule_ms = 0;  // time for the schedule and the loop nest
   double optimize_ms = 0;
   double codegen_ms = 0;  // time for the code, including the device's driver

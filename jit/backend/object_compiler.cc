@@ -19,6 +19,7 @@ StatusOr<std::unique_ptr<CompiledNest>> ObjectCompiler::Compile(
   code->codegen_ms = figures.codegen_ms + stopwatch.Lap();
   code->llvm = std::move(figures.llvm);
   code->assembly = std::move(figures.assembly);
+  code->passes = std::move(figures.passes);
   return code;
 }
 

@@ -32,6 +32,7 @@
 #include "base/status.h"
 #include "jit/backend/code_origin.h"
 #include "jit/backend/compile_options.h"
+#include "jit/backend/pass_log.h"
 #include "jit/loops/loop_nest.h"
 #include "vm/format/kernel_abi.h"
 #include "vm/format/kernel_image.h"
@@ -56,6 +57,9 @@ struct CompiledNest {
   double codegen_ms = 0;
   std::string llvm;      // LLVM IR, if it was asked for
   std::string assembly;  // assembly or PTX, if it was asked for
+  // The passes that made code of the nest (jit/pipeline/target_passes.h). Empty
+  // if the code is from a cache.
+  std::vector<PassRecord> passes;
 };
 
 class Compiler {

@@ -42,10 +42,10 @@ vm::KernelCode CodeOf(c::Source source) {
 
 StatusOr<std::unique_ptr<CompiledNest>> Compile(const vm::KernelRequest&,
                                                 const loops::LoopNest& nest,
-                                                const BuildContext&,
+                                                const BuildContext& context,
                                                 std::vector<CodeText>* texts) {
   Stopwatch stopwatch;
-  EMBER_ASSIGN_OR_RETURN(c::Source source, c::EmitSource(nest));
+  EMBER_ASSIGN_OR_RETURN(c::Source source, c::EmitSource(nest, context.log));
   if (texts != nullptr) *texts = {{".c", c::CompleteFile(source.functions)}};
   auto result = std::make_unique<CompiledNest>();
   result->code = CodeOf(std::move(source));

@@ -5,11 +5,11 @@
 
 #include "base/concat.h"
 #include "base/hash.h"
-#include "jit/c/arguments.h"
-#include "jit/c/phase_emitter.h"
-#include "jit/c/target_operations.h"
-#include "jit/legalise/legalise.h"
+#include "jit/c/language.h"
+#include "jit/c_like/names.h"
+#include "jit/c_like/phase_printer.h"
 #include "jit/loops/text/text.h"
+#include "jit/pipeline/target_passes.h"
 
 namespace ember::jit::c {
 namespace {
@@ -23,7 +23,8 @@ std::string PrefixOf(const loops::LoopNest& nest) {
   std::snprintf(
       hash, sizeof(hash), "%016llx",
       static_cast<unsigned long long>(HashString(loops::ToText(nest))));
-  return Concat({"ember_", Identifier(nest.name).substr(0, kMaxCharacters), "_",
+  return Concat({"ember_",
+                 c_like::Identifier(nest.name).substr(0, kMaxCharacters), "_",
                  hash, "_"});
 }
 
@@ -33,7 +34,8 @@ Status EmitPhases(const loops::LoopNest& nest,
                   std::vector<std::string>& names) {
   for (size_t i = 0; i < phases.size(); ++i) {
     std::string name = Concat({prefix, i});
-    StatusOr<std::string> function = EmitPhase(nest, phases[i], name);
+    StatusOr<std::string> function =
+        c_like::PrintPhase(kLanguage, nest, phases[i], name);
     if (!function.ok())
       return function.status().WithContext(Concat({"loops @", nest.name}));
     if (!source.functions.empty()) source.functions += "\n";
@@ -45,15 +47,17 @@ Status EmitPhases(const loops::LoopNest& nest,
 
 }  // namespace
 
-StatusOr<Source> EmitSource(const loops::LoopNest& nest) {
-  loops::LoopNest legal = nest;
-  legalise::Legalise(kOperations, legal);
+StatusOr<Source> EmitSource(const loops::LoopNest& nest, PassLog* log) {
   const std::string prefix = PrefixOf(nest);
   Source source;
-  EMBER_RETURN_IF_ERROR(EmitPhases(legal, legal.prologue, prefix + "prologue",
-                                   source, source.prologue));
-  EMBER_RETURN_IF_ERROR(
-      EmitPhases(legal, legal.phases, prefix + "phase", source, source.phases));
+  TargetBuild build = {.nest = nest, .operations = kLanguage.operations};
+  build.emit = [&](const loops::LoopNest& legal) -> Status {
+    EMBER_RETURN_IF_ERROR(EmitPhases(legal, legal.prologue, prefix + "prologue",
+                                     source, source.prologue));
+    return EmitPhases(legal, legal.phases, prefix + "phase", source,
+                      source.phases);
+  };
+  EMBER_RETURN_IF_ERROR(RunTargetPasses(build, log));
   return source;
 }
 

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "base/status.h"
+#include "jit/backend/pass_log.h"
 #include "jit/loops/loop_nest.h"
 
 namespace ember::jit::c {
@@ -29,10 +30,11 @@ struct Source {
   std::vector<std::string> phases;
 };
 
-// Returns the nest as C. The nest must be verified. Errors: kUnimplemented with
-// a reason of jit/backend/decline_reasons.h if this back end does not support
-// the nest.
-StatusOr<Source> EmitSource(const loops::LoopNest& nest);
+// Returns the nest as C. The nest must be verified. log: if it is not null,
+// gets the passes that ran. Errors: kUnimplemented with a reason of
+// jit/backend/decline_reasons.h if this back end does not support the nest.
+StatusOr<Source> EmitSource(const loops::LoopNest& nest,
+                            PassLog* log = nullptr);
 
 }  // namespace ember::jit::c
 

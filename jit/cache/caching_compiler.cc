@@ -58,7 +58,7 @@ StatusOr<std::unique_ptr<CompiledNest>> CachingCompiler::Compile(
     const loops::LoopNest& nest, const CompileOptions& options) {
   // Code for the emulated grid is valid in this process only, so it is not
   // cached.
-  if (options.keep_llvm || options.keep_assembly ||
+  if (options.keep_llvm || options.keep_assembly || options.keep_passes ||
       TargetText(options.target).Has("emulated"))
     return compiler_->Compile(nest, options);
   const Sha256Digest key = KeyOf(nest, options);

@@ -19,12 +19,15 @@ namespace {
 // Builds the nest, and adds its texts to the report.
 StatusOr<loops::LoopNest> BuildReportedNest(const vm::KernelRequest& request,
                                             const KernelOptions& options,
+                                            PassLog& log,
                                             KernelReport& report) {
   NestText text;
-  StatusOr<loops::LoopNest> nest = BuildNest(
-      request,
-      {.given_schedule = options.given_schedule, .is_exact = options.is_exact},
-      options.keeps_text ? &text : nullptr, &report.error_growth);
+  StatusOr<loops::LoopNest> nest =
+      BuildNest(request,
+                {.given_schedule = options.given_schedule,
+                 .is_exact = options.is_exact,
+                 .log = &log},
+                options.keeps_text ? &text : nullptr, &report.error_growth);
   report.schedule = std::move(text.schedule);
   report.nest = std::move(text.nest);
   return nest;
@@ -62,21 +65,18 @@ StatusOr<std::unique_ptr<vm::Kernel>> LaunchOnDevice(
   return std::unique_ptr<vm::Kernel>(std::move(kernel));
 }
 
-}  // namespace
-
-StatusOr<std::unique_ptr<vm::Kernel>> BuildKernel(
+// Builds the kernel. log: says how passes are run, and gets those that ran.
+StatusOr<std::unique_ptr<vm::Kernel>> BuildLogged(
     const vm::KernelRequest& request, Compiler& compiler,
-    const KernelOptions& options, KernelReport* report) {
-  KernelReport own;
-  if (report == nullptr) report = &own;
+    const KernelOptions& options, PassLog& log, KernelReport* report) {
   Stopwatch stopwatch;
   EMBER_ASSIGN_OR_RETURN(const loops::LoopNest nest,
-                         BuildReportedNest(request, options, *report));
+                         BuildReportedNest(request, options, log, *report));
   report->schedule_ms = stopwatch.Lap();
   EMBER_ASSIGN_OR_RETURN(
       std::unique_ptr<CompiledNest> code,
       BackendFor(request.target)
-          .compile(request, nest, {.compiler = compiler},
+          .compile(request, nest, {.compiler = compiler, .log = &log},
                    options.keeps_code_text ? &report->code : nullptr));
   report->optimize_ms = code->optimize_ms;
   report->codegen_ms = code->codegen_ms;
@@ -98,6 +98,21 @@ StatusOr<std::unique_ptr<vm::Kernel>> BuildKernel(
   StatusOr<std::unique_ptr<vm::Kernel>> kernel = LaunchOnHost(
       request, std::move(image), std::move(code), std::move(description));
   report->pack_ms = stopwatch.Lap();
+  return kernel;
+}
+
+}  // namespace
+
+StatusOr<std::unique_ptr<vm::Kernel>> BuildKernel(
+    const vm::KernelRequest& request, Compiler& compiler,
+    const KernelOptions& options, KernelReport* report) {
+  KernelReport own;
+  if (report == nullptr) report = &own;
+  PassLog log = {.options = {.keeps_texts = options.keeps_text,
+                             .verifies = options.keeps_text,
+                             .disabled = options.disabled_passes}};
+  auto kernel = BuildLogged(request, compiler, options, log, report);
+  report->passes = std::move(log.records);
   return kernel;
 }
 

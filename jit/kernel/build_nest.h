@@ -1,5 +1,5 @@
 // Builds the loop nest of a kernel from a request: the first half of
-// BuildKernel.
+// BuildKernel, which is the passes of jit/pipeline/nest_passes.h.
 //
 //   EMBER_ASSIGN_OR_RETURN(const loops::LoopNest nest,
 //                          BuildNest(request, {}, nullptr));
@@ -9,6 +9,7 @@
 #include <string>
 
 #include "base/status.h"
+#include "jit/backend/pass_log.h"
 #include "jit/loops/loop_nest.h"
 #include "jit/target/cpu_model.h"
 #include "vm/runtime/kernel_provider.h"
@@ -22,6 +23,8 @@ struct NestOptions {
   bool is_exact = false;
   // The value of ScheduleOptions::cpu.
   const CpuModel* cpu = nullptr;
+  // Says how passes are run, and gets those that ran. May be null.
+  PassLog* log = nullptr;
 };
 
 // Texts of the schedule and the nest for people.

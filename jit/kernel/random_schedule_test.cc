@@ -20,7 +20,7 @@
 #include "jit/llvm/compiler.h"
 #include "jit/loops/text/text.h"
 #include "jit/loops/verifier/verifier.h"
-#include "jit/schedule/lowering/lowering.h"
+#include "jit/pipeline/lower.h"
 #include "jit/schedule/testing/random_pair.h"
 
 namespace ember::jit {

@@ -17,10 +17,10 @@
 #include "jit/loops/text/text.h"
 #include "jit/loops/verifier/verifier.h"
 #include "jit/loops/walk.h"
+#include "jit/pipeline/lower.h"
 #include "jit/registry/backends.h"
 #include "jit/schedule/core/computation.h"
 #include "jit/schedule/core/schedule.h"
-#include "jit/schedule/lowering/lowering.h"
 #include "tensor/text/text.h"
 
 namespace ember::schedule {

@@ -13,8 +13,8 @@ using tensor::Interval;
 
 NodeId Legaliser::Make(const Instruction& instruction) {
   if (const std::optional<NodeId> folded = Fold(instruction)) return *folded;
-  for (const Rule rule : rules_) {
-    if (const std::optional<NodeId> node = rule(*this, instruction))
+  for (const RuleRow& row : rules_) {
+    if (const std::optional<NodeId> node = row.rule(*this, instruction))
       return *node;
   }
   return pool_.Intern(instruction.opcode, instruction.type,

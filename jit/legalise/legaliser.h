@@ -12,6 +12,7 @@
 #include <functional>
 #include <optional>
 #include <span>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -45,11 +46,18 @@ class Legaliser;
 using Rule = std::optional<NodeId> (*)(Legaliser& legaliser,
                                        const Instruction& instruction);
 
+// A row of the table of rules.
+struct RuleRow {
+  std::string_view name;
+  std::string_view doc;
+  Rule rule = nullptr;
+};
+
 class Legaliser {
  public:
   // rules: the rules are tried in this order, and the first rule that returns a
   // node is used. The rules must outlive the legaliser.
-  Legaliser(std::span<const Rule> rules, const TargetOperations& target,
+  Legaliser(std::span<const RuleRow> rules, const TargetOperations& target,
             RangeOf range_of, tensor::ExpressionPool& pool)
       : rules_(rules),
         target_(target),
@@ -78,7 +86,7 @@ class Legaliser {
  private:
   std::optional<NodeId> Fold(const Instruction& instruction);
 
-  const std::span<const Rule> rules_;
+  const std::span<const RuleRow> rules_;
   const TargetOperations target_;
   const RangeOf range_of_;
   tensor::ExpressionPool& pool_;

@@ -14,28 +14,31 @@
 namespace ember::jit::legalise {
 namespace {
 
-constexpr Rule kRules[] = {
-    Bools,
+constexpr RuleRow kRules[] = {
+    {"bools", "computes bools by and, or, not and select", Bools},
     // Rules for instructions that choose one of their operands. These rules
     // come before those that compute narrow types in wider ones, because
     // choosing an operand needs no rounding.
-    Signs,
-    Extremes,
+    {"signs", "expresses sign by selects", Signs},
+    {"extremes", "expresses min and max of floats by selects", Extremes},
     // The rule for narrow integers comes before the other rules for integers,
     // which then get wide ones only.
-    NarrowIntegers,
+    {"narrow-integers", "computes integers of 8 and 16 bits in 32 bits",
+     NarrowIntegers},
     // The rules for narrow floats come before the other rules for floats, which
     // then get f32 and f64 only.
-    NarrowCasts,
-    NarrowFloats,
-    SaturatingCasts,
-    Rounding,
-    Division,
-    Shifts,
+    {"narrow-casts", "expresses casts of narrow floats by integers",
+     NarrowCasts},
+    {"narrow-floats", "computes narrow floats in f32", NarrowFloats},
+    {"saturating-casts", "expresses casts of floats to integers by selects",
+     SaturatingCasts},
+    {"rounding", "expresses floor, ceil, round and trunc by sums", Rounding},
+    {"division", "expresses quotients and remainders by raw ones", Division},
+    {"shifts", "expresses shifts by any amount by raw ones", Shifts},
 };
 
 }  // namespace
 
-std::span<const Rule> AllRules() { return kRules; }
+std::span<const RuleRow> AllRules() { return kRules; }
 
 }  // namespace ember::jit::legalise

@@ -8,7 +8,7 @@
 
 namespace ember::jit::legalise {
 
-std::span<const Rule> AllRules();
+std::span<const RuleRow> AllRules();
 
 }  // namespace ember::jit::legalise
 

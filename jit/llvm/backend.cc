@@ -25,8 +25,10 @@ StatusOr<std::unique_ptr<CompiledNest>> Compile(
   CompileOptions options;
   options.effort = request.tier == 1 ? Effort::kFast : Effort::kFull;
   options.keep_llvm = options.keep_assembly = texts != nullptr;
+  options.keep_passes = context.KeepsPasses();
   EMBER_ASSIGN_OR_RETURN(std::unique_ptr<CompiledNest> code,
                          context.compiler.Compile(nest, options));
+  context.Report(*code);
   if (texts != nullptr) *texts = {{".ll", code->llvm}, {".s", code->assembly}};
   return code;
 }

@@ -124,7 +124,9 @@ StatusOr<LlvmCompiler::Object> LlvmCompiler::Emit(const loops::LoopNest& nest,
   llvm::Module module(nest.name, context);
   module.setDataLayout(machine.createDataLayout());
   module.setTargetTriple(host_.triple);
-  EMBER_RETURN_IF_ERROR(GenerateCode(nest, host_.traits, module));
+  PassLog log = {.options = {.keeps_texts = options.keep_passes}};
+  EMBER_RETURN_IF_ERROR(GenerateCode(nest, host_.traits, module, &log));
+  figures.passes = std::move(log.records);
 
   Clock::time_point start = Clock::now();
   EMBER_RETURN_IF_ERROR(Optimize(host_, machine, options.effort, module));

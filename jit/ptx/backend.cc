@@ -4,9 +4,6 @@
 
 #include "jit/backend/kernel_report.h"
 #include "jit/backend/object_compiler.h"
-#include "jit/gpu/insert_barriers.h"
-#include "jit/loops/text/text.h"
-#include "jit/ptx/target.h"
 #include "jit/schedule/gpu/device_schedule.h"
 
 namespace ember::jit {
@@ -20,17 +17,12 @@ StatusOr<std::unique_ptr<CompiledNest>> Compile(
   CompileOptions options;
   options.target = request.target;
   options.keep_llvm = options.keep_assembly = texts != nullptr;
+  options.keep_passes = context.KeepsPasses();
   EMBER_ASSIGN_OR_RETURN(std::unique_ptr<CompiledNest> code,
                          context.compiler.Compile(nest, options));
-  if (texts != nullptr) {
-    // The expressions are those from before legalisation.
-    loops::LoopNest device_nest = nest;
-    EMBER_RETURN_IF_ERROR(
-        gpu::InsertBarriers(ptx::Target::Of(request.target), device_nest));
-    *texts = {{".device.loops", loops::ToText(device_nest)},
-              {".ll", code->llvm},
-              {".ptx", code->assembly}};
-  }
+  context.Report(*code);
+  if (texts != nullptr)
+    *texts = {{".ll", code->llvm}, {".ptx", code->assembly}};
   return code;
 }
 

@@ -10,10 +10,9 @@
 #include "base/concat.h"
 #include "base/float_format.h"
 #include "jit/backend/decline_reasons.h"
-#include "jit/gpu/insert_barriers.h"
-#include "jit/legalise/legalise.h"
 #include "jit/llvm/emit/target_operations.h"
 #include "jit/llvm/passes/pipeline.h"
+#include "jit/pipeline/target_passes.h"
 #include "jit/ptx/box_functions.h"
 #include "jit/ptx/device_functions.h"
 #include "jit/ptx/emulation.h"
@@ -157,7 +156,8 @@ Status EmitPhases(const loops::LoopNest& nest, const Target& target,
 }  // namespace
 
 StatusOr<gpu::DeviceCode> CompileNest(const loops::LoopNest& nest,
-                                      const Target& target, CodeTexts* texts) {
+                                      const Target& target, CodeTexts* texts,
+                                      PassLog* log) {
   EMBER_ASSIGN_OR_RETURN(const std::unique_ptr<llvm::TargetMachine> machine,
                          CreateMachine(target, VersionOf(nest, target)));
   llvm::LLVMContext context;
@@ -167,11 +167,12 @@ StatusOr<gpu::DeviceCode> CompileNest(const loops::LoopNest& nest,
   gpu::DeviceCode code;
   legalise::TargetOperations operations = OperationsOf(TraitsOf(target));
   operations.matrix_loops = true;
-  loops::LoopNest legal = nest;
-  legalise::Legalise(operations, legal);
-  if (const Status status = gpu::InsertBarriers(target, legal); !status.ok())
-    return status.WithContext(Concat({"loops @", nest.name}));
-  EMBER_RETURN_IF_ERROR(EmitPhases(legal, target, module, code));
+  TargetBuild build = {
+      .nest = nest, .operations = operations, .device = &target};
+  build.emit = [&](const loops::LoopNest& device_nest) {
+    return EmitPhases(device_nest, target, module, code);
+  };
+  EMBER_RETURN_IF_ERROR(RunTargetPasses(build, log));
   ExpandExponentials(module);
   EMBER_RETURN_IF_ERROR(RunPasses(*machine, kPipeline, module));
   if (texts != nullptr) texts->llvm = ModuleText(module);

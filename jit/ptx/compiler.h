@@ -13,6 +13,7 @@
 #include <string>
 
 #include "base/status.h"
+#include "jit/backend/pass_log.h"
 #include "jit/gpu/kernel_abi.h"
 #include "jit/loops/loop_nest.h"
 #include "jit/ptx/target.h"
@@ -26,11 +27,13 @@ struct CodeTexts {
 };
 
 // Compiles the nest. The nest must be verified. texts: may be null; gets the
-// code as text, including PTX even if the code is for the emulated grid.
+// code as text, including PTX even if the code is for the emulated grid. log:
+// if it is not null, gets the passes that ran.
 // Returns kUnimplemented with a reason of jit/backend/decline_reasons.h if this
 // back end does not support the nest.
 StatusOr<gpu::DeviceCode> CompileNest(const loops::LoopNest& nest,
-                                      const Target& target, CodeTexts* texts);
+                                      const Target& target, CodeTexts* texts,
+                                      PassLog* log = nullptr);
 
 }  // namespace ember::jit::ptx
 

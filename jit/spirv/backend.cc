@@ -7,7 +7,6 @@
 #include "base/concat.h"
 #include "jit/backend/stopwatch.h"
 #include "jit/gpu/device_code.h"
-#include "jit/loops/text/text.h"
 #include "jit/schedule/gpu/device_schedule.h"
 #include "jit/spirv/emitter.h"
 #include "jit/spirv/target.h"
@@ -33,21 +32,18 @@ StatusOr<std::string> TextOf(const spirv::ModuleCode& module) {
 
 StatusOr<std::unique_ptr<CompiledNest>> Compile(
     const vm::KernelRequest& request, const loops::LoopNest& nest,
-    const BuildContext&, std::vector<CodeText>* texts) {
+    const BuildContext& context, std::vector<CodeText>* texts) {
   Stopwatch stopwatch;
   const spirv::Target target = spirv::Target::Of(request.target);
   EMBER_ASSIGN_OR_RETURN(const spirv::ModuleCode module,
-                         spirv::EmitModule(nest, target));
+                         spirv::EmitModule(nest, target, context.log));
   auto result = std::make_unique<CompiledNest>();
   result->code = gpu::KernelCodeOf(module.ForDevice());
   result->code_bytes = static_cast<int64_t>(result->code.bytes.size());
   result->codegen_ms = stopwatch.Lap();
   if (texts != nullptr) {
     EMBER_ASSIGN_OR_RETURN(std::string text, TextOf(module));
-    EMBER_ASSIGN_OR_RETURN(const loops::LoopNest device_nest,
-                           spirv::DeviceNestOf(nest, target));
-    *texts = {{".device.loops", loops::ToText(device_nest)},
-              {".spvasm", std::move(text)}};
+    *texts = {{".spvasm", std::move(text)}};
   }
   return result;
 }

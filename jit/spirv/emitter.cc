@@ -2,10 +2,8 @@
 
 #include "base/concat.h"
 #include "jit/backend/decline_reasons.h"
-#include "jit/gpu/insert_barriers.h"
 #include "jit/gpu/kernel_abi.h"
-#include "jit/legalise/legalise.h"
-#include "jit/loops/analysis/facts.h"
+#include "jit/pipeline/target_passes.h"
 #include "jit/spirv/memory_model.h"
 #include "jit/spirv/module_builder.h"
 #include "jit/spirv/phase_emitter.h"
@@ -37,42 +35,9 @@ Status CheckTypes(const ModuleBuilder& module, const Target& target) {
   return OkStatus();
 }
 
-// Legalises the nest for the device, with the facts about extents and numbers
-// of tasks that hold on it.
-void LegaliseFor(const Target& target, loops::LoopNest& nest) {
-  loops::Facts facts(
-      nest, {.extent = gpu::kMaxExtent, .elements = gpu::kMaxElements});
-  for (const auto* phases : {&nest.prologue, &nest.phases}) {
-    for (const loops::Phase& phase : *phases)
-      facts.AssumeRange(phase.task, {0, gpu::kMaxExtent - 1});
-  }
-  legalise::Legalise(OperationsOf(target), nest,
-                     [&](tensor::NodeId id) { return facts.RangeOf(id); });
-}
-
-}  // namespace
-
-gpu::DeviceCode ModuleCode::ForDevice() const {
-  const auto* const bytes = reinterpret_cast<const uint8_t*>(words.data());
-  return {.format = "spirv",
-          .code = {bytes, bytes + words.size() * sizeof(uint32_t)},
-          .prologue = prologue,
-          .phases = phases,
-          .resources = nullptr};
-}
-
-StatusOr<loops::LoopNest> DeviceNestOf(const loops::LoopNest& nest,
-                                       const Target& target) {
-  loops::LoopNest result = nest;
-  LegaliseFor(target, result);
-  const Status status = gpu::InsertBarriers(target, result);
-  if (!status.ok()) return status.WithContext(Concat({"loops @", nest.name}));
-  return result;
-}
-
-StatusOr<ModuleCode> EmitModule(const loops::LoopNest& given,
-                                const Target& target) {
-  EMBER_ASSIGN_OR_RETURN(loops::LoopNest nest, DeviceNestOf(given, target));
+// Emits all phases of a device nest.
+Status EmitPhases(loops::LoopNest& nest, const Target& target,
+                  ModuleCode& code) {
   ModuleBuilder module;
   MemoryModel(target).Declare(module);
   // The push constants are the parameters, in two words each, and the number of
@@ -80,7 +45,6 @@ StatusOr<ModuleCode> EmitModule(const loops::LoopNest& given,
   const auto count = static_cast<uint32_t>(2 * nest.parameters.size() + 2);
   const Id words = module.Variable(spv::StorageClass::PushConstant,
                                    module.WordsType(count), "parameters");
-  ModuleCode code;
   const auto emit = [&](const std::vector<loops::Phase>& phases,
                         const char* name,
                         std::vector<gpu::PhaseCode>& result) -> Status {
@@ -97,6 +61,31 @@ StatusOr<ModuleCode> EmitModule(const loops::LoopNest& given,
   EMBER_RETURN_IF_ERROR(emit(nest.phases, "phase", code.phases));
   EMBER_RETURN_IF_ERROR(CheckTypes(module, target));
   code.words = module.Finish();
+  return OkStatus();
+}
+
+}  // namespace
+
+gpu::DeviceCode ModuleCode::ForDevice() const {
+  const auto* const bytes = reinterpret_cast<const uint8_t*>(words.data());
+  return {.format = "spirv",
+          .code = {bytes, bytes + words.size() * sizeof(uint32_t)},
+          .prologue = prologue,
+          .phases = phases,
+          .resources = nullptr};
+}
+
+StatusOr<ModuleCode> EmitModule(const loops::LoopNest& given,
+                                const Target& target, PassLog* log) {
+  ModuleCode code;
+  TargetBuild build = {.nest = given,
+                       .operations = OperationsOf(target),
+                       .device = &target,
+                       .has_launch_limits = true};
+  build.emit = [&](loops::LoopNest& nest) {
+    return EmitPhases(nest, target, code);
+  };
+  EMBER_RETURN_IF_ERROR(RunTargetPasses(build, log));
   return code;
 }
 

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/status.h"
+#include "jit/backend/pass_log.h"
 #include "jit/gpu/kernel_abi.h"
 #include "jit/loops/loop_nest.h"
 #include "jit/spirv/target.h"
@@ -28,16 +29,11 @@ struct ModuleCode {
   gpu::DeviceCode ForDevice() const;
 };
 
-// Compiles the nest, which must be verified. Returns kUnimplemented with a
-// reason of jit/backend/decline_reasons.h if this back end does not support the
-// nest.
-// Returns the nest that EmitModule emits: legalised for the target, with
-// barriers (jit/gpu/insert_barriers.h). Errors: those of InsertBarriers.
-StatusOr<loops::LoopNest> DeviceNestOf(const loops::LoopNest& nest,
-                                       const Target& target);
-
+// Compiles the nest, which must be verified. log: if it is not null, gets the
+// passes that ran. Returns kUnimplemented with a reason of
+// jit/backend/decline_reasons.h if this back end does not support the nest.
 StatusOr<ModuleCode> EmitModule(const loops::LoopNest& nest,
-                                const Target& target);
+                                const Target& target, PassLog* log = nullptr);
 
 }  // namespace ember::jit::spirv
 

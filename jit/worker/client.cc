@@ -228,6 +228,7 @@ StatusOr<vm::KernelCode> RemoteCompiler::CompileToCode(
     figures->codegen_ms = answer.codegen_ms;
     figures->llvm = std::move(answer.llvm);
     figures->assembly = std::move(answer.assembly);
+    figures->passes = std::move(answer.passes);
   }
   return std::move(answer.code);
 }

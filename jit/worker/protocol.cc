@@ -53,6 +53,7 @@ std::string WriteJob(const CompileJob& job) {
   writer.Number(static_cast<uint8_t>(job.options.effort));
   writer.Number(static_cast<uint8_t>(job.options.keep_llvm));
   writer.Number(static_cast<uint8_t>(job.options.keep_assembly));
+  writer.Number(static_cast<uint8_t>(job.options.keep_passes));
   writer.Text(job.options.target);
   writer.Text(job.nest);
   return std::move(writer).Take();
@@ -65,6 +66,7 @@ StatusOr<CompileJob> ReadJob(std::string_view body) {
   job.options.effort = static_cast<Effort>(effort);
   job.options.keep_llvm = reader.Number<uint8_t>() != 0;
   job.options.keep_assembly = reader.Number<uint8_t>() != 0;
+  job.options.keep_passes = reader.Number<uint8_t>() != 0;
   job.options.target = reader.Text();
   job.nest = reader.Text();
   if (!reader.ok() || !reader.at_end() ||
@@ -83,6 +85,13 @@ std::string WriteAnswer(const CompileAnswer& answer) {
   writer.Number(answer.codegen_ms);
   writer.Text(answer.llvm);
   writer.Text(answer.assembly);
+  writer.Number(static_cast<uint32_t>(answer.passes.size()));
+  for (const PassRecord& pass : answer.passes) {
+    writer.Text(pass.name);
+    writer.Number(pass.milliseconds);
+    writer.Text(pass.text);
+    writer.Number(static_cast<uint8_t>(pass.is_unchanged));
+  }
   if (answer.status.ok()) vm::WriteKernelCode(answer.code, writer);
   return std::move(writer).Take();
 }
@@ -98,6 +107,14 @@ StatusOr<CompileAnswer> ReadAnswer(std::string_view body) {
   answer.codegen_ms = reader.Number<double>();
   answer.llvm = reader.Text();
   answer.assembly = reader.Text();
+  const auto passes = reader.Number<uint32_t>();
+  for (uint32_t i = 0; i < passes && reader.ok(); ++i) {
+    PassRecord& pass = answer.passes.emplace_back();
+    pass.name = reader.Text();
+    pass.milliseconds = reader.Number<double>();
+    pass.text = reader.Text();
+    pass.is_unchanged = reader.Number<uint8_t>() != 0;
+  }
   if (!reader.ok() || code > static_cast<uint8_t>(StatusCode::kCancelled))
     return Damaged("answer");
   if (code != static_cast<uint8_t>(StatusCode::kOk)) {

@@ -28,16 +28,18 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "base/file_descriptor.h"
 #include "base/status.h"
 #include "jit/backend/compile_options.h"
+#include "jit/backend/pass_log.h"
 #include "vm/format/kernel_image.h"
 
 namespace ember::jit {
 
 // Version of the protocol. It changes whenever the format of any message does.
-inline constexpr uint32_t kWorkerProtocolVersion = 2;
+inline constexpr uint32_t kWorkerProtocolVersion = 3;
 // Time between a worker's signs of life while it has a job.
 inline constexpr std::chrono::milliseconds kSignOfLife{1000};
 
@@ -63,6 +65,7 @@ struct CompileAnswer {
   double codegen_ms = 0;
   std::string llvm;
   std::string assembly;
+  std::vector<PassRecord> passes;
 };
 
 std::string WriteJob(const CompileJob& job);

@@ -87,6 +87,7 @@ CompileAnswer Server::Compile(std::string_view body) {
   answer.codegen_ms = figures.codegen_ms;
   answer.llvm = std::move(figures.llvm);
   answer.assembly = std::move(figures.assembly);
+  answer.passes = std::move(figures.passes);
   return answer;
 }
 

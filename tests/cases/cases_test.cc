@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "gtest/gtest.h"
+#include "jit/pipeline/pipeline.h"
 #include "tests/cases/case_checker.h"
 #include "tests/cases/case_file.h"
 #include "tests/cases/executor.h"
@@ -81,6 +82,22 @@ class ExecutorsTest : public ::testing::Test {
   const CaseChecker& checker_;
 };
 
+// Fails unless each pass of the JIT's pipeline has a case of its own.
+class PassesTest : public ::testing::Test {
+ public:
+  void TestBody() override {
+    for (const jit::PassInfo& pass : jit::Pipeline()) {
+      std::string file(pass.name);
+      std::ranges::replace(file, '-', '_');
+      const std::string text = ReadText("tests/cases/passes/" + file + ".case");
+      EXPECT_NE(text.find("--- after " + std::string(pass.name) + " "),
+                std::string::npos)
+          << "expected a section 'after " << pass.name
+          << "' in tests/cases/passes/" << file << ".case";
+    }
+  }
+};
+
 int Bless(CaseChecker& checker, std::vector<fs::path> paths) {
   const char* const workspace = std::getenv("BUILD_WORKSPACE_DIRECTORY");
   const fs::path root = workspace == nullptr ? "." : workspace;
@@ -122,6 +139,9 @@ int Main(int argc, char** argv) {
                               return new CaseTest(checker, path);
                             });
   }
+  ::testing::RegisterTest("Passes", "EachHasACase", nullptr, nullptr, __FILE__,
+                          __LINE__,
+                          []() -> PassesTest* { return new PassesTest; });
   if (options.only.empty() && ::testing::GTEST_FLAG(filter) == "*") {
     ::testing::RegisterTest(
         "Executors", "EachRanCases", nullptr, nullptr, __FILE__, __LINE__,

@@ -2,13 +2,16 @@
 
 #include <algorithm>
 #include <optional>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "base/concat.h"
 #include "base/hash.h"
 #include "jit/loops/text/text.h"
-#include "jit/schedule/lowering/lowering.h"
+#include "jit/pipeline/lower.h"
 #include "jit/schedule/primitives/replay.h"
+#include "tests/cases/pass_section.h"
 #include "tests/cases/run_section.h"
 
 namespace ember::cases {
@@ -96,6 +99,7 @@ class Instance {
     static constexpr std::pair<std::string_view, Checker> kCheckers[] = {
         {"schedule", &Instance::CheckSchedule},
         {"nest", &Instance::CheckNest},
+        {"after", &Instance::CheckAfter},
         {"text", &Instance::CheckText},
         {"refused", &Instance::CheckRefused},
         {"wrong", &Instance::CheckWrong},
@@ -108,8 +112,8 @@ class Instance {
       if (keyword == section.keyword) return (this->*checker)(section);
     }
     return InvalidArgumentError(
-        "expected each, dispatch, loops, schedule, nest, text, refused, wrong, "
-        "unlowered, valid, invalid, run, declined or figures");
+        "expected each, dispatch, loops, schedule, nest, after, text, refused, "
+        "wrong, unlowered, valid, invalid, run, declined or figures");
   }
 
   // Checks a section whose statements replace $BODY in the frame, a loop nest.
@@ -148,28 +152,41 @@ class Instance {
 
   // Checks that the text contains the section's body ("has"), does not contain
   // it ("lacks"), or equals it ("is").
-  Status CheckPart(Section& section, const std::string& text) {
-    if (section.operands == "is") return Expect(section, text);
+  Status CheckPart(Section& section, std::string_view relation,
+                   const std::string& text) {
+    if (relation == "is") return Expect(section, text);
     const bool has =
         Words(text).find(Words(Text(section.body))) != std::string::npos;
-    if (section.operands == "has" && has) return OkStatus();
-    if (section.operands == "lacks" && !has) return OkStatus();
-    if (section.operands != "has" && section.operands != "lacks")
+    if (relation == "has" && has) return OkStatus();
+    if (relation == "lacks" && !has) return OkStatus();
+    if (relation != "has" && relation != "lacks")
       return InvalidArgumentError("expected 'has', 'lacks' or 'is'");
     return InvalidArgumentError(
-        Concat({"expected that the ", section.keyword, " ", section.operands,
-                "\n", Text(section.body), "found\n", text}));
+        Concat({"expected that the ", section.keyword, " ", relation, "\n",
+                Text(section.body), "found\n", text}));
   }
 
   Status CheckNest(Section& section) {
     EMBER_ASSIGN_OR_RETURN(const loops::LoopNest nest, subject_->Nest(nullptr));
-    return CheckPart(section, loops::ToText(nest));
+    return CheckPart(section, section.operands, loops::ToText(nest));
+  }
+
+  // Checks the text that a pass of the pipeline leaves. The last operand says
+  // how it is compared.
+  Status CheckAfter(Section& section) {
+    std::vector<std::string> words = SplitWords(Text(section.operands));
+    if (words.empty()) return InvalidArgumentError("expected a pass");
+    const std::string relation = std::move(words.back());
+    words.pop_back();
+    EMBER_ASSIGN_OR_RETURN(const std::string text,
+                           TextAfterPass(*subject_, words));
+    return CheckPart(section, relation, text);
   }
 
   Status CheckText(Section& section) {
     EMBER_ASSIGN_OR_RETURN(const schedule::Schedule schedule,
                            subject_->Scheduled(nullptr));
-    return CheckPart(section, schedule.ToText());
+    return CheckPart(section, section.operands, schedule.ToText());
   }
 
   // Checks a section whose operands are a line of a schedule. Applying the line

@@ -1,9 +1,9 @@
 #include "jit/llvm/emit/code_generator.h"
 
 #include "base/concat.h"
-#include "jit/legalise/legalise.h"
 #include "jit/llvm/emit/statement_emitter.h"
 #include "jit/llvm/emit/target_operations.h"
+#include "jit/pipeline/target_passes.h"
 
 namespace ember::jit::llvm_ir {
 namespace {
@@ -52,11 +52,13 @@ std::string PhaseName(bool is_prologue, size_t number) {
 }
 
 Status GenerateCode(const loops::LoopNest& nest, TargetTraits target,
-                    llvm::Module& module) {
-  loops::LoopNest legal = nest;
-  legalise::Legalise(OperationsOf(target), legal);
-  EMBER_RETURN_IF_ERROR(GeneratePhases(legal, true, target, module));
-  return GeneratePhases(legal, false, target, module);
+                    llvm::Module& module, PassLog* log) {
+  TargetBuild build = {.nest = nest, .operations = OperationsOf(target)};
+  build.emit = [&](const loops::LoopNest& legal) -> Status {
+    EMBER_RETURN_IF_ERROR(GeneratePhases(legal, true, target, module));
+    return GeneratePhases(legal, false, target, module);
+  };
+  return RunTargetPasses(build, log);
 }
 
 }  // namespace ember::jit::llvm_ir

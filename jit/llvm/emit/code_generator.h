@@ -10,6 +10,7 @@
 #include <string>
 
 #include "base/status.h"
+#include "jit/backend/pass_log.h"
 #include "jit/llvm/emit/ir.h"
 #include "jit/loops/loop_nest.h"
 #include "llvm/IR/Module.h"
@@ -19,10 +20,10 @@ namespace ember::jit::llvm_ir {
 std::string PhaseName(bool is_prologue, size_t number);
 
 // Adds a function for each phase to the module. The nest must be verified, and
-// the module must have the target's data layout. Errors are those of
-// Compiler::Compile.
+// the module must have the target's data layout. log: if it is not null, gets
+// the passes that ran. Errors are those of Compiler::Compile.
 Status GenerateCode(const loops::LoopNest& nest, TargetTraits target,
-                    llvm::Module& module);
+                    llvm::Module& module, PassLog* log = nullptr);
 
 }  // namespace ember::jit::llvm_ir
 

@@ -30,12 +30,14 @@ class FullCompiler final : public ObjectCompiler {
       return cpu_->CompileToCode(nest, options, figures);
     Stopwatch stopwatch;
     ptx::CodeTexts texts;
+    PassLog log = {.options = {.keeps_texts = options.keep_passes}};
     const bool keeps = options.keep_llvm || options.keep_assembly;
     EMBER_ASSIGN_OR_RETURN(
         gpu::DeviceCode code,
         ptx::CompileNest(nest, ptx::Target::Of(options.target),
-                         keeps ? &texts : nullptr));
+                         keeps ? &texts : nullptr, &log));
     if (figures != nullptr) {
+      figures->passes = std::move(log.records);
       figures->codegen_ms = stopwatch.Lap();
       figures->code_bytes = static_cast<int64_t>(code.code.size());
       if (keeps) figures->assembly = gpu::FiguresOf(code, "// ") + texts.ptx;

@@ -1,6 +1,6 @@
 // Finds the buffers that a block stores to, and how invocations share them.
 // Works on nests that are not verified yet: it skips buffers that do not exist
-// and blocks deeper than kMaxNesting. Internal to the verifier.
+// and blocks deeper than kMaxNesting.
 //
 //   invocation i < 8 { %r[i] = %x[i]; %t[0] = %r[i] }
 //

@@ -10,8 +10,8 @@
 #include <utility>
 
 #include "jit/loops/text/text.h"
+#include "jit/pipeline/lower.h"
 #include "jit/schedule/core/schedule.h"
-#include "jit/schedule/lowering/lowering.h"
 #include "tensor/text/text.h"
 
 namespace ember::schedule {

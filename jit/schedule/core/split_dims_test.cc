@@ -8,8 +8,8 @@
 
 #include "base/check.h"
 #include "jit/loops/text/text.h"
+#include "jit/pipeline/lower.h"
 #include "jit/schedule/core/schedule.h"
-#include "jit/schedule/lowering/lowering.h"
 #include "tensor/text/text.h"
 
 namespace ember::schedule {

@@ -8,12 +8,12 @@
 #include <utility>
 #include <vector>
 
+#include "jit/pipeline/lower.h"
 #include "jit/schedule/core/dependences.h"
 #include "jit/schedule/gpu/matrix_packing.h"
 #include "jit/schedule/gpu/points.h"
 #include "jit/schedule/gpu/slices.h"
 #include "jit/schedule/gpu/vector_rule.h"
-#include "jit/schedule/lowering/lowering.h"
 #include "jit/schedule/rules/stage_shape.h"
 #include "jit/target/matrix_instructions.h"
 #include "jit/target/shared_panels.h"

@@ -17,7 +17,7 @@
 #include "jit/loops/evaluator/evaluator.h"
 #include "jit/loops/text/text.h"
 #include "jit/loops/verifier/verifier.h"
-#include "jit/schedule/lowering/lowering.h"
+#include "jit/pipeline/lower.h"
 #include "jit/schedule/testing/random_pair.h"
 #include "tensor/text/text.h"
 

@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "jit/loops/analysis/dot_product.h"
-#include "jit/loops/verifier/matrix_rules.h"
 #include "jit/loops/walk.h"
 #include "jit/schedule/core/attached_stages.h"
 #include "jit/schedule/core/dependences.h"
@@ -24,11 +23,7 @@
 #include "jit/schedule/lowering/carried_sums.h"
 #include "jit/schedule/lowering/load_ahead.h"
 #include "jit/schedule/lowering/matrix_regions.h"
-#include "jit/schedule/lowering/own_tiles.h"
-#include "jit/schedule/lowering/plan_prefetches.h"
-#include "jit/schedule/lowering/promote_registers.h"
 #include "jit/schedule/lowering/stage_values.h"
-#include "jit/schedule/lowering/unguard_registers.h"
 #include "jit/schedule/lowering/zero_fills.h"
 #include "tensor/builder/coefficient.h"
 #include "tensor/builder/simplify.h"
@@ -71,7 +66,7 @@ class Lowering {
                 [](NodeId) -> std::optional<NodeId> { return std::nullopt; }),
         facts_(nest_.pool) {}
 
-  StatusOr<LoopNest> Run() {
+  StatusOr<StageNest> Run() {
     nest_.name = c_.name;
     nest_.parameters = c_.parameters;
     for (const ComputationBuffer& buffer : c_.buffers) AddBuffer(buffer);
@@ -86,24 +81,9 @@ class Lowering {
       if (schedule_.plan(i).attach_stage < 0)
         EMBER_RETURN_IF_ERROR(LowerRoot(i));
     }
-    if (has_invocations_) {
-      MakeTilesOwn(nest_);
-      // On devices with invocations, totals need not stay in memory:
-      // invocations have registers of their own, and no cheap private memory as
-      // CPUs have.
-      totals_.clear();
-    }
-    PromoteRegisters(totals_, nest_);
-    if (!has_invocations_) UnguardRegisters(nest_);
-    PlanPrefetches(nest_);
-    PadRowsOfTiles();
-    // Matrix loops with guards or checks inside, or with accesses that are not
-    // provably aligned, are refused.
-    const Status matrices =
-        has_invocations_ ? loops::CheckMatrices(nest_) : OkStatus();
-    if (!matrices.ok())
-      return FailedPreconditionError(std::string(matrices.message()));
-    return std::move(nest_);
+    return StageNest{.nest = std::move(nest_),
+                     .has_invocations = has_invocations_,
+                     .totals = std::move(totals_)};
   }
 
  private:
@@ -118,21 +98,6 @@ class Lowering {
   }
 
   // --- buffers ---
-
-  // Must run after all indices are made, because the padding changes only the
-  // distance between rows.
-  void PadRowsOfTiles() {
-    for (size_t i = 0; i < c_.stages.size(); ++i) {
-      const int64_t padding = schedule_.plan(static_cast<int>(i)).row_padding;
-      if (padding == 0) continue;
-      loops::Buffer& buffer = nest_.buffers[c_.stages[i].stores[0].buffer];
-      if (buffer.scope != loops::MemoryScope::kTask || buffer.extents.empty())
-        continue;
-      buffer.extents.back() =
-          Make(Opcode::kAdd, DType::kI64, buffer.extents.back(),
-               nest_.pool.Integer(padding));
-    }
-  }
 
   void AddBuffer(const ComputationBuffer& buffer) {
     loops::Buffer added;
@@ -609,7 +574,7 @@ class Lowering {
 
 }  // namespace
 
-StatusOr<LoopNest> Lower(const Schedule& schedule) {
+StatusOr<StageNest> LowerStages(const Schedule& schedule) {
   return Lowering(schedule).Run();
 }
 

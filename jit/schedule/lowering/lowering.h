@@ -1,7 +1,8 @@
-// Lowers a schedule to its loop nest. All dispatches and all back ends use this
-// one lowering.
+// Lowers the stages of a schedule to a loop nest, the first pass of lowering.
+// The passes after it, each in a file of its own, are rows of
+// jit/pipeline/nest_passes.cc; jit/pipeline/lower.h runs all of them.
 //
-//   EMBER_ASSIGN_OR_RETURN(loops::LoopNest nest, Lower(schedule));
+//   EMBER_ASSIGN_OR_RETURN(StageNest lowered, LowerStages(schedule));
 //
 // A stage that is not attached becomes a phase, whose tasks are its parallel
 // loop. A stage that is attached to a loop is computed at the start of that
@@ -28,16 +29,27 @@
 #ifndef EMBER_JIT_SCHEDULE_LOWERING_LOWERING_H_
 #define EMBER_JIT_SCHEDULE_LOWERING_LOWERING_H_
 
+#include <cstdint>
+#include <vector>
+
 #include "base/status.h"
 #include "jit/loops/loop_nest.h"
 #include "jit/schedule/core/schedule.h"
 
 namespace ember::schedule {
 
-// Returns the loop nest of the schedule. Errors: kFailedPrecondition if the
-// loops that primitives asked for cannot be made, for example a vector loop
-// whose extent is not constant.
-StatusOr<loops::LoopNest> Lower(const Schedule& schedule);
+struct StageNest {
+  loops::LoopNest nest;
+  // True if the nest has loops over invocations or subgroups.
+  bool has_invocations = false;
+  // Numbers of the buffers of carried sums (carried_sums.h).
+  std::vector<uint32_t> totals;
+};
+
+// Returns the loop nest of the schedule, before all other passes. Errors:
+// kFailedPrecondition if the loops that primitives asked for cannot be made,
+// for example a vector loop whose extent is not constant.
+StatusOr<StageNest> LowerStages(const Schedule& schedule);
 
 }  // namespace ember::schedule
 

@@ -1,8 +1,6 @@
 // Compares lowered schedules with the definition of the dispatch, on the
 // evaluator of loop nests: random schedules, and those that the model of a CPU
 // chooses. tests/cases/lowering has schedules as texts.
-#include "jit/schedule/lowering/lowering.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -15,6 +13,7 @@
 #include "jit/loops/evaluator/evaluator.h"
 #include "jit/loops/text/text.h"
 #include "jit/loops/verifier/verifier.h"
+#include "jit/pipeline/lower.h"
 #include "jit/schedule/core/computation.h"
 #include "jit/schedule/core/schedule.h"
 #include "jit/schedule/cpu/default_schedule.h"

@@ -11,9 +11,9 @@
 #include <utility>
 
 #include "jit/loops/text/text.h"
+#include "jit/pipeline/lower.h"
 #include "jit/schedule/core/schedule.h"
 #include "jit/schedule/core/steps.h"
-#include "jit/schedule/lowering/lowering.h"
 #include "jit/schedule/primitives/replay.h"
 #include "tensor/text/text.h"
 

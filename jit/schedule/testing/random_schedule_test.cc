@@ -15,9 +15,9 @@
 #include "jit/loops/evaluator/evaluator.h"
 #include "jit/loops/text/text.h"
 #include "jit/loops/verifier/verifier.h"
+#include "jit/pipeline/lower.h"
 #include "jit/schedule/core/schedule.h"
 #include "jit/schedule/core/steps.h"
-#include "jit/schedule/lowering/lowering.h"
 #include "jit/schedule/primitives/replay.h"
 #include "jit/schedule/testing/random_pair.h"
 

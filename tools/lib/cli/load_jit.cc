@@ -2,9 +2,14 @@
 
 #include <dlfcn.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <string>
+
+#include "base/concat.h"
+#include "base/did_you_mean.h"
+#include "tools/lib/cli/command_line_error.h"
 
 namespace ember::tools {
 namespace {
@@ -12,6 +17,8 @@ namespace {
 using NewJitFunction = bool (*)(const jit::JitOptions* options,
                                 std::shared_ptr<jit::Jit>* jit,
                                 std::string* error);
+using PipelineFunction = void (*)(std::vector<jit::PassInfo>* passes,
+                                  std::string* text);
 
 // Looks for the JIT's library relative to the folders around this program:
 // jit/libember_jit.so is the path after a build, lib/ember/libember_jit.so the
@@ -29,17 +36,22 @@ std::filesystem::path FindLibrary() {
   return {};
 }
 
-}  // namespace
-
-StatusOr<std::shared_ptr<jit::Jit>> LoadJit(jit::JitOptions options) {
+// Loads the library, which stays loaded, as kernels live in it.
+StatusOr<void*> OpenLibrary() {
   const std::filesystem::path path = FindLibrary();
   if (path.empty())
     return NotFoundError(
         "expected jit/libember_jit.so beside this program, "
         "found none");
-  // The library stays loaded, as kernels live in it.
   void* const library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) return NotFoundError(dlerror());
+  return library;
+}
+
+}  // namespace
+
+StatusOr<std::shared_ptr<jit::Jit>> LoadJit(jit::JitOptions options) {
+  EMBER_ASSIGN_OR_RETURN(void* const library, OpenLibrary());
   const auto make =
       reinterpret_cast<NewJitFunction>(dlsym(library, "EmberNewJit"));
   if (make == nullptr) return NotFoundError(dlerror());
@@ -50,6 +62,33 @@ StatusOr<std::shared_ptr<jit::Jit>> LoadJit(jit::JitOptions options) {
   std::string error;
   if (!make(&options, &jit, &error)) return UnimplementedError(error);
   return jit;
+}
+
+StatusOr<JitPipeline> LoadJitPipeline() {
+  EMBER_ASSIGN_OR_RETURN(void* const library, OpenLibrary());
+  const auto list =
+      reinterpret_cast<PipelineFunction>(dlsym(library, "EmberJitPipeline"));
+  if (list == nullptr) return NotFoundError(dlerror());
+  JitPipeline pipeline;
+  list(&pipeline.passes, &pipeline.text);
+  return pipeline;
+}
+
+Status CheckDisabledPasses(std::string_view flag,
+                           std::span<const std::string> names) {
+  if (names.empty()) return OkStatus();
+  EMBER_ASSIGN_OR_RETURN(const JitPipeline pipeline, LoadJitPipeline());
+  std::vector<std::string_view> known;
+  for (const jit::PassInfo& pass : pipeline.passes) {
+    if (pass.may_be_disabled) known.push_back(pass.name);
+  }
+  for (const std::string& name : names) {
+    if (std::ranges::find(known, name) != known.end()) continue;
+    return CommandLineError(
+        Concat({flag, "=", name, ": no such pass can be disabled",
+                DidYouMean(name, known), " (see --print-pipeline)"}));
+  }
+  return OkStatus();
 }
 
 }  // namespace ember::tools

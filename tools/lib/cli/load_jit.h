@@ -7,9 +7,14 @@
 #define EMBER_TOOLS_LIB_CLI_LOAD_JIT_H_
 
 #include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "base/status.h"
 #include "jit/jit.h"
+#include "jit/pipeline/pass.h"
 
 namespace ember::tools {
 
@@ -17,6 +22,20 @@ namespace ember::tools {
 // in it. A kernel cache that cannot be used is reported on stderr, once.
 // Errors: the JIT's library or the compiler that it needs is missing.
 StatusOr<std::shared_ptr<jit::Jit>> LoadJit(jit::JitOptions options);
+
+// The passes of the JIT, as the library lists them (jit/pipeline/pipeline.h).
+struct JitPipeline {
+  std::vector<jit::PassInfo> passes;  // their texts live as long as the library
+  std::string text;
+};
+
+// Loads the library and returns its pipeline. Errors: those of LoadJit.
+StatusOr<JitPipeline> LoadJitPipeline();
+
+// Returns an error unless the names are passes that may be disabled. flag: the
+// flag that gave them, for the message.
+Status CheckDisabledPasses(std::string_view flag,
+                           std::span<const std::string> names);
 
 }  // namespace ember::tools
 

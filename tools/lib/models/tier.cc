@@ -146,6 +146,8 @@ StatusOr<std::shared_ptr<vm::KernelProvider>> FindProvider(
   made.location = settings.location;
   made.dump_folder = options.dump_folder;
   made.schedule_folder = options.schedule_folder;
+  made.disabled_passes = {options.disabled_passes.begin(),
+                          options.disabled_passes.end()};
   made.exact_schedules = options.rounding.exact_schedules;
   made.allow_tf32 = options.rounding.allow_tf32;
   made.cache = options.cache;
@@ -246,6 +248,14 @@ Status CheckTierOptions(const TierOptions& options) {
         "--schedules: expected a --tier and --jit with kernels, found --tier=" +
         options.tier + " --jit=" + options.jit);
   }
+  if (!options.disabled_passes.empty() && !HasJit(options)) {
+    return CommandLineError(
+        "--disable-pass: expected a --tier and --jit with kernels, found "
+        "--tier=" +
+        options.tier + " --jit=" + options.jit);
+  }
+  EMBER_RETURN_IF_ERROR(
+      CheckDisabledPasses("--disable-pass", options.disabled_passes));
   return PermissionOf(options.native).status();
 }
 

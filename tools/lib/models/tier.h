@@ -81,6 +81,8 @@ struct TierOptions {
   std::string jit = "auto";     // AddJitFlag
   std::string dump_folder;      // JitOptions::dump_folder
   std::string schedule_folder;  // JitOptions::schedule_folder
+  // JitOptions::disabled_passes; errors name --disable-pass
+  std::vector<std::string> disabled_passes;
   // True: the schedule folder may have schedules for dispatches of other
   // modules, too.
   bool has_schedules_of_others = false;

@@ -1,0 +1,54 @@
+// The number of an element in its buffer, as a sum in the language's type of
+// sizes. The sum is built by Horner's rule from the first dim to the last, with
+// constants multiplied out.
+//
+//   ElementNumber number(c::kLanguage);
+//   number.Add("(size_t)i", 1);
+//   number.MultiplyBy(28);
+//   number.Add("(size_t)j", 1);
+//   number.Add(-1);
+//   number.Text();   // "(size_t)i * 28 + (size_t)j - 1"
+//
+// A plain value.
+#ifndef EMBER_JIT_C_LIKE_ELEMENT_NUMBER_H_
+#define EMBER_JIT_C_LIKE_ELEMENT_NUMBER_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "jit/c_like/language.h"
+
+namespace ember::jit::c_like {
+
+class ElementNumber {
+ public:
+  // language: must outlive the number.
+  explicit ElementNumber(const Language& language) : language_(&language) {}
+
+  // Adds coefficient * term. term: an expression that has the type of sizes and
+  // is not a sum.
+  void Add(std::string term, int64_t coefficient);
+  void Add(int64_t constant);
+  void MultiplyBy(int64_t factor);
+  void MultiplyBy(const std::string& factor);
+
+  std::string Text() const;
+
+ private:
+  struct Term {
+    std::string text;
+    int64_t coefficient = 1;
+  };
+
+  void Append(std::string& text, bool is_negative,
+              const std::string& what) const;
+
+  const Language* language_;
+  std::vector<Term> terms_;
+  int64_t constant_ = 0;
+};
+
+}  // namespace ember::jit::c_like
+
+#endif  // EMBER_JIT_C_LIKE_ELEMENT_NUMBER_H_

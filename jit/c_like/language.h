@@ -1,0 +1,186 @@
+// The table of a language like C: all that the printer of this folder does not
+// share between C11, OpenCL C, MSL and the like.
+//
+//   constexpr Language kOpenCl = {.operations = {…},
+//                                 .types = {.i32 = "int", …},
+//                                 .cast = "($type)$value",
+//                                 .barrier = "barrier(CLK_LOCAL_MEM_FENCE);",
+//                                 …};
+//   static_assert(IsComplete(kOpenCl));
+//   PrintPhase(kOpenCl, nest, nest.phases[0], "kernel0");
+//
+// Most fields are forms (jit/c_like/form.h); the comment of each names its
+// gaps. Fields that say what may be empty are optional; IsComplete checks the
+// others, so that a gap in a table does not build.
+//
+// A constant value. Functions are thread-safe.
+#ifndef EMBER_JIT_C_LIKE_LANGUAGE_H_
+#define EMBER_JIT_C_LIKE_LANGUAGE_H_
+
+#include <cstdint>
+#include <initializer_list>
+#include <string>
+#include <string_view>
+
+#include "base/dtype.h"
+#include "base/status.h"
+#include "jit/legalise/target_operations.h"
+#include "jit/loops/loop_nest.h"
+
+namespace ember::jit::c_like {
+
+struct Language {
+  // The operations that legalisation leaves. An element has the same type in
+  // memory and in a variable.
+  legalise::TargetOperations operations;
+  // Largest number of lines of a function; longer ones are declined.
+  int64_t max_lines = 0;
+
+  // Names of types. Floats of 16 and 8 bits are their bits, in u16 and u8.
+  // size: the unsigned type of numbers of elements, of 32 bits or more.
+  struct Types {
+    std::string_view boolean, i8, i16, i32, i64, u8, u16, u32, u64, f32, f64;
+    std::string_view size;
+  } types;
+
+  // Literals of $value, which is a number without a sign. Signed integers of up
+  // to 31 bits need no form. infinite_f32 and infinite_f64 are infinities and
+  // NaNs; their $value is the bits, a decimal number.
+  struct Literals {
+    std::string_view u32, i64, u64, f32, f64, infinite_f32, infinite_f64;
+  } literals;
+
+  // Bits of $value as another type of this size.
+  struct Bits {
+    std::string_view f32_of_u32, f64_of_u64, u32_of_f32, u64_of_f64;
+  } bits;
+
+  // The call of $function for $value of f32 and of f64, and names of functions.
+  // round: to the nearest, ties to even. infinity: a constant, of any float.
+  struct Functions {
+    std::string_view call_f32, call_f64;
+    std::string_view absolute, floor, ceil, round, truncate, square_root;
+    std::string_view infinity;
+  } functions;
+
+  // $value, an operand or an expression in parentheses, as $type.
+  std::string_view cast;
+  // $yes if $condition holds, else $no.
+  std::string_view choice;
+
+  // Declarations of $name: a constant, a variable with $value, and arrays of
+  // $count elements; `zeros` begins with zeros.
+  struct Declarations {
+    std::string_view constant, variable, array, zeros;
+  } declarations;
+
+  // Heading of a loop over $name, of $type, from 0 to $end - 1.
+  std::string_view loop;
+
+  // A block that gives a variable its value: the heading before the brace, and
+  // the first line in the block, which may be empty. Gaps: $type, $name, $end.
+  struct Scope {
+    std::string_view heading, first;
+  };
+  // The block of a task: a loop over the tasks of a call, or a branch in which
+  // a workgroup runs one of them.
+  Scope task;
+  // The block of the loops over invocations. An empty heading: these loops are
+  // loops like others, and stores need no guard.
+  Scope invocation;
+  // The condition that holds in the first invocation of a workgroup. Only this
+  // one stores what is outside of loops over invocations. Empty without
+  // `invocation`.
+  std::string_view first_invocation;
+  // The line of a barrier. Empty without `invocation`.
+  std::string_view barrier;
+
+  // The line that ends a function whose check failed. Gaps: $buffer, $dim,
+  // $index, $extent. May be empty if `refuse` refuses checks.
+  std::string_view failure;
+  // The constant of parameter $number, $name. Empty if the heading declares it.
+  std::string_view parameter;
+  // The first and the last line of a function; both may be empty.
+  std::string_view first_line, last_line;
+
+  // Returns the heading of the function of a phase, before the brace.
+  std::string (*heading)(const loops::LoopNest& nest, const loops::Phase& phase,
+                         const std::string& name) = nullptr;
+  // Returns the line that declares a buffer that is no register buffer; empty
+  // if the heading does.
+  std::string (*buffer)(const loops::LoopNest& nest, uint32_t number,
+                        const std::string& name) = nullptr;
+  // Returns an error, with a row of jit/backend/decline_reasons.h, for a
+  // statement that the language cannot express. May be null.
+  Status (*refuse)(const loops::LoopNest& nest,
+                   const loops::Statement& statement) = nullptr;
+
+  bool HasInvocations() const { return !invocation.heading.empty(); }
+};
+
+// True if all fields that must be set are set.
+constexpr bool IsComplete(const Language& l) {
+  for (const std::string_view text : {l.types.boolean,
+                                      l.types.i8,
+                                      l.types.i16,
+                                      l.types.i32,
+                                      l.types.i64,
+                                      l.types.u8,
+                                      l.types.u16,
+                                      l.types.u32,
+                                      l.types.u64,
+                                      l.types.f32,
+                                      l.types.f64,
+                                      l.types.size,
+                                      l.literals.u32,
+                                      l.literals.i64,
+                                      l.literals.u64,
+                                      l.literals.f32,
+                                      l.literals.f64,
+                                      l.literals.infinite_f32,
+                                      l.literals.infinite_f64,
+                                      l.bits.f32_of_u32,
+                                      l.bits.f64_of_u64,
+                                      l.bits.u32_of_f32,
+                                      l.bits.u64_of_f64,
+                                      l.functions.call_f32,
+                                      l.functions.call_f64,
+                                      l.functions.absolute,
+                                      l.functions.floor,
+                                      l.functions.ceil,
+                                      l.functions.round,
+                                      l.functions.truncate,
+                                      l.functions.square_root,
+                                      l.functions.infinity,
+                                      l.cast,
+                                      l.choice,
+                                      l.declarations.constant,
+                                      l.declarations.variable,
+                                      l.declarations.array,
+                                      l.declarations.zeros,
+                                      l.loop,
+                                      l.task.heading}) {
+    if (text.empty()) return false;
+  }
+  const bool has_invocations = !l.invocation.heading.empty();
+  return l.max_lines > 0 && l.heading != nullptr && l.buffer != nullptr &&
+         l.first_invocation.empty() != has_invocations &&
+         l.barrier.empty() != has_invocations;
+}
+
+// Returns the name of the type of elements of `type`.
+std::string_view TypeOf(const Language& language, DType type);
+
+// Returns the unsigned type in which integers of this type are computed, so
+// that they wrap. The unsigned type has at least 32 bits, because C computes
+// shorter types in `int`.
+std::string_view WrappingTypeOf(const Language& language, DType type);
+
+// Returns the value, an operand or an expression in parentheses, as the type of
+// this name.
+std::string CastTo(const Language& language, std::string_view type,
+                   std::string_view value);
+
+}  // namespace ember::jit::c_like
+
+#endif  // EMBER_JIT_C_LIKE_LANGUAGE_H_

@@ -1,0 +1,74 @@
+#include "jit/c_like/names.h"
+
+#include <cctype>
+
+#include "base/concat.h"
+#include "jit/c_like/form.h"
+#include "jit/loops/analysis/buffer_uses.h"
+
+namespace ember::jit::c_like {
+
+using loops::MemoryScope;
+
+std::string Identifier(std::string_view name) {
+  std::string identifier(name);
+  for (char& c : identifier) {
+    if (std::isalnum(static_cast<unsigned char>(c)) == 0) c = '_';
+  }
+  return identifier;
+}
+
+std::string ParameterName(const loops::LoopNest& nest, uint64_t number) {
+  return Concat({"p", number, "_", Identifier(nest.parameters[number])});
+}
+
+std::string BufferName(const loops::LoopNest& nest, uint32_t number) {
+  return Concat({"b", number, "_", Identifier(nest.buffers[number].name)});
+}
+
+Names::Names(const Language& language, const loops::LoopNest& nest,
+             SourceBuilder& builder)
+    : language_(language),
+      nest_(nest),
+      c_(builder),
+      of_invocation_(language.HasInvocations()
+                         ? loops::BuffersOfInvocations(nest)
+                         : std::vector<bool>(nest.buffers.size())) {}
+
+std::string Names::Parameter(uint64_t number) {
+  std::string name = ParameterName(nest_, number);
+  if (language_.parameter.empty() || !declared_.insert(name).second)
+    return name;
+  c_.LineAt(0, Part::kBegin,
+            Fill(language_.parameter,
+                 {{"name", name}, {"number", std::to_string(number)}}));
+  return name;
+}
+
+std::string Names::Buffer(uint32_t number) {
+  const loops::Buffer& buffer = nest_.buffers[number];
+  std::string name = BufferName(nest_, number);
+  if (!declared_.insert(name).second) return name;
+  if (buffer.scope != MemoryScope::kRegister) {
+    const std::string line = language_.buffer(nest_, number, name);
+    if (!line.empty()) c_.LineAt(0, Part::kBegin, line);
+    return name;
+  }
+  int64_t elements = 1;
+  for (size_t dim = IsOfInvocation(number) ? 1 : 0; dim < buffer.extents.size();
+       ++dim)
+    elements *= *nest_.pool.IntegerConstant(buffer.extents[dim]);
+  c_.LineAt(0, Part::kBegin,
+            Fill(language_.declarations.array,
+                 {{"type", TypeOf(language_, buffer.type)},
+                  {"name", name},
+                  {"count", std::to_string(elements)}}));
+  return name;
+}
+
+std::string Names::Variable(loops::NodeId variable) const {
+  const uint64_t number = nest_.pool[variable].immediate;
+  return Concat({"i", number, "_", Identifier(nest_.variables[number])});
+}
+
+}  // namespace ember::jit::c_like

@@ -1,0 +1,57 @@
+// Names parameters, buffers and loop variables of a nest in the code of a
+// phase, and declares the parameters and buffers that the phase uses at the
+// beginning of its function, unless the function's heading declares them.
+//
+//   Names names(c::kLanguage, nest, builder);
+//   names.Buffer(2);   // "b2_acc", and "float b2_acc[16];" once
+//
+// Not thread-safe.
+#ifndef EMBER_JIT_C_LIKE_NAMES_H_
+#define EMBER_JIT_C_LIKE_NAMES_H_
+
+#include <cstdint>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "jit/c_like/language.h"
+#include "jit/c_like/source_builder.h"
+#include "jit/loops/loop_nest.h"
+
+namespace ember::jit::c_like {
+
+// Returns the name with all characters but letters, digits and '_' replaced.
+std::string Identifier(std::string_view name);
+
+// Return the names of a parameter and of a buffer: "p0_N", "b2_acc".
+std::string ParameterName(const loops::LoopNest& nest, uint64_t number);
+std::string BufferName(const loops::LoopNest& nest, uint32_t number);
+
+class Names {
+ public:
+  Names(const Language& language, const loops::LoopNest& nest,
+        SourceBuilder& builder);
+
+  std::string Parameter(uint64_t number);
+  // Returns the name of a pointer to the buffer's first element, or of an
+  // array.
+  std::string Buffer(uint32_t number);
+  // Returns the name of a loop variable. variable: an Axis node.
+  std::string Variable(loops::NodeId variable) const;
+
+  // True if each invocation has its own registers of the buffer, so that the
+  // first index, which is the invocation's number, counts for nothing.
+  bool IsOfInvocation(uint32_t buffer) const { return of_invocation_[buffer]; }
+
+ private:
+  const Language& language_;
+  const loops::LoopNest& nest_;
+  SourceBuilder& c_;
+  std::vector<bool> of_invocation_;
+  std::set<std::string> declared_;
+};
+
+}  // namespace ember::jit::c_like
+
+#endif  // EMBER_JIT_C_LIKE_NAMES_H_

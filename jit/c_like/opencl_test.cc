@@ -1,0 +1,232 @@
+// Tests the shared printer with the device nests of GPU kernels: OpenCL C of
+// default schedules and of a nest, which a compiler of OpenCL C must accept if
+// there is one, and the names of what is refused.
+#include "jit/c_like/testing/opencl.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+
+#include "base/concat.h"
+#include "base/file.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "jit/gpu/device_traits.h"
+#include "jit/kernel/build_nest.h"
+#include "jit/loops/text/text.h"
+#include "tensor/text/text.h"
+#include "vm/runtime/kernel_provider.h"
+
+namespace ember::jit::c_like {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+constexpr char kCompiler[] =
+    "clang-19 -x cl -cl-std=CL3.0 -target spir64 -fsyntax-only -Werror ";
+constexpr gpu::DeviceTraits kDevice = {.shared_bytes = 49152,
+                                       .invocations = 1024};
+
+struct Kernel {
+  const char* name;
+  const char* dispatch;
+  bool has_barriers;
+};
+
+constexpr Kernel kKernels[] = {
+    {"tiles of a product", R"(
+  dispatch @product(%a: f32[128, 64], %b: f32[64, 128]) -> (%y: f32[128, 128]) {
+    %y[i, j] = sum(k < 64) %a[i, k] * %b[k, j]
+  })",
+     true},
+    {"tiles of 16-bit floats, loaded ahead", R"(
+  dispatch @halves(%a: f16[256, 64], %b: f16[64, 256]) -> (%y: f32[256, 256]) {
+    %y[i, j] = sum(k < 64) f32(%a[i, k]) * f32(%b[k, j])
+  })",
+     true},
+    {"a transposed tile", R"(
+  dispatch @transposed(%x: f16[512, 512]) -> (%y: f16[512, 512]) {
+    %y[i, j] = %x[j, i]
+  })",
+     true},
+    {"a convolution of bytes with an open extent", R"(
+  dispatch @convolution<N>(%x: u8[N, 30, 30, 16], %w: i8[3, 3, 16, 32]) -> (%y: i32[N, 28, 28, 32]) {
+    %y[n, h, w, c] = sum(a < 3, b < 3, k < 16) i32(%x[n, h + a, w + b, k]) * i32(%w[a, b, k, c])
+  })",
+     true},
+    {"a function of each element", R"(
+  dispatch @gelu<N>(%x: f32[N, 96], %s: f32[96]) -> (%y: f32[N, 96]) {
+    %y[i, j] = %x[i, j] * %s[j] * (1.0 + erf(%x[i, j] * 0.70710678))
+  })",
+     false},
+};
+
+constexpr char kSoftmax[] = R"(
+  dispatch @softmax(%x: f32[4, 2000]) -> (%y: f32[4, 2000]) {
+    temp %most: f32[4]
+    temp %e: f32[4, 2000]
+    temp %sum: f32[4]
+    %most[i] = maximum(k < 2000) %x[i, k]
+    %e[i, j] = exp(%x[i, j] - %most[i])
+    %sum[i] = sum(k < 2000) %e[i, k]
+    %y[i, j] = %e[i, j] / %sum[i]
+  })";
+
+StatusOr<std::string> KernelOf(const char* text) {
+  EMBER_ASSIGN_OR_RETURN(const tensor::Dispatch dispatch, tensor::Parse(text));
+  vm::KernelRequest request;
+  request.dispatch = &dispatch;
+  request.target = "vulkan1.3+subgroup32+shared49152";
+  request.tier = 2;
+  EMBER_ASSIGN_OR_RETURN(const loops::LoopNest nest,
+                         BuildNest(request, {}, nullptr));
+  return OpenClOf(nest, kDevice);
+}
+
+StatusOr<std::string> OfNest(const char* text) {
+  EMBER_ASSIGN_OR_RETURN(const loops::LoopNest nest, loops::Parse(text));
+  return OpenClOf(nest, kDevice);
+}
+
+bool HasCompiler() {
+  static const bool has_it =
+      std::system("clang-19 --version >/dev/null 2>&1") == 0;
+  return has_it;
+}
+
+// Returns the compiler's messages about the file; empty if it accepts the file.
+std::string Messages(const std::string& file) {
+  const std::string path =
+      Concat({::testing::TempDir(), "/ember_opencl_", getpid()});
+  const std::string source = path + ".cl", log = path + ".log";
+  EXPECT_TRUE(WriteFileAtomically(source, file).ok());
+  const bool is_accepted =
+      std::system(Concat({kCompiler, source, " >", log, " 2>&1"}).c_str()) == 0;
+  const StatusOr<std::string> said = ReadFile(log);
+  std::remove(source.c_str());
+  std::remove(log.c_str());
+  if (is_accepted) return "";
+  return said.ok() && !said->empty() ? *said : "refused without a message";
+}
+
+TEST(OpenCl, PrintsKernelsOfDefaultSchedules) {
+  for (const Kernel& kernel : kKernels) {
+    SCOPED_TRACE(kernel.name);
+    const StatusOr<std::string> file = KernelOf(kernel.dispatch);
+    ASSERT_TRUE(file.ok()) << file.status().ToString();
+    EXPECT_THAT(*file, HasSubstr("const int i"));
+    EXPECT_EQ(file->find("barrier(") != std::string::npos, kernel.has_barriers)
+        << *file;
+    EXPECT_EQ(file->find("  local ") != std::string::npos, kernel.has_barriers)
+        << *file;
+    if (HasCompiler()) {
+      EXPECT_EQ(Messages(*file), "") << *file;
+    }
+  }
+}
+
+// Without this test, a command line that checks nothing would accept all.
+TEST(OpenCl, CompilerRefusesWrongCode) {
+  if (!HasCompiler()) GTEST_SKIP() << "no compiler of OpenCL C: clang-19";
+  EXPECT_THAT(Messages("kernel void f(global float *x) { y[0] = 1; }\n"),
+              HasSubstr("undeclared identifier 'y'"));
+}
+
+// Statements outside of loops over invocations are executed by all invocations,
+// and the first one stores. Registers of invocations have no index for them.
+TEST(OpenCl, IsReadable) {
+  const StatusOr<std::string> file = OfNest(R"(
+loops @product(%x: input f32[49, 512], %w: input f32[512, 64],
+               %y: output f32[49, 64], %z: output f32[49]) {
+  task %tile: f32[64]
+  register %sum: f32[64, 2]
+  phase t < 49 {
+    %z[t] = %x[t, 1]
+    invocation i < 64 { %sum[i, 0] = 0.0 }
+    for k0 < 8 {
+      invocation i < 64 { %tile[i] = %x[t, k0 * 64 + i] }
+      invocation i < 64 {
+        for k1 < 64 { %sum[i, 0] += %tile[k1] * %w[k0 * 64 + k1, i] }
+      }
+    }
+    invocation i < 64 { %y[t, i] = %sum[i, 0] }
+  }
+})");
+  ASSERT_TRUE(file.ok()) << file.status().ToString();
+  EXPECT_THAT(*file, HasSubstr(R"(
+kernel __attribute__((reqd_work_group_size(64, 1, 1)))
+void product_phase0(global const float *b0_x, global const float *b1_w, global float *b2_y, global float *b3_z) {
+  float b5_sum[2];
+  local float b4_tile[64];
+  if (get_group_id(0) < 49) {
+    const int i0_t = get_group_id(0);
+    const float v1 = b0_x[(size_t)i0_t * 512 + 1];
+    if (get_local_id(0) == 0) {
+      b3_z[(size_t)i0_t] = v1;
+    }
+    if (get_local_id(0) < 64) {
+      const int i1_i = get_local_id(0);
+      b5_sum[0] = 0x0p+0f;
+    }
+    for (int i2_k0 = 0; i2_k0 < 8; ++i2_k0) {
+      barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+      if (get_local_id(0) < 64) {
+)"));
+  if (HasCompiler()) {
+    EXPECT_EQ(Messages(*file), "") << *file;
+  }
+}
+
+TEST(OpenCl, NamesWhatItRefuses) {
+  const Status combining = KernelOf(kSoftmax).status();
+  EXPECT_EQ(combining.code(), StatusCode::kUnimplemented);
+  EXPECT_THAT(std::string(combining.message()), StartsWith("device-limit: "));
+  EXPECT_THAT(std::string(combining.message()), HasSubstr("a combining loop"));
+
+  const Status check = OfNest(R"(
+loops @looked_up(%x: input f32[8], %i: input i64[4], %y: output f32[4]) {
+  phase t < 4 {
+    check %x.0 %i[t] < 8
+    %y[t] = %x[%i[t]]
+  }
+})")
+                           .status();
+  EXPECT_THAT(std::string(check.message()), StartsWith("no-proof: "));
+
+  const Status subgroups = OfNest(R"(
+loops @subgroups(%a: input f16[16, 16], %b: input f16[16, 16],
+                 %y: output f32[16, 16]) {
+  register %acc: f32[1, 16, 16]
+  phase t < 1 {
+    subgroup s < 1 {
+      matrix m < 16 { matrix n < 16 { %acc[s, m, n] = 0.0 } }
+      matrix m < 16 { matrix n < 16 { matrix k < 16 {
+        %acc[s, m, n] += f32(%a[m, k]) * f32(%b[k, n])
+      } } }
+      matrix m < 16 { matrix n < 16 { %y[m, n] = %acc[s, m, n] } }
+    }
+  }
+})")
+                               .status();
+  EXPECT_THAT(std::string(subgroups.message()), StartsWith("device-matrix: "));
+
+  const Status large = OfNest(R"(
+loops @large(%x: input f32[4], %y: output f32[4]) {
+  task %t: f32[12289]
+  phase t < 4 {
+    %t[0] = %x[t]
+    %y[t] = %t[0]
+  }
+})")
+                           .status();
+  EXPECT_THAT(std::string(large.message()),
+              HasSubstr("buffer %t, where 49152"));
+}
+
+}  // namespace
+}  // namespace ember::jit::c_like

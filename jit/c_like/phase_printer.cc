@@ -1,0 +1,211 @@
+#include "jit/c_like/phase_printer.h"
+
+#include <utility>
+
+#include "base/concat.h"
+#include "jit/backend/decline_reasons.h"
+#include "jit/c_like/expression_printer.h"
+#include "jit/c_like/form.h"
+#include "jit/c_like/source_builder.h"
+#include "jit/c_like/store_printer.h"
+#include "jit/loops/walk.h"
+
+namespace ember::jit::c_like {
+
+using loops::Block;
+using loops::LoopKind;
+using loops::Statement;
+
+namespace {
+
+class PhasePrinter {
+ public:
+  PhasePrinter(const Language& language, const loops::LoopNest& nest)
+      : language_(language),
+        nest_(nest),
+        c_(language),
+        expressions_(language, nest, c_, error_),
+        stores_(nest, c_, expressions_) {}
+
+  StatusOr<std::string> Run(const loops::Phase& phase, const std::string& name);
+
+ private:
+  void PrintBlock(const Block& block);
+  Status CheckStatement(const Statement& statement) const;
+  void PrintStatement(const Statement& statement);
+  void PrintFor(const Statement& statement);
+  void PrintLoop(const Statement& statement);
+  void PrintInvocations(const Statement& statement);
+  void PrintVector(const Statement& statement);
+  void PrintIf(const Statement& statement);
+  void PrintLanesIf(const Statement& statement);
+  void PrintCheck(const Statement& check);
+
+  const Language& language_;
+  const loops::LoopNest& nest_;
+  Status error_;
+  SourceBuilder c_;
+  ExpressionPrinter expressions_;
+  StorePrinter stores_;
+  bool in_invocations_ = false;
+};
+
+StatusOr<std::string> PhasePrinter::Run(const loops::Phase& phase,
+                                        const std::string& name) {
+  expressions_.EnterFunction(language_.heading(nest_, phase, name));
+  if (!language_.first_line.empty())
+    c_.LineAt(0, Part::kBegin, language_.first_line);
+  expressions_.EnterScope(language_.task, phase.task);
+  PrintBlock(phase.body);
+  expressions_.Leave();
+  if (!language_.last_line.empty()) c_.Line(language_.last_line);
+  expressions_.Leave();
+  EMBER_RETURN_IF_ERROR(error_);
+  return c_.Take();
+}
+
+void PhasePrinter::PrintBlock(const Block& block) {
+  for (const Statement& statement : block) {
+    if (error_.ok()) error_ = CheckStatement(statement);
+    if (!error_.ok()) return;
+    expressions_.BeginStatement();
+    PrintStatement(statement);
+  }
+}
+
+Status PhasePrinter::CheckStatement(const Statement& statement) const {
+  if (c_.lines() > language_.max_lines) {
+    return Decline(DeclineReason::kTooLarge,
+                   Concat({"more than ", language_.max_lines, " lines"}));
+  }
+  return language_.refuse == nullptr ? OkStatus()
+                                     : language_.refuse(nest_, statement);
+}
+
+void PhasePrinter::PrintStatement(const Statement& statement) {
+  switch (statement.kind) {
+    case Statement::Kind::kFor:
+      return PrintFor(statement);
+    case Statement::Kind::kIf:
+      return PrintIf(statement);
+    case Statement::Kind::kStore:
+      return stores_.Print(statement.stores, in_invocations_
+                                                 ? std::string_view()
+                                                 : language_.first_invocation);
+    case Statement::Kind::kCheck:
+      return PrintCheck(statement);
+    case Statement::Kind::kBarrier:
+      if (!language_.barrier.empty()) c_.Line(language_.barrier);
+      return;
+    // Prefetches are left out. Asynchronous stores are done at once, so nothing
+    // is awaited.
+    case Statement::Kind::kPrefetch:
+    case Statement::Kind::kAwait:
+      return;
+  }
+}
+
+// --- loops
+
+void PhasePrinter::PrintFor(const Statement& statement) {
+  switch (statement.loop) {
+    case LoopKind::kVector:
+      return PrintVector(statement);
+    case LoopKind::kInvocation:
+      return language_.HasInvocations() ? PrintInvocations(statement)
+                                        : PrintLoop(statement);
+    // Loops that are unrolled or of dot products are printed as ordinary loops:
+    // compilers decide best what to unroll. If the code asks a C compiler to
+    // unroll all of a register tile, it does so before it looks for vectors.
+    case LoopKind::kUnrolled:
+    case LoopKind::kDot:
+    case LoopKind::kSerial:
+    case LoopKind::kSubgroup:
+    case LoopKind::kMatrix:
+      return PrintLoop(statement);
+  }
+}
+
+void PhasePrinter::PrintLoop(const Statement& statement) {
+  expressions_.EnterLoop(statement.variable);
+  PrintBlock(statement.body);
+  expressions_.Leave();
+}
+
+void PhasePrinter::PrintInvocations(const Statement& statement) {
+  expressions_.EnterScope(language_.invocation, statement.variable);
+  in_invocations_ = true;
+  PrintBlock(statement.body);
+  in_invocations_ = false;
+  expressions_.Leave();
+}
+
+void PhasePrinter::PrintVector(const Statement& statement) {
+  const int64_t extent = *nest_.pool.IntegerConstant(
+      loops::ExtentOf(nest_.pool, statement.variable));
+  expressions_.lanes() = {
+      .variable = statement.variable, .extent = extent, .mask = {}};
+  PrintBlock(statement.body);
+  expressions_.lanes().reset();
+}
+
+// --- conditions
+
+void PhasePrinter::PrintIf(const Statement& statement) {
+  if (expressions_.VariesByLane(statement.condition))
+    return PrintLanesIf(statement);
+  expressions_.EnterBranch(expressions_.Print(statement.condition));
+  PrintBlock(statement.body);
+  expressions_.Leave();
+}
+
+// Prints the body in a branch that runs if some lane is active. So the body may
+// load values that all lanes share.
+void PhasePrinter::PrintLanesIf(const Statement& statement) {
+  const Lanes around = *expressions_.lanes();
+  const std::string mask = c_.NewName();
+  const std::string is_any_on = c_.NewName();
+  const std::string_view type = language_.types.boolean;
+  c_.Line(Fill(language_.declarations.zeros,
+               {{"type", type},
+                {"name", mask},
+                {"count", std::to_string(around.extent)}}));
+  c_.Line(Fill(language_.declarations.variable,
+               {{"type", type}, {"name", is_any_on}, {"value", "0"}}));
+  expressions_.ForEachLane([&] {
+    const std::string is_on = Concat({mask, "[", expressions_.Lane(), "]"});
+    c_.Line(
+        Concat({is_on, " = ", expressions_.Print(statement.condition), ";"}));
+    c_.Line(Concat({is_any_on, " |= ", is_on, ";"}));
+  });
+  expressions_.lanes()->mask = mask;
+  expressions_.EnterBranch(is_any_on);
+  PrintBlock(statement.body);
+  expressions_.Leave();
+  expressions_.lanes() = around;
+}
+
+void PhasePrinter::PrintCheck(const Statement& check) {
+  const auto print = [&] {
+    const std::string index = expressions_.Print(check.index);
+    const std::string extent = expressions_.Print(check.extent);
+    c_.Line(Concat({"if (", index, " < 0 || ", index, " >= ", extent, ")"}));
+    c_.Line("  " +
+            Fill(language_.failure, {{"buffer", std::to_string(check.buffer)},
+                                     {"dim", std::to_string(check.dim)},
+                                     {"index", index},
+                                     {"extent", extent}}));
+  };
+  expressions_.lanes() ? expressions_.ForEachLane(print) : print();
+}
+
+}  // namespace
+
+StatusOr<std::string> PrintPhase(const Language& language,
+                                 const loops::LoopNest& nest,
+                                 const loops::Phase& phase,
+                                 const std::string& name) {
+  return PhasePrinter(language, nest).Run(phase, name);
+}
+
+}  // namespace ember::jit::c_like

@@ -1,0 +1,195 @@
+#include "jit/pipeline/nest_passes.h"
+
+#include <algorithm>
+#include <iterator>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "jit/backend/decline_reasons.h"
+#include "jit/loops/text/text.h"
+#include "jit/loops/verifier/matrix_rules.h"
+#include "jit/loops/verifier/verifier.h"
+#include "jit/pipeline/check_dispatch.h"
+#include "jit/schedule/core/normalise.h"
+#include "jit/schedule/lowering/lowering.h"
+#include "jit/schedule/lowering/own_tiles.h"
+#include "jit/schedule/lowering/pad_rows.h"
+#include "jit/schedule/lowering/plan_prefetches.h"
+#include "jit/schedule/lowering/promote_registers.h"
+#include "jit/schedule/lowering/unguard_registers.h"
+
+namespace ember::jit {
+namespace {
+
+// --- from the dispatch to a schedule ---
+
+Status MarkConstants(NestBuild& build) {
+  for (size_t i = 0; i < build.constants.size(); ++i) {
+    if (build.constants[i]) {
+      schedule::MakeConstant(build.computation.buffers[i], *build.constants[i]);
+    }
+  }
+  return OkStatus();
+}
+
+Status MakeSchedule(NestBuild& build) {
+  build.own_schedule.emplace(std::move(build.computation));
+  build.schedule = &*build.own_schedule;
+  return OkStatus();
+}
+
+Status Schedule(NestBuild& build) {
+  EMBER_RETURN_IF_ERROR(MakeSchedule(build));
+  return build.choose(*build.own_schedule);
+}
+
+std::string PrintSchedule(const NestBuild& build) {
+  return build.schedule->ToText();
+}
+
+// --- from the schedule to a nest ---
+
+Status LowerStages(NestBuild& build) {
+  EMBER_ASSIGN_OR_RETURN(schedule::StageNest lowered,
+                         schedule::LowerStages(*build.schedule));
+  build.nest = std::move(lowered.nest);
+  build.has_invocations = lowered.has_invocations;
+  build.totals = std::move(lowered.totals);
+  return OkStatus();
+}
+
+// Matrix loops with guards or checks inside, or with accesses that are not
+// provably aligned, are refused.
+Status CheckMatrices(NestBuild& build) {
+  const Status status = loops::CheckMatrices(build.nest);
+  return status.ok() ? status
+                     : FailedPreconditionError(std::string(status.message()));
+}
+
+// Modules come from strangers: code may run only if the verifier proves that it
+// stays in bounds.
+Status ProveBounds(NestBuild& build) {
+  const Status status = loops::Verify(build.nest);
+  return status.ok() ? status
+                     : Decline(DeclineReason::kNoProof, status.message());
+}
+
+Status Verify(const NestBuild& build) { return loops::Verify(build.nest); }
+std::string Print(const NestBuild& build) { return loops::ToText(build.nest); }
+
+// --- the list ---
+
+constexpr std::string_view kFirstOfLowering = "lower";
+constexpr std::string_view kFirstOfProof = "prove-bounds";
+
+constexpr Pass<NestBuild> kPasses[] = {
+    {{"check-size", "declines dispatches that are too large for recursion"},
+     [](NestBuild& b) { return CheckSize(*b.dispatch); }},
+    {{"disassemble", "splits the dispatch into stages"},
+     [](NestBuild& b) {
+       b.computation = schedule::Disassemble(*b.dispatch, b.parameters);
+       return OkStatus();
+     }},
+    // check-index-terms runs before the passes that compute with indices.
+    {{"check-index-terms",
+      "declines indices with terms too large for 64-bit arithmetic"},
+     [](NestBuild& b) { return CheckIndexTerms(b.computation); }},
+    {{"mark-constants", "notes which inputs are constants, and their range"},
+     MarkConstants},
+    // normalise knows the constants, since it does not move their axes.
+    {{"normalise", "drops, orders, collapses and splits axes of stages",
+      PassTargets::kAll, /*may_be_disabled=*/true},
+     [](NestBuild& b) {
+       schedule::Normalise(b.computation);
+       return OkStatus();
+     }},
+    {{"schedule",
+      "applies the target's default schedule, or a given one; disabled: the "
+      "loops are those of the dispatch",
+      PassTargets::kAll, /*may_be_disabled=*/true},
+     Schedule,
+     MakeSchedule,
+     nullptr,
+     PrintSchedule},
+    {{kFirstOfLowering, "makes a loop nest of the schedule's stages"},
+     LowerStages,
+     nullptr,
+     Verify,
+     Print},
+    // own-tiles runs before promote-registers, which makes the tiles registers.
+    {{"own-tiles", "gives each invocation its own part of a task's buffer",
+      PassTargets::kGpus, /*may_be_disabled=*/true},
+     [](NestBuild& b) {
+       schedule::MakeTilesOwn(b.nest);
+       return OkStatus();
+     },
+     nullptr,
+     Verify,
+     Print},
+    {{"promote-registers", "holds small buffers of tasks in registers",
+      PassTargets::kAll, /*may_be_disabled=*/true},
+     [](NestBuild& b) {
+       // On devices with invocations, totals need not stay in memory:
+       // invocations have registers of their own, and no cheap private memory
+       // as CPUs have.
+       if (b.has_invocations) b.totals.clear();
+       schedule::PromoteRegisters(b.totals, b.nest);
+       return OkStatus();
+     },
+     nullptr,
+     Verify,
+     Print},
+    {{"unguard-registers", "drops guards of stores that only move registers",
+      PassTargets::kCpus, /*may_be_disabled=*/true},
+     [](NestBuild& b) {
+       schedule::UnguardRegisters(b.nest);
+       return OkStatus();
+     },
+     nullptr,
+     Verify,
+     Print},
+    {{"plan-prefetches", "prefetches the next part of packed constants",
+      PassTargets::kAll, /*may_be_disabled=*/true},
+     [](NestBuild& b) {
+       schedule::PlanPrefetches(b.nest);
+       return OkStatus();
+     },
+     nullptr,
+     Verify,
+     Print},
+    // pad-rows runs after all passes that make indices, because the padding
+    // changes only the distance between rows.
+    {{"pad-rows", "pads rows of tiles as the schedule says", PassTargets::kAll,
+      /*may_be_disabled=*/true},
+     [](NestBuild& b) {
+       schedule::PadRows(*b.schedule, b.nest);
+       return OkStatus();
+     },
+     nullptr,
+     Verify,
+     Print},
+    {{"check-matrices", "refuses matrix loops that are no matrix operations",
+      PassTargets::kGpus},
+     CheckMatrices},
+    {{kFirstOfProof, "declines nests that are not proved to stay in bounds"},
+     ProveBounds},
+};
+
+constexpr const Pass<NestBuild>* Find(std::string_view name) {
+  return std::ranges::find_if(kPasses, [&](const Pass<NestBuild>& pass) {
+    return pass.info.name == name;
+  });
+}
+static_assert(Find(kFirstOfLowering) < Find(kFirstOfProof) &&
+              Find(kFirstOfProof) != std::end(kPasses));
+
+}  // namespace
+
+std::span<const Pass<NestBuild>> NestPasses() { return kPasses; }
+
+std::span<const Pass<NestBuild>> LoweringPasses() {
+  return {Find(kFirstOfLowering), Find(kFirstOfProof)};
+}
+
+}  // namespace ember::jit
