@@ -2,8 +2,8 @@
  * running a session with one call, and stopping it when the user presses
  * Ctrl-C.
  *
- * The file is compiled as part of the module that cffi makes, after ember.h and
- * ember_compiler.h. cffi releases the interpreter's lock around each call. */
+ * The file is compiled as part of the module that cffi makes, after ember.h,
+ * ember_compiler.h and ember_te.h. cffi releases the interpreter's lock around each call. */
 #ifndef EMBER_PYTHON_NATIVE_EMBER_PYTHON_H_
 #define EMBER_PYTHON_NATIVE_EMBER_PYTHON_H_
 
@@ -21,6 +21,7 @@ static const char ember_python_version[] = EMBER_VERSION;
 
 static const EmberApi* ember_table;
 static const EmberCompilerApi* compiler_table;
+static const EmberTeApi* te_table;
 
 /* Loads a library that stays loaded. Returns NULL if that succeeds, otherwise
  * the reason. */
@@ -54,6 +55,16 @@ static const char* ember_python_load_compiler(const char* path) {
   if (get == NULL) return reason;
   compiler_table = get(EMBER_COMPILER_API_VERSION);
   return compiler_table == NULL ? "its version of the API is too old" : NULL;
+}
+
+/* Loads the C API for kernels from libember_jit.so in the same way. */
+static const char* ember_python_load_te(const char* path) {
+  const char* reason = NULL;
+  const EmberTeApi* (*get)(uint32_t) = NULL;
+  *(void**)&get = ember_python_symbol(path, "ember_get_te_api", &reason);
+  if (get == NULL) return reason;
+  te_table = get(EMBER_TE_API_VERSION);
+  return te_table == NULL ? "its version of the API is too old" : NULL;
 }
 
 /* --- Ctrl-C -------------------------------------------------------------
