@@ -171,6 +171,7 @@ class Builder:
                     strip=self.strip)
             install(self.bin / "jit/worker/ember-compile-worker", root / "lib/ember/ember-compile-worker",
                     mode=0o755, strip=self.strip)
+            install(ROOT / "jit/te_api/ember_te.h", root / "include/ember/ember_te.h")
         elif package == "libember-compiler":
             name = "libember_compiler.so"
             install(self.bin / "tools/compiler_api" / name, libraries / (name + "." + self.version), strip=self.strip)

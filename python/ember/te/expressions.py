@@ -10,7 +10,7 @@ dispatch @rows<N>(%x: f32[N, 3], %n: i32[5]) -> (%rows: f32[5, 3], %y: f32[5, 3]
   temp %rows_sum: f32[5]
   %rows_sum[i] = sum(k < 3) %x[i64(%n[i]), k]
   %rows[i, j] = %x[i64(%n[i]), j] / %rows_sum[i]
-  %y[i, j] = select(%rows[i, j] < 0.5, exp(%rows[i, j]), -1)
+  %y[i, j] = select(%rows[i, j] < 0.5, exp(%rows[i, j]), -1.0)
 }
 """
 

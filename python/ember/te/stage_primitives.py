@@ -63,17 +63,23 @@ class _Method:
             following = primitive.operands[i + 1] if i + 1 < len(primitive.operands) else None
             if operand.kind != "stage" or following is None or following.kind != "loop":
                 self.operands.append((operand, primitive.operands[i - 1].kind == "stage" and i > 1))
-        kinds = inspect.Parameter
-        parameters = [kinds("self", kinds.POSITIONAL_OR_KEYWORD)]
+        self.signature = inspect.Signature(self._parameters())
+
+    def _parameters(self) -> list[inspect.Parameter]:
+        make = inspect.Parameter
+        made, named = [make("self", make.POSITIONAL_OR_KEYWORD)], []
+        has_repeated = any(operand.is_repeated for operand, _ in self.operands)
         for operand, _ in self.operands:
             if operand.is_repeated:
-                parameters.append(kinds(operand.name, kinds.VAR_POSITIONAL))
+                made.append(make(operand.name, make.VAR_POSITIONAL))
+            elif operand.is_optional and has_repeated:
+                # An optional operand before repeated ones is given by its name.
+                named.append(make(operand.name, make.KEYWORD_ONLY, default=None))
             else:
-                default = None if operand.is_optional else kinds.empty
-                parameters.append(kinds(operand.name, kinds.POSITIONAL_OR_KEYWORD, default=default))
-        for result in primitive.results:
-            parameters.append(kinds(result.name, kinds.KEYWORD_ONLY, default=None))
-        self.signature = inspect.Signature(parameters)
+                default = None if operand.is_optional else make.empty
+                made.append(make(operand.name, make.POSITIONAL_OR_KEYWORD, default=default))
+        named += [make(r.name, make.KEYWORD_ONLY, default=None) for r in self.primitive.results]
+        return made + named
 
     def words(self, stage: Any, arguments: dict[str, Any]) -> list[str]:
         made = [self.primitive.name, "%" + stage.name]
@@ -107,8 +113,11 @@ class _Method:
             taken = {s.name for s in stage.schedule.stages}
         else:
             loops = {o.name: _name_of(arguments[o.name]) for o, _ in self.operands if o.kind == "loop"}
-            base = next((loop + result.name[len(name) :] for name, loop in loops.items() if result.name.startswith(name) and result.name != name), "")
-            if not base:
+            # A result of the table that begins with the name of an operand, as io of tile, begins with its loop.
+            named = [(loop, result.name.removeprefix(name)) for name, loop in loops.items() if result.name.startswith(name)]
+            if named:
+                base = "".join(named[0])
+            else:
                 first = next(iter(loops.values()))
                 base = "_".join(loops.values()) if len(self.primitive.results) == 1 else first + result.name[0]
             taken = {loop.name for loop in stage.loops}
@@ -192,20 +201,18 @@ class StagePrimitives:
 
 
 def _parameter(parameter: inspect.Parameter, kinds: dict[str, str]) -> str:
-    kind = TYPES[kinds[parameter.name]]
+    kind = kinds[parameter.name]
     if parameter.kind is inspect.Parameter.VAR_POSITIONAL:
         return f"*{parameter.name}: {kind}"
-    if parameter.kind is inspect.Parameter.KEYWORD_ONLY:
-        return f"{parameter.name}: str | None = None"
-    return f"{parameter.name}: {kind}" if parameter.default is parameter.empty else f"{parameter.name}: {kind} | None = None"
+    return f"{parameter.name}: {kind}" + ("" if parameter.default is parameter.empty else " | None = None")
 
 
 def stub() -> str:
     """Returns the text of stage_primitives.pyi."""
     text = _HEAD
     for primitive in primitives():
-        kinds = {o.name: o.kind for o in primitive.operands}
-        kinds.update({o.name: "loop" for o in primitive.results})
+        kinds = {o.name: TYPES[o.kind] for o in primitive.operands}
+        kinds.update({o.name: "str" for o in primitive.results})
         words, has_star = ["self"], False
         for parameter in list(_Method(primitive).signature.parameters.values())[1:]:
             has_star |= parameter.kind is inspect.Parameter.VAR_POSITIONAL
