@@ -164,7 +164,8 @@ void AddRow(Table& table, const BenchmarkOptions& options,
 void PrintPeak(const std::vector<int64_t>& threads, TableFormat format) {
   Table table({"threads", "peak_gflops", "build"});
   for (const int64_t count : threads) {
-    table.AddRow({count, Cell(jit::MeasureFmaPeak(static_cast<int>(count), 0.2), 1),
+    table.AddRow({count,
+                  Cell(jit::MeasureFmaPeak(static_cast<int>(count), 0.2), 1),
                   BuildId()});
   }
   std::fputs(table.Print(format).c_str(), stdout);

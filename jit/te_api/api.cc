@@ -57,8 +57,8 @@ StatusOr<const Primitive*> FindPrimitive(int32_t index) {
   const auto& all = AllPrimitives();
   if (index >= 0 && static_cast<size_t>(index) < all.size())
     return &all[static_cast<size_t>(index)];
-  return NotFoundError(Concat({"primitive: expected an index below ",
-                               all.size(), ", found ", index}));
+  return NotFoundError(Concat(
+      {"primitive: expected an index below ", all.size(), ", found ", index}));
 }
 
 Status DescribeOperand(const Primitive& primitive, int32_t operand,
@@ -67,9 +67,9 @@ Status DescribeOperand(const Primitive& primitive, int32_t operand,
   const size_t count = operands.size() + results.size();
   const auto at = static_cast<size_t>(operand);
   if (operand < 0 || at >= count) {
-    return NotFoundError(Concat({"primitive ", primitive.name,
-                                 ": expected an operand below ", count,
-                                 ", found ", operand}));
+    return NotFoundError(
+        Concat({"primitive ", primitive.name, ": expected an operand below ",
+                count, ", found ", operand}));
   }
   if (at >= operands.size()) {
     // A primitive that changes more than loops makes stages.
@@ -81,11 +81,10 @@ Status DescribeOperand(const Primitive& primitive, int32_t operand,
   }
   const schedule::StepOperand& found = operands[at];
   // The names of kinds are literals, which end with a zero.
-  Fill<EmberTeOperandInfo>(
-      {sizeof(EmberTeOperandInfo), found.name.c_str(),
-       schedule::NameOf(found.kind).data(), found.is_optional,
-       found.is_repeated},
-      info);
+  Fill<EmberTeOperandInfo>({sizeof(EmberTeOperandInfo), found.name.c_str(),
+                            schedule::NameOf(found.kind).data(),
+                            found.is_optional, found.is_repeated},
+                           info);
   return OkStatus();
 }
 
@@ -131,7 +130,6 @@ EmberStatus PrimitiveOperand(int32_t index, int32_t operand,
 }  // namespace ember::te_api
 
 const EmberTeApi* ember_get_te_api(uint32_t version) {
-  return version >= 1 && version <= EMBER_TE_API_VERSION
-             ? &ember::te_api::kApi
-             : nullptr;
+  return version >= 1 && version <= EMBER_TE_API_VERSION ? &ember::te_api::kApi
+                                                         : nullptr;
 }

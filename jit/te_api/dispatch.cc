@@ -31,9 +31,8 @@ StatusOr<tensor::NotationInput> InputOf(const EmberTeInput& given) {
   tensor::NotationInput input;
   input.name = given.name;
   const auto error = [&](std::string_view expected, int64_t found) {
-    return InvalidArgumentError(
-        Concat({"input ", input.name, ": expected ", expected, ", found ",
-                found}));
+    return InvalidArgumentError(Concat(
+        {"input ", input.name, ": expected ", expected, ", found ", found}));
   };
   if (given.type < 0 || given.type >= kDTypeCount)
     return error("a type of EmberType", given.type);
@@ -62,9 +61,9 @@ StatusOr<tensor::Dispatch> ParseText(const EmberTeParseOptions& options) {
         "them");
   }
   if (options.form != EMBER_TE_NOTATION) {
-    return InvalidArgumentError(Concat(
-        {"form: expected a value of EmberTeForm, found ",
-         static_cast<int>(options.form)}));
+    return InvalidArgumentError(
+        Concat({"form: expected a value of EmberTeForm, found ",
+                static_cast<int>(options.form)}));
   }
   if (options.input_count > 0 && options.inputs == nullptr)
     return InvalidArgumentError("inputs: expected an array, found NULL");
@@ -117,8 +116,8 @@ std::string TextOf(std::span<const int64_t> dims) {
 
 Status InputError(const tensor::Buffer& buffer, std::string_view expected,
                   std::string_view found) {
-  return InvalidArgumentError(Concat({"input ", buffer.name, ": expected ",
-                                      expected, ", found ", found}));
+  return InvalidArgumentError(Concat(
+      {"input ", buffer.name, ": expected ", expected, ", found ", found}));
 }
 
 Status CheckForm(const tensor::Buffer& buffer, const EmberTensor& input) {
@@ -155,8 +154,9 @@ StatusOr<std::vector<int64_t>> ParametersOf(const tensor::Dispatch& dispatch,
   for (size_t i = 0; i < found.size(); ++i) {
     if (!found[i]) {
       return InvalidArgumentError(
-          Concat({"dispatch @", dispatch.name, ": expected an input whose dim "
-                                               "is the parameter ",
+          Concat({"dispatch @", dispatch.name,
+                  ": expected an input whose dim "
+                  "is the parameter ",
                   dispatch.parameters[i], ", found none"}));
     }
     parameters.push_back(*found[i]);
@@ -185,20 +185,18 @@ Status AddOutputs(const tensor::Dispatch& dispatch, const EmberTeCall& call,
   if (call.output_count != static_cast<int32_t>(outputs) ||
       (outputs > 0 &&
        (call.outputs == nullptr || call.output_sizes == nullptr))) {
-    return InvalidArgumentError(Concat({"dispatch @", dispatch.name,
-                                        ": expected ", outputs,
-                                        " outputs, found ",
-                                        call.output_count}));
+    return InvalidArgumentError(
+        Concat({"dispatch @", dispatch.name, ": expected ", outputs,
+                " outputs, found ", call.output_count}));
   }
   for (uint32_t i = 0; i < outputs; ++i) {
     const tensor::Buffer& buffer = dispatch.buffers[inputs + i];
     const size_t size = BytesOf(buffer, bound.header);
     if (call.output_sizes[i] != size ||
         (size > 0 && call.outputs[i] == nullptr)) {
-      return InvalidArgumentError(Concat({"output ", buffer.name,
-                                          ": expected ", size,
-                                          " bytes, found ",
-                                          call.output_sizes[i]}));
+      return InvalidArgumentError(
+          Concat({"output ", buffer.name, ": expected ", size, " bytes, found ",
+                  call.output_sizes[i]}));
     }
     for (size_t k = 0; k < bound.buffers.size(); ++k) {
       const size_t other = BytesOf(dispatch.buffers[k], bound.header);
@@ -217,8 +215,7 @@ Status OutputDims(const tensor::Dispatch& dispatch, const EmberTeCall& call,
                   int32_t output, int64_t* dims) {
   if (output < 0 || output >= static_cast<int32_t>(dispatch.output_count())) {
     return NotFoundError(Concat({"output: expected a number below ",
-                                 dispatch.output_count(), ", found ",
-                                 output}));
+                                 dispatch.output_count(), ", found ", output}));
   }
   EMBER_ASSIGN_OR_RETURN(const BoundCall bound, BindInputs(dispatch, call));
   const std::vector<int64_t> extents = bound.header.Extents(
@@ -243,9 +240,9 @@ StatusOr<BoundCall> BindInputs(const tensor::Dispatch& dispatch,
   const uint32_t inputs = dispatch.input_count();
   if (call.input_count != static_cast<int32_t>(inputs) ||
       (inputs > 0 && call.inputs == nullptr)) {
-    return InvalidArgumentError(Concat({"dispatch @", dispatch.name,
-                                        ": expected ", inputs,
-                                        " inputs, found ", call.input_count}));
+    return InvalidArgumentError(
+        Concat({"dispatch @", dispatch.name, ": expected ", inputs,
+                " inputs, found ", call.input_count}));
   }
   EMBER_ASSIGN_OR_RETURN(std::vector<int64_t> parameters,
                          ParametersOf(dispatch, call));
@@ -312,12 +309,11 @@ EmberStatus DispatchBuffer(const EmberTeDispatch* dispatch, int32_t index,
                                         buffers.size(), ", found ", index})));
   }
   const std::vector<int64_t>& dims = dispatch->data->dims[at];
-  Fill<EmberTeBufferInfo>(
-      {sizeof(EmberTeBufferInfo), buffers[at].name.c_str(),
-       static_cast<EmberType>(buffers[at].type),
-       static_cast<EmberTeRole>(buffers[at].kind),
-       static_cast<int32_t>(dims.size()), dims.data()},
-      info);
+  Fill<EmberTeBufferInfo>({sizeof(EmberTeBufferInfo), buffers[at].name.c_str(),
+                           static_cast<EmberType>(buffers[at].type),
+                           static_cast<EmberTeRole>(buffers[at].kind),
+                           static_cast<int32_t>(dims.size()), dims.data()},
+                          info);
   return EMBER_OK;
 }
 

@@ -20,13 +20,13 @@
  * libember_llvm.so, which is beside it and is loaded by the first compilation.
  *
  * Ownership: an object that a function returns is released with the release
- * function for its type. Releasing NULL does nothing. A schedule may outlive its
- * dispatch, and a kernel its schedule. Strings are valid as long as their
+ * function for its type. Releasing NULL does nothing. A schedule may outlive
+ * its dispatch, and a kernel its schedule. Strings are valid as long as their
  * object, if nothing else is said.
  *
  * Threads: any number of threads may use different objects. Dispatches and
- * kernels are constant, so threads may share them. A schedule may be used by one
- * thread at a time.
+ * kernels are constant, so threads may share them. A schedule may be used by
+ * one thread at a time.
  *
  * Trust: texts need not be trusted: they give an error or an object. A kernel
  * accesses only the buffers of its call and its own memory, which is proved
@@ -34,8 +34,8 @@
  * memory. If memory is exhausted, the process ends.
  *
  * Errors: every function that can fail returns a status. error_message() then
- * returns one line that says what was wrong. Each thread has its own line, which
- * is valid until the next failing call on this thread. */
+ * returns one line that says what was wrong. Each thread has its own line,
+ * which is valid until the next failing call on this thread. */
 #ifndef EMBER_JIT_TE_API_EMBER_TE_H_
 #define EMBER_JIT_TE_API_EMBER_TE_H_
 
@@ -178,7 +178,7 @@ typedef struct EmberTeCall {
 
 typedef struct EmberTeTimeOptions {
   size_t struct_size; /* sizeof(EmberTeTimeOptions) */
-  double seconds; /* time for all kernels together, at most 3600; 0: 1 */
+  double seconds;     /* time for all kernels together, at most 3600; 0: 1 */
 } EmberTeTimeOptions;
 
 typedef struct EmberTeApi {
@@ -208,9 +208,9 @@ typedef struct EmberTeApi {
   EmberStatus (*dispatch_output_dims)(const EmberTeDispatch* dispatch,
                                       const EmberTeCall* call, int32_t output,
                                       int64_t* dims);
-  /* Computes the outputs with the scalar evaluator, which defines the meaning of
-   * dispatches and is slow. in_f64: not 0 if sums of f32 are accumulated in f64,
-   * as a reference for comparisons within a tolerance. */
+  /* Computes the outputs with the scalar evaluator, which defines the meaning
+   * of dispatches and is slow. in_f64: not 0 if sums of f32 are accumulated in
+   * f64, as a reference for comparisons within a tolerance. */
   EmberStatus (*dispatch_evaluate)(const EmberTeDispatch* dispatch,
                                    const EmberTeCall* call, int32_t in_f64);
 
@@ -218,8 +218,8 @@ typedef struct EmberTeApi {
 
   /* Makes a schedule without steps, whose loops are the axes as they are
    * written. default_target: if it is not NULL, a target ("host", or one of
-   * EmberTeCompileOptions::target). The schedule then has the steps that the JIT
-   * chooses for this target; it may have joined axes before. */
+   * EmberTeCompileOptions::target). The schedule then has the steps that the
+   * JIT chooses for this target; it may have joined axes before. */
   EmberStatus (*schedule_create)(const EmberTeDispatch* dispatch,
                                  const char* default_target,
                                  EmberTeSchedule** schedule);

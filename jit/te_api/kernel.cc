@@ -33,7 +33,8 @@ constexpr int32_t kMaxThreads = 1024;
 class LlvmWhenNeeded final : public jit::Compiler {
  public:
   StatusOr<std::unique_ptr<jit::CompiledNest>> Compile(
-      const loops::LoopNest& nest, const jit::CompileOptions& options) override {
+      const loops::LoopNest& nest,
+      const jit::CompileOptions& options) override {
     EMBER_ASSIGN_OR_RETURN(jit::Compiler* const compiler, Made());
     return compiler->Compile(nest, options);
   }
@@ -55,8 +56,8 @@ class LlvmWhenNeeded final : public jit::Compiler {
 StatusOr<std::unique_ptr<EmberTeKernel>> Compile(
     const EmberTeSchedule& schedule, const EmberTeCompileOptions& options) {
   if (options.threads < 0 || options.threads > kMaxThreads) {
-    return InvalidArgumentError(Concat({"threads: expected 0 to ", kMaxThreads,
-                                        ", found ", options.threads}));
+    return InvalidArgumentError(Concat(
+        {"threads: expected 0 to ", kMaxThreads, ", found ", options.threads}));
   }
   const std::string_view name =
       options.target == nullptr ? "host" : options.target;
@@ -76,8 +77,8 @@ StatusOr<std::unique_ptr<EmberTeKernel>> Compile(
       std::unique_ptr<jit::CompiledNest> code,
       jit::BackendFor(request.target)
           .compile(request, nest, {.compiler = compiler}, &kernel->code));
-  vm::KernelImage image = jit::ImageOf(
-      request, nest, schedule.schedule.ErrorGrowth(), code->code);
+  vm::KernelImage image =
+      jit::ImageOf(request, nest, schedule.schedule.ErrorGrowth(), code->code);
   if (!image.code.is_machine_code()) return kernel;
   EMBER_ASSIGN_OR_RETURN(kernel->host,
                          vm::CpuKernel::Create(jit::DefineKernel(
@@ -94,10 +95,9 @@ StatusOr<std::unique_ptr<EmberTeKernel>> Compile(
 
 Status CheckRuns(const EmberTeKernel& kernel) {
   if (kernel.host != nullptr) return OkStatus();
-  return FailedPreconditionError(
-      Concat({"kernel @", kernel.data->dispatch.name,
-              ": expected one for this machine, found one for ",
-              kernel.target}));
+  return FailedPreconditionError(Concat(
+      {"kernel @", kernel.data->dispatch.name,
+       ": expected one for this machine, found one for ", kernel.target}));
 }
 
 Status RunBound(const EmberTeKernel& kernel, const BoundCall& bound) {
@@ -220,9 +220,9 @@ EmberStatus KernelCode(const EmberTeKernel* kernel, int32_t index,
     return ReportNull("kernel_code");
   const auto at = static_cast<size_t>(index);
   if (index < 0 || at >= kernel->code.size()) {
-    return Report(NotFoundError(Concat({"code: expected an index below ",
-                                        kernel->code.size(), ", found ",
-                                        index})));
+    return Report(
+        NotFoundError(Concat({"code: expected an index below ",
+                              kernel->code.size(), ", found ", index})));
   }
   *extension = kernel->code[at].extension.c_str();
   *text = kernel->code[at].text.c_str();
@@ -253,9 +253,8 @@ EmberStatus MachinePeak(int32_t threads, double seconds, double* gflops) {
   if (gflops == nullptr) return ReportNull("machine_peak");
   *gflops = 0;
   if (threads < 1 || threads > kMaxThreads) {
-    return Report(InvalidArgumentError(Concat({"threads: expected 1 to ",
-                                               kMaxThreads, ", found ",
-                                               threads})));
+    return Report(InvalidArgumentError(
+        Concat({"threads: expected 1 to ", kMaxThreads, ", found ", threads})));
   }
   if (!(seconds >= 0 && seconds <= 60)) {
     return Report(InvalidArgumentError(

@@ -78,8 +78,8 @@ StatusOr<Options> Read(const Options& given, size_t least,
                        std::string_view name) {
   if (given.struct_size < least) {
     return InvalidArgumentError(
-        Concat({name, ": expected a struct_size of ", least,
-                " or more, found ", given.struct_size}));
+        Concat({name, ": expected a struct_size of ", least, " or more, found ",
+                given.struct_size}));
   }
   Options options = {};
   std::memcpy(&options, &given,

@@ -57,8 +57,8 @@ StatusOr<EmberTeSchedule*> Create(const EmberTeDispatch& dispatch,
 }
 
 Status NotFound(std::string_view what, size_t count, int32_t index) {
-  return NotFoundError(Concat(
-      {what, ": expected an index below ", count, ", found ", index}));
+  return NotFoundError(
+      Concat({what, ": expected an index below ", count, ", found ", index}));
 }
 
 StatusOr<size_t> StageAt(const schedule::Schedule& schedule, int32_t index) {
@@ -100,10 +100,10 @@ Status DescribeLoop(const schedule::Schedule& schedule, int32_t stage,
             computation.stages[at].axes[static_cast<size_t>(axis)].extent);
       });
   const schedule::Loop& loop = plan.loops[static_cast<size_t>(number)];
-  Fill<EmberTeLoopInfo>({sizeof(EmberTeLoopInfo), loop.name.c_str(),
-                         extent.value_or(-1), NameOf(loop.mark),
-                         loop.is_reduction},
-                        info);
+  Fill<EmberTeLoopInfo>(
+      {sizeof(EmberTeLoopInfo), loop.name.c_str(), extent.value_or(-1),
+       NameOf(loop.mark), loop.is_reduction},
+      info);
   return OkStatus();
 }
 

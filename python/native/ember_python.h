@@ -3,7 +3,8 @@
  * Ctrl-C.
  *
  * The file is compiled as part of the module that cffi makes, after ember.h,
- * ember_compiler.h and ember_te.h. cffi releases the interpreter's lock around each call. */
+ * ember_compiler.h and ember_te.h. cffi releases the interpreter's lock around
+ * each call. */
 #ifndef EMBER_PYTHON_NATIVE_EMBER_PYTHON_H_
 #define EMBER_PYTHON_NATIVE_EMBER_PYTHON_H_
 

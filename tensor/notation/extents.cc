@@ -136,14 +136,13 @@ class Inference {
     if (const auto constant = ConstantOf(node))
       return std::to_string(*constant);
     const Node& made = draft_.pool[node];
-    return made.opcode == Opcode::kParameter
-               ? draft_.parameters[made.immediate]
-               : "an expression of dims";
+    return made.opcode == Opcode::kParameter ? draft_.parameters[made.immediate]
+                                             : "an expression of dims";
   }
   std::string NameOf(const Use& use) const {
     const std::string_view text = use.token.text;
-    return Concat({"dim ", use.dim, " of ",
-                   text.substr(text.starts_with('%') ? 1 : 0)});
+    return Concat(
+        {"dim ", use.dim, " of ", text.substr(text.starts_with('%') ? 1 : 0)});
   }
 
   // --- uses ---
@@ -193,8 +192,8 @@ class Inference {
         extents_[i] = {draft_.pool.Integer(linear->constant), true, nullptr};
         continue;
       }
-      EMBER_ASSIGN_OR_RETURN(
-          const NodeId node, ResolveAs(*written, DType::kI64, header_, draft_));
+      EMBER_ASSIGN_OR_RETURN(const NodeId node,
+                             ResolveAs(*written, DType::kI64, header_, draft_));
       extents_[i] = {node, true, nullptr};
     }
     return OkStatus();
@@ -247,8 +246,8 @@ class Inference {
     if (factor == 1) return Add(rest, constant + 1);
     const NodeId operands[] = {Add(rest, constant),
                                draft_.pool.Integer(factor)};
-    return Add(
-        draft_.pool.Intern(Opcode::kFloorDivide, DType::kI64, operands), 1);
+    return Add(draft_.pool.Intern(Opcode::kFloorDivide, DType::kI64, operands),
+               1);
   }
 
   // Takes extents from sums of axes. Returns true if it took one.
@@ -284,9 +283,9 @@ class Inference {
     return Binary(Opcode::kSubtract, a, b);
   }
   NodeId Multiply(NodeId a, int64_t factor) {
-    return factor == 1 ? a
-                       : Binary(Opcode::kMultiply, a,
-                                draft_.pool.Integer(factor));
+    return factor == 1
+               ? a
+               : Binary(Opcode::kMultiply, a, draft_.pool.Integer(factor));
   }
   NodeId Add(NodeId a, int64_t term) {
     if (term == 0) return a;

@@ -43,13 +43,11 @@ class StatementLowering {
     const bool is_reduction = statement_.value.kind == Expression::kSigil;
     const size_t root = is_reduction ? ReductionOf(statement_.value) : 0;
     for (size_t i = 0; i < statement_.reductions.size(); ++i) {
-      if (!is_reduction || i != root)
-        EMBER_RETURN_IF_ERROR(MakeTemporary(i));
+      if (!is_reduction || i != root) EMBER_RETURN_IF_ERROR(MakeTemporary(i));
     }
     std::vector<size_t> spatial;
     for (size_t i = 0; i < statement_.spatial_count; ++i) spatial.push_back(i);
-    if (is_reduction)
-      return MakeStage(spatial, &statement_.reductions[root]);
+    if (is_reduction) return MakeStage(spatial, &statement_.reductions[root]);
     return MakeStage(spatial, nullptr);
   }
 
@@ -126,9 +124,9 @@ class StatementLowering {
     std::vector<NodeId> indices;
     for (const size_t axis : temporary.axes)
       indices.push_back(names.names.find(statement_.axes[axis].name)->second);
-    names.sigils[std::string(e.token.name())] = draft_.pool.Intern(
-        Opcode::kLoad, draft_.buffers[temporary.buffer].type, indices, 0,
-        names.scope, temporary.buffer);
+    names.sigils[std::string(e.token.name())] =
+        draft_.pool.Intern(Opcode::kLoad, draft_.buffers[temporary.buffer].type,
+                           indices, 0, names.scope, temporary.buffer);
   }
 
   // Ends the stage of a new tensor with its axes as indices. Returns the number
@@ -138,8 +136,8 @@ class StatementLowering {
                               const Expression& value, const Token& token,
                               NameScope& names) {
     if (draft_.buffers.size() >= kMaxTensors)
-      return ErrorAt(token, Concat({"expected at most ", kMaxTensors,
-                                    " tensors"}));
+      return ErrorAt(token,
+                     Concat({"expected at most ", kMaxTensors, " tensors"}));
     NameTemporaries(value, names);
     EMBER_ASSIGN_OR_RETURN(const NodeId node,
                            Resolve(value, {}, names, draft_));
@@ -220,8 +218,7 @@ class NotationParser {
       DraftBuffer buffer{input.name, input.type, BufferKind::kInput, {}};
       for (const NotationDim& dim : input.dims) {
         const auto node = DimNode(dim);
-        if (!node.ok())
-          return node.status().WithContext("input " + input.name);
+        if (!node.ok()) return node.status().WithContext("input " + input.name);
         buffer.extents.push_back(*node);
       }
       if (HasTensor(input.name)) {
@@ -262,9 +259,8 @@ class NotationParser {
     if (dim.name.empty()) {
       if (dim.extent >= 0 && dim.extent <= kMaxExtent)
         return draft_.pool.Integer(dim.extent);
-      return InvalidArgumentError(Concat({"expected dims from 0 to ",
-                                          kMaxExtent, ", found ",
-                                          dim.extent}));
+      return InvalidArgumentError(Concat(
+          {"expected dims from 0 to ", kMaxExtent, ", found ", dim.extent}));
     }
     if (!IsPlainName(dim.name)) {
       return InvalidArgumentError(Concat(
@@ -308,8 +304,8 @@ class NotationParser {
     if (draft_.buffers.size() >= kMaxTensors)
       return ErrorAt(name,
                      Concat({"expected at most ", kMaxTensors, " tensors"}));
-    DraftBuffer buffer{std::string(name.text), DType::kF32, BufferKind::kInput,
-                       {}};
+    DraftBuffer buffer{
+        std::string(name.text), DType::kF32, BufferKind::kInput, {}};
     EMBER_ASSIGN_OR_RETURN(buffer.type, ParseType(lexer_));
     EMBER_RETURN_IF_ERROR(lexer_.Expect("["));
     while (!lexer_.Accept("]")) {
@@ -356,7 +352,8 @@ class NotationParser {
     }
     std::vector<bool> is_read(draft_.buffers.size());
     std::vector<bool> seen;
-    for (const DraftStage& stage : draft_.stages) MarkReads(stage, seen, is_read);
+    for (const DraftStage& stage : draft_.stages)
+      MarkReads(stage, seen, is_read);
     for (size_t i = 0; i < draft_.buffers.size(); ++i) {
       DraftBuffer& buffer = draft_.buffers[i];
       if (buffer.kind != BufferKind::kOutput) continue;

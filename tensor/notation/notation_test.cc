@@ -111,8 +111,9 @@ TEST(NotationTest, SaysWhatIsWrong) {
        "maximum(k)"},
       {"a: f32[4] b: i32[4] y[i] = a[i] + b[i]",
        "1:35: expected a value of type f32, found i32"},
-      {"a: f32[4] y[i] = a[i] * ", "1:25: expected an expression, found the "
-                                   "end of the text"},
+      {"a: f32[4] y[i] = a[i] * ",
+       "1:25: expected an expression, found the "
+       "end of the text"},
       {"a: f32[4] y[i] += a[i]",
        "1:16: expected '=', because y has no values to update yet, found "
        "'+='"},
@@ -126,10 +127,12 @@ TEST(NotationTest, SaysWhatIsWrong) {
       {"x: f32[3] w: f32[5] y[i] = sum(r) x[i + r] * w[r]",
        "1:23: expected values of the axis i for which the index is in bounds, "
        "found none; dim 0 of x is 3"},
-      {"y = 3", "1:3: expected '[' or ':' behind 'y' (a scalar is written "
-                "y[]), found '='"},
-      {"", "1:1: expected a statement, as in y[i] = 2 * x[i], found the end of "
-           "the text"},
+      {"y = 3",
+       "1:3: expected '[' or ':' behind 'y' (a scalar is written "
+       "y[]), found '='"},
+      {"",
+       "1:1: expected a statement, as in y[i] = 2 * x[i], found the end of "
+       "the text"},
       {"y[i < N] = 1.0",
        "1:7: expected a number or a dim of an input as the extent, found 'N'"},
       {"x: f32[4] y[i] = x[i] -> z",
@@ -153,15 +156,14 @@ TEST(NotationTest, LimitsDepth) {
   for (int i = 0; i < 100'000; ++i) text += " + 1";
   EXPECT_FALSE(ParseAlone(text).ok());
   text.clear();
-  for (int i = 0; i < 2000; ++i)
-    text += "x" + std::to_string(i) + "[] = 1;";
+  for (int i = 0; i < 2000; ++i) text += "x" + std::to_string(i) + "[] = 1;";
   EXPECT_FALSE(ParseAlone(text).ok());
 }
 
 // Computes with the evaluator.
 TEST(NotationTest, ComputesASoftmaxOfAProduct) {
-  const auto dispatch = ParseAlone(
-      "a: f32[2, 2] y[i, j] = exp(a[i, j]) / sum(k) exp(a[i, k])");
+  const auto dispatch =
+      ParseAlone("a: f32[2, 2] y[i, j] = exp(a[i, j]) / sum(k) exp(a[i, k])");
   ASSERT_TRUE(dispatch.ok()) << dispatch.status().ToString();
   float a[] = {0, 0, 0, 1}, y[4] = {};
   void* const buffers[] = {a, y};
@@ -180,10 +182,38 @@ TEST(NotationTest, SurvivesDamagedTexts) {
       "x: f16[5] y[i] = exp(x[i] - maximum(k) x[k]) / sum(k, l < 2) exp(x[k])",
       "x: u8[4] y[i < 6] = select(0 < pad(x[i - 1], 3), -1.5, nan:f32)",
   };
-  constexpr std::string_view kPieces[] = {
-      "[", "]", "(", ")", "sum(k)", "i", "k", "x", "<", "=", "+=", "-", "*",
-      ",", "9223372036854775807", "0", "-1", ".5", "%", "->", ";", ":", "f32",
-      "pad(", "x[", "y[i]", "\x80", "\n", "1099511627776", "N", "\"", "bits("};
+  constexpr std::string_view kPieces[] = {"[",
+                                          "]",
+                                          "(",
+                                          ")",
+                                          "sum(k)",
+                                          "i",
+                                          "k",
+                                          "x",
+                                          "<",
+                                          "=",
+                                          "+=",
+                                          "-",
+                                          "*",
+                                          ",",
+                                          "9223372036854775807",
+                                          "0",
+                                          "-1",
+                                          ".5",
+                                          "%",
+                                          "->",
+                                          ";",
+                                          ":",
+                                          "f32",
+                                          "pad(",
+                                          "x[",
+                                          "y[i]",
+                                          "\x80",
+                                          "\n",
+                                          "1099511627776",
+                                          "N",
+                                          "\"",
+                                          "bits("};
   const SeedRange seeds = TestSeeds(3000);
   int parsed = 0;
   for (uint64_t seed = seeds.begin; seed < seeds.end; ++seed) {

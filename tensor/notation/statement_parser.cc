@@ -50,7 +50,8 @@ std::string_view StatementParser::Keep(std::string text) {
 }
 
 const DraftBuffer* StatementParser::FindTensor(std::string_view name) const {
-  const auto found = std::ranges::find(draft_.buffers, name, &DraftBuffer::name);
+  const auto found =
+      std::ranges::find(draft_.buffers, name, &DraftBuffer::name);
   return found == draft_.buffers.end() ? nullptr : &*found;
 }
 
@@ -64,8 +65,8 @@ StatusOr<NotationStatement> StatementParser::ParseStatement(
   statement_.is_new = old == nullptr;
   if (!lexer_.Peek().Is("[")) {
     return lexer_.ExpectedError(
-        Concat({"'[' or ':' behind '", target.text,
-                "' (a scalar is written ", target.text, "[])"}));
+        Concat({"'[' or ':' behind '", target.text, "' (a scalar is written ",
+                target.text, "[])"}));
   }
   EMBER_RETURN_IF_ERROR(old == nullptr ? ParseNewIndices()
                                        : ParseOldIndices(*old));
@@ -73,9 +74,9 @@ StatusOr<NotationStatement> StatementParser::ParseStatement(
   const Token sign = lexer_.Peek();
   EMBER_ASSIGN_OR_RETURN(statement_.update, ParseUpdate(lexer_));
   if (old == nullptr && statement_.update != Update::kAssign) {
-    return ErrorAt(sign, Concat({"expected '=', because ", target.text,
-                                 " has no values to update yet, found ",
-                                 Quoted(sign)}));
+    return ErrorAt(
+        sign, Concat({"expected '=', because ", target.text,
+                      " has no values to update yet, found ", Quoted(sign)}));
   }
   part_ = Part::kRight;
   EMBER_ASSIGN_OR_RETURN(statement_.value, Parse());
@@ -86,20 +87,19 @@ StatusOr<NotationStatement> StatementParser::ParseStatement(
 
 StatusOr<size_t> StatementParser::DeclareAxis(const Token& token) {
   if (IsWord(token) || header_.names.contains(token.text)) {
-    return ErrorAt(token, Concat({"expected an axis, found the ",
-                                  IsWord(token) ? "number " : "dim ",
-                                  Quoted(token)}));
+    return ErrorAt(token,
+                   Concat({"expected an axis, found the ",
+                           IsWord(token) ? "number " : "dim ", Quoted(token)}));
   }
   if (std::ranges::find(scope_, token.text, [](const auto& entry) {
         return std::string_view(entry.first);
       }) != scope_.end()) {
-    return ErrorAt(token,
-                   Concat({"expected a new axis, found ", Quoted(token),
-                           " again"}));
+    return ErrorAt(token, Concat({"expected a new axis, found ", Quoted(token),
+                                  " again"}));
   }
   if (statement_.axes.size() >= kMaxAxes) {
-    return ErrorAt(token, Concat({"expected at most ", kMaxAxes,
-                                  " axes in a statement"}));
+    return ErrorAt(
+        token, Concat({"expected at most ", kMaxAxes, " axes in a statement"}));
   }
   std::string name(token.text);
   for (int i = 1; statement_.FindAxis(name) || header_.names.contains(name);
@@ -127,9 +127,8 @@ Status StatementParser::ParseNewIndices() {
   while (true) {
     const Token token = lexer_.Peek();
     if (token.kind != Token::kIdentifier) {
-      return lexer_.ExpectedError(
-          Concat({"the name of an axis, because '", statement_.target.text,
-                  "' is new"}));
+      return lexer_.ExpectedError(Concat({"the name of an axis, because '",
+                                          statement_.target.text, "' is new"}));
     }
     lexer_.Next();
     EMBER_ASSIGN_OR_RETURN(const size_t axis, DeclareAxis(token));
@@ -147,9 +146,10 @@ Status StatementParser::ParseNewIndices() {
 // first use declares.
 Status StatementParser::ParseOldIndices(const DraftBuffer& target) {
   if (target.kind == BufferKind::kInput) {
-    return ErrorAt(statement_.target,
-                   Concat({"expected a new tensor or a result, found the input ",
-                           Quoted(statement_.target)}));
+    return ErrorAt(
+        statement_.target,
+        Concat({"expected a new tensor or a result, found the input ",
+                Quoted(statement_.target)}));
   }
   EMBER_RETURN_IF_ERROR(lexer_.Expect("["));
   while (!lexer_.Accept("]")) {
@@ -227,17 +227,17 @@ StatusOr<Expression> StatementParser::ParseName(const Token& token) {
                                   "the extent, found ",
                                   Quoted(token)}));
   }
-  const auto found =
-      std::find_if(scope_.rbegin(), scope_.rend(), [&](const auto& entry) {
-        return entry.first == token.text;
-      });
+  const auto found = std::find_if(
+      scope_.rbegin(), scope_.rend(),
+      [&](const auto& entry) { return entry.first == token.text; });
   if (found != scope_.rend()) {
     name.token.text = Keep(statement_.axes[found->second].name);
     return name;
   }
   if (FindTensor(token.text) != nullptr) {
-    return ErrorAt(token, Concat({"expected indices of ", token.text,
-                                  ", as in ", token.text, "[...], found none"}));
+    return ErrorAt(token,
+                   Concat({"expected indices of ", token.text, ", as in ",
+                           token.text, "[...], found none"}));
   }
   if (part_ == Part::kLeft) {
     EMBER_ASSIGN_OR_RETURN(const size_t axis, DeclareAxis(token));
@@ -274,10 +274,11 @@ void StatementParser::CastIndex(Expression& index) const {
 StatusOr<Expression> StatementParser::ParseLoad(const Token& token) {
   const DraftBuffer* const tensor = FindTensor(token.text);
   if (tensor == nullptr) {
-    return ErrorAt(token, Concat({"expected a tensor that is declared, as in ",
-                                  token.text, ": f32[4], or defined before, "
-                                  "found ",
-                                  Quoted(token)}));
+    return ErrorAt(
+        token, Concat({"expected a tensor that is declared, as in ", token.text,
+                       ": f32[4], or defined before, "
+                       "found ",
+                       Quoted(token)}));
   }
   if (part_ == Part::kExtent) {
     return ErrorAt(token, Concat({"expected a number or a dim of an input as "
@@ -286,9 +287,9 @@ StatusOr<Expression> StatementParser::ParseLoad(const Token& token) {
   }
   if (token.text == statement_.target.text) {
     return ErrorAt(
-        token, Concat({"expected tensors of earlier statements, found ",
-                       token.text, " itself; write ", token.text,
-                       "[...] += ... to add to it"}));
+        token,
+        Concat({"expected tensors of earlier statements, found ", token.text,
+                " itself; write ", token.text, "[...] += ... to add to it"}));
   }
   Expression load;
   load.kind = Expression::kLoad;
@@ -297,9 +298,9 @@ StatusOr<Expression> StatementParser::ParseLoad(const Token& token) {
   load.token.text = Keep(Concat({"%", token.text}));
   EMBER_ASSIGN_OR_RETURN(load.operands, ParseIndices());
   if (load.operands.size() != tensor->extents.size()) {
-    return ErrorAt(token, Concat({"expected ", tensor->extents.size(),
-                                  " indices of ", token.text, ", found ",
-                                  load.operands.size()}));
+    return ErrorAt(token,
+                   Concat({"expected ", tensor->extents.size(), " indices of ",
+                           token.text, ", found ", load.operands.size()}));
   }
   for (Expression& index : load.operands) CastIndex(index);
   EMBER_RETURN_IF_ERROR(CheckDepth(load));
@@ -356,8 +357,8 @@ Status StatementParser::CheckOperands(const Token& token) const {
 StatusOr<Expression> StatementParser::ParseReduction(const Token& token,
                                                      Combiner combiner) {
   if (part_ != Part::kRight) {
-    return ErrorAt(token, Concat({"expected no reduction here, found ",
-                                  Quoted(token)}));
+    return ErrorAt(
+        token, Concat({"expected no reduction here, found ", Quoted(token)}));
   }
   NotationReduction reduction{combiner, token, {}, {}};
   const size_t outer = scope_.size();

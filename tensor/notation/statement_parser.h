@@ -68,7 +68,10 @@ class StatementParser final : public ExpressionParser {
   // statements.
   StatementParser(Lexer& lexer, const Draft& draft, const NameScope& header,
                   std::deque<std::string>& texts)
-      : ExpressionParser(lexer), draft_(draft), header_(header), texts_(texts) {}
+      : ExpressionParser(lexer),
+        draft_(draft),
+        header_(header),
+        texts_(texts) {}
 
   // Parses what follows the name of a statement's target.
   StatusOr<NotationStatement> ParseStatement(const Token& target);

@@ -5,11 +5,11 @@
 #include <utility>
 
 #include "compiler/compile.h"
+#include "jit/target/peak.h"
 #include "tools/lib/cli/device.h"
 #include "tools/lib/models/bind.h"
 #include "tools/lib/report/dispatch_work.h"
 #include "tools/lib/report/explain.h"
-#include "jit/target/peak.h"
 
 namespace ember::tests {
 namespace {
@@ -81,7 +81,7 @@ StatusOr<Speed> TimedModel::Measure(double seconds) {
     speed.gigabytes_per_second =
         std::max(speed.gigabytes_per_second,
                  jit::MeasureReadRate(1, static_cast<int64_t>(working_set_),
-                                        kReadSeconds));
+                                      kReadSeconds));
     // Reading the reference's buffer has evicted the model's data from the
     // caches. This first call, which is not measured, loads the data again, as
     // the buffer, too, was written just before it was read.

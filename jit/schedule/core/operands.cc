@@ -26,8 +26,7 @@ constexpr Member MemberOf(const LoopRef*) {
   return {.kind = OperandKind::kLoop, .has_stage = true};
 }
 constexpr Member MemberOf(const std::vector<LoopRef>*) {
-  return {
-      .kind = OperandKind::kLoop, .is_repeated = true, .has_stage = true};
+  return {.kind = OperandKind::kLoop, .is_repeated = true, .has_stage = true};
 }
 constexpr Member MemberOf(const int64_t*) { return {OperandKind::kNumber}; }
 constexpr Member MemberOf(const std::optional<DType>*) {
@@ -37,8 +36,7 @@ constexpr Member MemberOf(const std::optional<tensor::Interval>*) {
   return {.kind = OperandKind::kRange, .is_optional = true};
 }
 constexpr Member MemberOf(const std::vector<size_t>*) {
-  return {
-      .kind = OperandKind::kDim, .is_optional = true, .is_repeated = true};
+  return {.kind = OperandKind::kDim, .is_optional = true, .is_repeated = true};
 }
 constexpr Member MemberOf(const std::vector<LayoutDim>*) {
   return {.kind = OperandKind::kLayoutDim, .is_repeated = true};
@@ -50,8 +48,7 @@ constexpr Member MemberOf(const LoopPieces*) {
   return {.kind = OperandKind::kPieces, .has_stage = true};
 }
 constexpr Member MemberOf(const std::vector<LoopPieces>*) {
-  return {
-      .kind = OperandKind::kPieces, .is_repeated = true, .has_stage = true};
+  return {.kind = OperandKind::kPieces, .is_repeated = true, .has_stage = true};
 }
 constexpr Member MemberOf(const LoadAhead*) {
   return {.kind = OperandKind::kLoadAhead, .is_optional = true};

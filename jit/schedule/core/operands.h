@@ -1,5 +1,5 @@
-// The operands of the primitives as data: what a program that writes steps needs
-// to know, such as a binding to another language.
+// The operands of the primitives as data: what a program that writes steps
+// needs to know, such as a binding to another language.
 //
 //   for (const StepOperands& row : OperandsOfPrimitives())
 //     row.operands;   // of split: {"stage", kStage}, {"loop", kLoop},
@@ -19,19 +19,23 @@
 namespace ember::schedule {
 
 // Rows: (enumerator, name, the words that the operand takes in a step's line).
-#define EMBER_FOR_EACH_OPERAND_KIND(row)                                \
-  row(Stage, "stage", "%y")                                             \
-  row(Loop, "loop", "the name of a loop of the stage before it")        \
-  row(Buffer, "buffer", "%x")                                           \
-  row(Number, "number", "a number of 1 or more")                        \
-  row(Type, "type", "an element type, such as f32")                     \
-  row(Dim, "dim", "the number of a dim of the buffer")                  \
-  row(Range, "range", "two integers, such as -64..64")                  \
-  row(LayoutDim, "layout", "a dim or a digit of one: 1, 1/32, 1%32")    \
-  row(Digit, "digit", "a digit of a reduction: k, k/4, k%8, k/4%8")     \
-  row(Pieces, "pieces", "a loop and the length of its pieces: k/8")     \
-  row(LoadAhead, "load ahead", "registers, or async SLOTS late spare")  \
-  row(HiddenBlocks, "hidden blocks", "skip")
+#define EMBER_FOR_EACH_OPERAND_KIND(row)                                    \
+  row(Stage, "stage", "%y")                                                 \
+      row(Loop, "loop", "the name of a loop of the stage before it")        \
+          row(Buffer, "buffer", "%x") row(Number, "number",                 \
+                                          "a number of 1 or more")          \
+              row(Type, "type", "an element type, such as f32") row(        \
+                  Dim, "dim", "the number of a dim of the buffer")          \
+                  row(Range, "range", "two integers, such as -64..64") row( \
+                      LayoutDim, "layout",                                  \
+                      "a dim or a digit of one: 1, 1/32, 1%32")             \
+                      row(Digit, "digit",                                   \
+                          "a digit of a reduction: k, k/4, k%8, k/4%8")     \
+                          row(Pieces, "pieces",                             \
+                              "a loop and the length of its pieces: k/8")   \
+                              row(LoadAhead, "load ahead",                  \
+                                  "registers, or async SLOTS late spare")   \
+                                  row(HiddenBlocks, "hidden blocks", "skip")
 
 enum class OperandKind : uint8_t {
 #define EMBER_ROW(name, ...) k##name,

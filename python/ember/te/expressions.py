@@ -156,7 +156,12 @@ class Tensor:
     """A tensor: an input, or the result of te.compute. tensor[i, j] is an element."""
 
     def __init__(
-        self, name: str, shape: Sequence[Any] | None, dtype: Any = "f32", statement: str = "", reads: Sequence[Tensor] = ()
+        self,
+        name: str,
+        shape: Sequence[Any] | None,
+        dtype: Any = "f32",
+        statement: str = "",
+        reads: Sequence[Tensor] = (),
     ):
         self.name, self.statement = name, statement
         self.shape = None if shape is None else tuple(shape)

@@ -211,9 +211,10 @@ class Schedule:
         inputs = list(values) if values else self.dispatch.random_inputs(seed)
         found = self.compile()(*inputs)
         wanted = self.dispatch.evaluate(*inputs, in_f64=True)
-        several = len(self.dispatch.outputs) > 1
+        if len(self.dispatch.outputs) == 1:
+            found, wanted = (found,), (wanted,)
         worst = 0.0
-        for buffer, a, b in zip(self.dispatch.outputs, found if several else (found,), wanted if several else (wanted,)):
+        for buffer, a, b in zip(self.dispatch.outputs, found, wanted):
             error = _difference(np.asarray(a), np.asarray(b))
             if error > _tolerance(buffer):
                 raise Error(

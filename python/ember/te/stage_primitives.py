@@ -114,10 +114,11 @@ class _Method:
         else:
             loops = {o.name: _name_of(arguments[o.name]) for o, _ in self.operands if o.kind == "loop"}
             # A result of the table that begins with the name of an operand, as io of tile, begins with its loop.
-            named = [(loop, result.name.removeprefix(name)) for name, loop in loops.items() if result.name.startswith(name)]
-            if named:
-                base = "".join(named[0])
-            else:
+            base = ""
+            for name, loop in loops.items():
+                if result.name.startswith(name):
+                    base = base or loop + result.name.removeprefix(name)
+            if not base:
                 first = next(iter(loops.values()))
                 base = "_".join(loops.values()) if len(self.primitive.results) == 1 else first + result.name[0]
             taken = {loop.name for loop in stage.loops}
