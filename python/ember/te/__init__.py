@@ -33,7 +33,7 @@ A primitive that would change the result is refused, and the schedule stays as i
 >>> s["y"].vectorize("k")
 Traceback (most recent call last):
 ...
-ember.errors.FailedPrecondition: ...
+ember.errors.FailedPrecondition: vectorize %y k: loop 'ji' inside vector loop 'k' is a vector loop, too
 
 The module is libember_jit.so, with libember_llvm.so for code of this machine. python/TE.md is a tutorial.
 """

@@ -2,7 +2,7 @@
 
 >>> from ember import te
 >>> softmax = te.parse("y[i, j] = exp(x[i, j]) / sum(k) exp(x[i, k])", x=("N", 3))
->>> print(softmax, end="")
+>>> print(softmax)
 dispatch @y<N>(%x: f32[N, 3]) -> (%y: f32[N, 3]) {
   temp %y_sum: f32[N]
   %y_sum[i] = sum(k < 3) exp(%x[i, k])
@@ -120,7 +120,7 @@ class Dispatch:
         self.temporaries = tuple(b for b in buffers if b.role == "temporary")
 
     def __str__(self) -> str:
-        return text(lib.te_dispatch_text(self.handle))
+        return text(lib.te_dispatch_text(self.handle)).rstrip("\n")
 
     def __repr__(self) -> str:
         return f"<ember.te.Dispatch @{self.name}>"

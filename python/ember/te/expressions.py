@@ -5,7 +5,7 @@
 >>> i, j, k = te.axes("i j k")
 >>> rows = te.compute("rows", (i, j), x[n[i], j] / te.sum(k, x[n[i], k]))
 >>> y = te.compute("y", (i, j), te.where(rows[i, j] < 0.5, te.call("exp", rows[i, j]), -1.0))
->>> print(te.dispatch(y, rows), end="")
+>>> print(te.dispatch(y, rows))
 dispatch @rows<N>(%x: f32[N, 3], %n: i32[5]) -> (%rows: f32[5, 3], %y: f32[5, 3]) {
   temp %rows_sum: f32[5]
   %rows_sum[i] = sum(k < 3) %x[i64(%n[i]), k]

@@ -14,7 +14,7 @@
 >>> s[y].unroll("k")
 Traceback (most recent call last):
 ...
-ember.errors.InvalidArgument: ...
+ember.errors.InvalidArgument: unroll %y k: expected a loop of %y, found 'k'
 
 Each primitive of the library is a method of stages (te.primitives() lists them). A step that would change the result,
 or that makes no sense, raises an exception with the reason, and the schedule stays as it was.
@@ -189,7 +189,7 @@ class Schedule:
         """Returns the loop nest that the schedule makes of the dispatch, as text."""
         found = ffi.new("char**")
         check(lib.te_schedule_nest(self.handle, ffi.cast("const char**", found)))
-        return text(found[0])
+        return text(found[0]).rstrip("\n")
 
     def compile(self, target: str | None = None, threads: int = 1) -> Any:
         """Compiles the schedule and returns a te.Kernel.

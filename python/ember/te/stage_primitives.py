@@ -182,11 +182,10 @@ for _primitive in primitives():
 _HEAD = '''\
 """The types of the methods that stage_primitives.py makes. Written by stage_primitives.write_stub."""
 
-from typing import Any, Callable
+from typing import Any
 
 from .dispatches import Buffer
 from .expressions import Axis, Tensor
-from .primitives import Primitive
 from .schedules import Digit, Dim, Loop, Stage
 
 AnyLoop = Loop | Axis | str
@@ -225,7 +224,8 @@ def stub() -> str:
         back = "None" if not results else results[0] if len(results) == 1 else f"tuple[{', '.join(results)}]"
         line = f"    def {primitive.name}({', '.join(words)}) -> {back}: ..."
         if len(line) > 120:
-            line = f"    def {primitive.name}(\n        {', '.join(words)}\n    ) -> {back}: ..."
+            parameters = "".join(f"        {word},\n" for word in words)
+            line = f"    def {primitive.name}(\n{parameters}    ) -> {back}: ..."
         text += line + "\n"
     return text
 
