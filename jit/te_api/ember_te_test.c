@@ -148,7 +148,7 @@ static void TestSchedule(void) {
   te->dispatch_release(dispatch);
   EXPECT(te->schedule_apply(schedule, "split %y j 4 -> jo ji") == EMBER_OK);
   EXPECT(te->schedule_copy(schedule, &copy) == EMBER_OK);
-  EXPECT(te->schedule_apply(schedule, "vectorize %y k") ==
+  EXPECT(te->schedule_apply(schedule, "vectorize %y jo") ==
          EMBER_FAILED_PRECONDITION);
   EXPECT(te->schedule_apply(schedule, "split %y q 4 -> qo qi") ==
          EMBER_INVALID_ARGUMENT);

@@ -34,13 +34,19 @@ def schedules(m, n, k):
 
 
 def measure(size, seconds):
-    """Returns rows of (title, milliseconds, share of the peak), and the peak. Calls of all steps alternate."""
+    """Returns rows of (title, milliseconds, share of the peak), and the peak. Calls of the steps alternate."""
     from ember import te
 
     titles, made = zip(*schedules(size, size, size))
     kernels = [s.compile() for s in made]
     peak = te.peak(seconds=0.5)
-    _, least = te.time(kernels, seconds=seconds)
+    # Slow steps have their own rounds, so that the others are called often.
+    _, least = te.time(kernels, seconds=0)
+    for group in ([i for i, ns in enumerate(least) if ns > 2e7], [i for i, ns in enumerate(least) if ns <= 2e7]):
+        if group:
+            _, times = te.time([kernels[i] for i in group], seconds=seconds / 2)
+            for i, ns in zip(group, times):
+                least[i] = min(least[i], ns)
     peak = max(peak, te.peak(seconds=0.5))
     operations = 2 * size**3
     return [(t, ns / 1e6, operations / ns / peak) for t, ns in zip(titles, least)], peak
@@ -65,7 +71,7 @@ def main():
     parser.add_argument("--seconds", type=float, default=20, help="Measures for so long.")
     parser.add_argument("--write", action="store_true", help="Writes the table to the page.")
     arguments = parser.parse_args()
-    for title, s in schedules(48, 128, 96):
+    for title, s in schedules(36, 192, 32):
         print(f"{title}: largest difference from the evaluator {s.check():.1e}")
     rows, peak = measure(arguments.size, arguments.seconds)
     today = datetime.date.today().isoformat()

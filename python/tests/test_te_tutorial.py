@@ -8,7 +8,7 @@ from checks import te_tutorial
 class TutorialTest(unittest.TestCase):
     def test_steps_compute_the_product(self):
         titles = []
-        for title, s in te_tutorial.schedules(24, 128, 32):
+        for title, s in te_tutorial.schedules(36, 192, 32):
             with self.subTest(title):
                 self.assertLess(s.check(), 1e-6)
             titles.append(title)
