@@ -14,19 +14,21 @@ thread_local std::string last_error;
 
 constexpr EmberTeApi kApi = {
     sizeof(EmberTeApi), EMBER_TE_API_VERSION,
-    ErrorMessage,       DispatchParse,
-    DispatchRelease,    DispatchName,
-    DispatchText,       DispatchBuffer,
-    DispatchOutputDims, DispatchEvaluate,
-    ScheduleCreate,     ScheduleCopy,
-    ScheduleRelease,    ScheduleApply,
-    ScheduleReplay,     ScheduleText,
-    ScheduleNest,       ScheduleStage,
-    ScheduleLoop,       PrimitiveInfoAt,
-    PrimitiveOperand,   KernelCompile,
-    KernelRelease,      KernelTarget,
-    KernelCode,         KernelRun,
-    KernelsTime,        MachinePeak,
+    ErrorMessage,       StopCreate,
+    StopRequest,        StopRelease,
+    DispatchParse,      DispatchRelease,
+    DispatchName,       DispatchText,
+    DispatchBuffer,     DispatchOutputDims,
+    DispatchEvaluate,   ScheduleCreate,
+    ScheduleCopy,       ScheduleRelease,
+    ScheduleApply,      ScheduleReplay,
+    ScheduleText,       ScheduleNest,
+    ScheduleStage,      ScheduleLoop,
+    PrimitiveInfoAt,    PrimitiveOperand,
+    KernelCompile,      KernelRelease,
+    KernelTarget,       KernelCode,
+    KernelRun,          KernelsTime,
+    MachinePeak,
 };
 
 // The texts of a primitive, which live until the process ends.
@@ -103,6 +105,18 @@ EmberStatus ReportNull(const char* function) {
 }
 
 const char* ErrorMessage() { return last_error.c_str(); }
+
+EmberStatus StopCreate(EmberTeStop** stop) {
+  if (stop == nullptr) return ReportNull("stop_create");
+  *stop = new EmberTeStop;
+  return EMBER_OK;
+}
+
+void StopRequest(EmberTeStop* stop) {
+  if (stop != nullptr) stop->interrupt.Cancel();
+}
+
+void StopRelease(EmberTeStop* stop) { delete stop; }
 
 EmberStatus PrimitiveInfoAt(int32_t index, EmberTePrimitiveInfo* info) {
   if (info == nullptr) return ReportNull("primitive_info");

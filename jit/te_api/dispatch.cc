@@ -5,6 +5,7 @@
 
 #include "base/dtype.h"
 #include "jit/te_api/objects.h"
+#include "tensor/dispatch_cost.h"
 #include "tensor/evaluator/evaluator.h"
 #include "tensor/notation/notation.h"
 #include "tensor/text/text.h"
@@ -23,7 +24,7 @@ constexpr int32_t kMaxRank = 64;
 constexpr size_t kLeastParseOptions =
     offsetof(EmberTeParseOptions, input_count) + sizeof(size_t);
 constexpr size_t kLeastCall =
-    offsetof(EmberTeCall, output_count) + sizeof(int32_t);
+    offsetof(EmberTeCall, stop) + sizeof(EmberTeStop*);
 
 StatusOr<tensor::NotationInput> InputOf(const EmberTeInput& given) {
   if (given.name == nullptr)
@@ -227,8 +228,12 @@ Status OutputDims(const tensor::Dispatch& dispatch, const EmberTeCall& call,
 Status Evaluate(const tensor::Dispatch& dispatch, const EmberTeCall& call,
                 bool in_f64) {
   EMBER_ASSIGN_OR_RETURN(const BoundCall bound, Bind(dispatch, call));
-  return tensor::EvaluateFor(dispatch, bound.header, bound.buffers,
-                             {.accumulate_in_f64 = in_f64});
+  EMBER_RETURN_IF_ERROR(tensor::EvaluateFor(dispatch, bound.header,
+                                            bound.buffers,
+                                            {.accumulate_in_f64 = in_f64,
+                                             .temporaries = {},
+                                             .interrupt = bound.interrupt}));
+  return bound.interrupt == nullptr ? OkStatus() : bound.interrupt->status();
 }
 
 }  // namespace
@@ -249,7 +254,11 @@ StatusOr<BoundCall> BindInputs(const tensor::Dispatch& dispatch,
   EMBER_ASSIGN_OR_RETURN(
       tensor::ConcreteHeader header,
       tensor::ConcreteHeader::Evaluate(dispatch, parameters));
-  BoundCall bound{std::move(parameters), std::move(header), {}};
+  BoundCall bound{std::move(parameters), std::move(header), {}, nullptr, 0};
+  if (call.stop != nullptr) {
+    bound.interrupt = &call.stop->interrupt;
+    bound.points = tensor::PointsOf(dispatch, bound.header);
+  }
   for (uint32_t i = 0; i < inputs; ++i) {
     const tensor::Buffer& buffer = dispatch.buffers[i];
     const EmberTensor& input = call.inputs[i];

@@ -57,6 +57,8 @@ typedef struct EmberTeDispatch EmberTeDispatch;
 typedef struct EmberTeSchedule EmberTeSchedule;
 /* The code that a schedule makes of a dispatch for a target. */
 typedef struct EmberTeKernel EmberTeKernel;
+/* A flag that stops calls. */
+typedef struct EmberTeStop EmberTeStop;
 
 /* A form in which a dispatch is written. */
 typedef enum EmberTeForm {
@@ -174,6 +176,10 @@ typedef struct EmberTeCall {
   void* const* outputs;
   const size_t* output_sizes; /* in bytes */
   int32_t output_count;
+  /* Ends the call with EMBER_CANCELLED after stop_request; the outputs then
+   * have any values. A kernel is stopped between its tasks: the iterations of
+   * parallel loops. May be NULL. */
+  EmberTeStop* stop;
 } EmberTeCall;
 
 typedef struct EmberTeTimeOptions {
@@ -188,6 +194,13 @@ typedef struct EmberTeApi {
 
   /* --- version 1 --- */
   const char* (*error_message)(void);
+
+  /* Creates a flag, which may be in any number of calls. */
+  EmberStatus (*stop_create)(EmberTeStop** stop);
+  /* Stops the calls that have the flag, now and later. May be called on any
+   * thread and in a signal handler. */
+  void (*stop_request)(EmberTeStop* stop);
+  void (*stop_release)(EmberTeStop* stop);
 
   /* --- dispatches --- */
 

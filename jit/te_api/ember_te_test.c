@@ -138,6 +138,29 @@ static void TestCalls(void) {
   te->dispatch_release(dispatch);
 }
 
+static void TestStop(void) {
+  static Product product;
+  EmberTeDispatch* const dispatch = Parse(kProduct);
+  EmberTeSchedule* schedule = NULL;
+  EmberTeKernel* kernel = NULL;
+  EmberTeStop* stop = NULL;
+  Fill(&product);
+  EXPECT(te->schedule_create(dispatch, NULL, &schedule) == EMBER_OK);
+  EXPECT(te->kernel_compile(schedule, NULL, &kernel) == EMBER_OK);
+  EXPECT(te->stop_create(&stop) == EMBER_OK);
+  product.call.stop = stop;
+  EXPECT(te->dispatch_evaluate(dispatch, &product.call, 0) == EMBER_OK);
+  EXPECT(te->kernel_run(kernel, &product.call) == EMBER_OK);
+  te->stop_request(stop);
+  EXPECT(te->dispatch_evaluate(dispatch, &product.call, 0) == EMBER_CANCELLED);
+  EXPECT(te->kernel_run(kernel, &product.call) == EMBER_CANCELLED);
+  te->stop_release(stop);
+  te->stop_release(NULL);
+  te->kernel_release(kernel);
+  te->schedule_release(schedule);
+  te->dispatch_release(dispatch);
+}
+
 static void TestSchedule(void) {
   EmberTeDispatch* const dispatch = Parse(kProduct);
   EmberTeSchedule *schedule = NULL, *copy = NULL;
@@ -241,6 +264,7 @@ int main(int argc, char** argv) {
   }
   TestArguments();
   TestCalls();
+  TestStop();
   TestSchedule();
   TestKernel();
   return failures != 0;

@@ -101,9 +101,17 @@ Status CheckRuns(const EmberTeKernel& kernel) {
 }
 
 Status RunBound(const EmberTeKernel& kernel, const BoundCall& bound) {
-  return kernel.host->Run({.parameters = bound.parameters,
-                           .buffers = bound.buffers,
-                           .runner = *kernel.runner});
+  if (bound.interrupt == nullptr) {
+    return kernel.host->Run({.parameters = bound.parameters,
+                             .buffers = bound.buffers,
+                             .runner = *kernel.runner});
+  }
+  InterruptibleRunner runner(*kernel.runner, *bound.interrupt);
+  EMBER_RETURN_IF_ERROR(kernel.host->Run({.parameters = bound.parameters,
+                                          .buffers = bound.buffers,
+                                          .runner = runner,
+                                          .points = bound.points}));
+  return bound.interrupt->status();
 }
 
 Status Run(const EmberTeKernel& kernel, const EmberTeCall& call) {

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/concat.h"
+#include "base/interrupt.h"
 #include "base/parallel.h"
 #include "base/status.h"
 #include "jit/backend/kernel_report.h"
@@ -31,6 +32,10 @@ struct DispatchData {
 };
 
 }  // namespace ember::te_api
+
+struct EmberTeStop {
+  ember::Interrupt interrupt;
+};
 
 struct EmberTeDispatch {
   std::shared_ptr<const ember::te_api::DispatchData> data;
@@ -93,6 +98,9 @@ struct BoundCall {
   std::vector<int64_t> parameters;
   tensor::ConcreteHeader header;
   std::vector<void*> buffers;  // inputs, then outputs
+  const Interrupt* interrupt = nullptr;
+  // Number of points that the stages evaluate; only with an interrupt.
+  int64_t points = 0;
 };
 
 // Checks the inputs, and finds the parameters in their dims. Errors name the
@@ -105,6 +113,9 @@ StatusOr<BoundCall> Bind(const tensor::Dispatch& dispatch,
 
 // --- the functions of the table ---
 const char* ErrorMessage();
+EmberStatus StopCreate(EmberTeStop** stop);
+void StopRequest(EmberTeStop* stop);
+void StopRelease(EmberTeStop* stop);
 EmberStatus DispatchParse(const EmberTeParseOptions* options,
                           EmberTeDispatch** dispatch);
 void DispatchRelease(EmberTeDispatch* dispatch);

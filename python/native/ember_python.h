@@ -81,6 +81,7 @@ static struct {
   int has_thread;        /* The thread exists in this process. */
   sem_t wake;            /* posted by the handler */
   volatile sig_atomic_t is_running, is_interrupted;
+  EmberTeStop* volatile te_stop; /* of a call of ember.te, or NULL */
   int is_installed;        /* The handler came before Python's at checked_ns. */
   int64_t checked_ns;      /* time when the signal's handler was looked at */
   struct sigaction former; /* the handler that comes after the own one */
@@ -93,6 +94,7 @@ static void ember_python_on_interrupt(int signal, siginfo_t* info,
     ember_watch.is_interrupted = 1;
     sem_post(&ember_watch.wake);
   }
+  if (ember_watch.te_stop != NULL) te_table->stop_request(ember_watch.te_stop);
   if (ember_watch.former.sa_flags & SA_SIGINFO) {
     ember_watch.former.sa_sigaction(signal, info, context);
   } else {
@@ -178,6 +180,13 @@ static void ember_python_install(void) {
   own.sa_sigaction = ember_python_on_interrupt;
   ember_watch.former = found;
   ember_watch.is_installed = sigaction(SIGINT, &own, NULL) == 0;
+}
+
+/* SIGINT stops calls of ember.te with this flag, until the next call of this
+ * function. Only the main thread calls it. */
+static void ember_python_watch_te(EmberTeStop* stop) {
+  if (stop != NULL) ember_python_install();
+  ember_watch.te_stop = stop;
 }
 
 /* Runs the session; SIGINT cancels the run. Only the main thread calls it. */

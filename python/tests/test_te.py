@@ -1,7 +1,9 @@
 """ember.te: index notation, expressions, schedules, kernels."""
 
+import os
 import random
-import re
+import signal
+import threading
 import unittest
 from pathlib import Path
 
@@ -315,6 +317,18 @@ class KernelTest(unittest.TestCase):
         self.assertGreater(te.peak(seconds=0.01), 0)
         median, least = te.time([plain], np.zeros(64, np.float32), seconds=0.01)
         self.assertLessEqual(least[0], median[0])
+
+    def test_ctrl_c_stops_the_evaluator_and_measurements(self):
+        s = te.schedule(te.parse(PRODUCT, a=(2048, 2048), b=(2048, 2048)))
+        zeros = [np.zeros((2048, 2048), np.float32)] * 2
+        small = te.schedule(te.parse("y[i] = 2 * x[i]", x=(64,))).compile()
+        for run in (lambda: s.dispatch.evaluate(*zeros), lambda: small.time(seconds=600.0)):
+            timer = threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT))
+            timer.start()
+            with self.assertRaises(KeyboardInterrupt):
+                run()
+            timer.join()
+        self.assertEqual(small(np.ones(64, np.float32))[0], 2)
 
     def test_check_finds_a_difference(self):
         s = te.schedule(te.parse("y[i] = 2 * x[i]", x=(8,)))

@@ -27,7 +27,7 @@ from .. import arrays
 from .._native import ffi, lib, owned, text
 from ..element_types import BY_NAME, TYPES, ElementType, type_of_dtype
 from ..errors import InvalidArgument
-from .library import check, info
+from .library import check, info, stoppable
 
 _ROLES = ("input", "output", "temporary")
 _DISPATCH_FORM = 1
@@ -131,7 +131,8 @@ class Dispatch:
         in_f64: sums of f32 are accumulated in f64.
         """
         call = Call(self, values, out)
-        check(lib.te_dispatch_evaluate(self.handle, call.struct, int(in_f64)))
+        with stoppable(call.struct):
+            check(lib.te_dispatch_evaluate(self.handle, call.struct, int(in_f64)))
         return call.result
 
     def random_inputs(self, seed: int = 0) -> list[np.ndarray]:

@@ -17,7 +17,7 @@ from typing import Any, Sequence
 
 from .._native import ffi, lib, owned, text
 from .dispatches import Call
-from .library import check, info
+from .library import check, info, stoppable
 from .schedules import Schedule
 
 
@@ -44,7 +44,8 @@ class Kernel:
         out: an array for the result, or a list of them.
         """
         call = Call(self.dispatch, values, out)
-        check(lib.te_kernel_run(self.handle, call.struct))
+        with stoppable(call.struct):
+            check(lib.te_kernel_run(self.handle, call.struct))
         return call.result
 
     @property
@@ -89,16 +90,17 @@ def time(kernels: Sequence[Kernel], *values: Any, seconds: float = 1.0) -> tuple
     median, least = ffi.new("double[]", max(1, count)), ffi.new("double[]", max(1, count))
     handles = ffi.new("EmberTeKernel*[]", [k.handle for k in kernels] or 1)
     structs = ffi.new("EmberTeCall*[]", [c.struct for c in calls] or 1)
-    check(
-        lib.te_kernels_time(
-            ffi.cast("const EmberTeKernel* const*", handles),
-            ffi.cast("const EmberTeCall* const*", structs),
-            count,
-            options,
-            median,
-            least,
+    with stoppable(*(c.struct for c in calls)):
+        check(
+            lib.te_kernels_time(
+                ffi.cast("const EmberTeKernel* const*", handles),
+                ffi.cast("const EmberTeCall* const*", structs),
+                count,
+                options,
+                median,
+                least,
+            )
         )
-    )
     return list(median[0:count]), list(least[0:count])
 
 
