@@ -81,7 +81,7 @@ static struct {
   int has_thread;        /* The thread exists in this process. */
   sem_t wake;            /* posted by the handler */
   volatile sig_atomic_t is_running, is_interrupted;
-  EmberTeStop* volatile te_stop; /* of a call of ember.te, or NULL */
+  EmberTeStop* volatile te_stop; /* Stops a call of ember.te; or NULL. */
   int is_installed;        /* The handler came before Python's at checked_ns. */
   int64_t checked_ns;      /* time when the signal's handler was looked at */
   struct sigaction former; /* the handler that comes after the own one */
