@@ -1,4 +1,5 @@
-// Defines the entries of the library libember_jit.so.
+// Defines the entries of the library libember_jit.so, except that of the C API
+// for kernels (jit/te_api).
 #include <memory>
 #include <string>
 #include <utility>

@@ -14,8 +14,8 @@ where optional libraries are looked for):
   LIB/libember.so, libember.a (of this machine), pkgconfig, cmake
                                             libember-dev
   lib/ember/libember_strings.so             libember, for models with strings; needs libre2
-  lib/ember/libember_jit.so, ember-compile-worker, libember_llvm.so
-                                            libember-jit; the last one needs LLVM
+  lib/ember/libember_jit.so, ember-compile-worker, libember_llvm.so, include/ember/ember_te.h
+                                            libember-jit; libember_llvm.so needs LLVM
   LIB/libember_compiler.so.0 -> libember_compiler.so.VERSION, LIB/libember_compiler.so, include/ember/ember_compiler.h
                                             libember-compiler
   bin/vm-compile, vm-run, ...               ember-tools
@@ -171,6 +171,7 @@ class Builder:
                     strip=self.strip)
             install(self.bin / "jit/worker/ember-compile-worker", root / "lib/ember/ember-compile-worker",
                     mode=0o755, strip=self.strip)
+            install(ROOT / "jit/te_api/ember_te.h", root / "include/ember/ember_te.h")
         elif package == "libember-compiler":
             name = "libember_compiler.so"
             install(self.bin / "tools/compiler_api" / name, libraries / (name + "." + self.version), strip=self.strip)

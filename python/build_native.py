@@ -22,6 +22,7 @@ from declarations import declarations, wrappers
 HERE = Path(__file__).resolve().parent
 RUNTIME_HEADER = Path("vm/api/ember.h")
 COMPILER_HEADER = Path("tools/compiler_api/ember_compiler.h")
+TE_HEADER = Path("jit/te_api/ember_te.h")
 MODULE = "_ember"
 # The oldest version of Python that the module is for, as PY_VERSION_HEX has it.
 LIMITED_API = 0x030B0000
@@ -34,17 +35,21 @@ def write_source(root, path):
     runtime = (root / RUNTIME_HEADER).read_text(encoding="utf-8")
     compiler = (root / COMPILER_HEADER).read_text(encoding="utf-8")
     runtime_declared, runtime_defined = wrappers(runtime, "EmberApi", "ember_table", "ember_")
+    te = (root / TE_HEADER).read_text(encoding="utf-8")
     compiler_declared, compiler_defined = wrappers(compiler, "EmberCompilerApi", "compiler_table", "compiler_")
+    te_declared, te_defined = wrappers(te, "EmberTeApi", "te_table", "te_")
     ffi = cffi.FFI()
     ffi.cdef(declarations(runtime))
     ffi.cdef(declarations(compiler))
+    ffi.cdef(declarations(te))
     ffi.cdef((HERE / "native/ember_python.cdef").read_text(encoding="utf-8"))
-    ffi.cdef(runtime_declared + compiler_declared)
+    ffi.cdef(runtime_declared + compiler_declared + te_declared)
     ffi.set_source(
         f"ember.{MODULE}",
-        '#include "ember.h"\n#include "ember_compiler.h"\n#include "ember_python.h"\n'
+        '#include "ember.h"\n#include "ember_compiler.h"\n#include "ember_te.h"\n#include "ember_python.h"\n'
         + runtime_defined
-        + compiler_defined,
+        + compiler_defined
+        + te_defined,
     )
     # cffi prints the path of a temporary file, which says nothing to the user.
     with contextlib.redirect_stdout(io.StringIO()):
@@ -72,6 +77,7 @@ def build(root, out, cc=None, include=None):
             f"-I{include or sysconfig.get_paths()['include']}",
             f"-I{(root / RUNTIME_HEADER).parent}",
             f"-I{(root / COMPILER_HEADER).parent}",
+            f"-I{(root / TE_HEADER).parent}",
             f"-I{HERE / 'native'}",
             str(source),
             "-o",

@@ -4,6 +4,7 @@
 #include <sstream>
 
 #include "base/file.h"
+#include "jit/target/peak.h"
 #include "tools/lib/benchmark/benchmark.h"
 #include "tools/lib/benchmark/process.h"
 #include "tools/lib/calls/kernel_checks.h"
@@ -16,7 +17,6 @@
 #include "tools/lib/cli/paths.h"
 #include "tools/lib/models/import_flags.h"
 #include "tools/lib/models/tier.h"
-#include "tools/lib/report/peak.h"
 #include "tools/lib/report/table.h"
 
 namespace ember::tools {
@@ -164,7 +164,8 @@ void AddRow(Table& table, const BenchmarkOptions& options,
 void PrintPeak(const std::vector<int64_t>& threads, TableFormat format) {
   Table table({"threads", "peak_gflops", "build"});
   for (const int64_t count : threads) {
-    table.AddRow({count, Cell(MeasureFmaPeak(static_cast<int>(count), 0.2), 1),
+    table.AddRow({count,
+                  Cell(jit::MeasureFmaPeak(static_cast<int>(count), 0.2), 1),
                   BuildId()});
   }
   std::fputs(table.Print(format).c_str(), stdout);

@@ -10,6 +10,7 @@
 
 #include "base/file.h"
 #include "base/one_line.h"
+#include "jit/target/peak.h"
 #include "tools/lib/calls/kernel_checks.h"
 #include "tools/lib/calls/shadow.h"
 #include "tools/lib/cli/command_line_error.h"
@@ -28,7 +29,6 @@
 #include "tools/lib/models/tier.h"
 #include "tools/lib/report/chrome_trace.h"
 #include "tools/lib/report/explain.h"
-#include "tools/lib/report/peak.h"
 #include "tools/lib/report/placement.h"
 #include "tools/lib/report/profile.h"
 #include "tools/lib/report/statistics.h"
@@ -528,7 +528,7 @@ Status Run(Options& options) {
         ExplainPlacement(options, session_options, model, inputs));
     std::fputs((what + where).c_str(), stdout);
   } else if (options.explain) {
-    const MachineLimits limits = MeasureMachineLimits(threads);
+    const jit::MachineLimits limits = jit::MeasureMachineLimits(threads);
     std::fputs(ExplainText(*session, tier.tiering.get(), limits).c_str(),
                stdout);
   }

@@ -11,8 +11,8 @@
 namespace ember::jit {
 namespace {
 
-NestBuild BuildOf(const vm::KernelRequest& request,
-                  const NestOptions& options) {
+// Returns a build without a schedule.
+NestBuild BuildOf(const vm::KernelRequest& request) {
   NestBuild build;
   build.dispatch = request.dispatch;
   build.parameters = request.parameters;
@@ -21,6 +21,12 @@ NestBuild BuildOf(const vm::KernelRequest& request,
     if (request.constant_inputs[i])
       build.constants.back() = request.constant_data[i];
   }
+  return build;
+}
+
+NestBuild BuildOf(const vm::KernelRequest& request,
+                  const NestOptions& options) {
+  NestBuild build = BuildOf(request);
   build.choose = [&](schedule::Schedule& schedule) -> Status {
     if (!options.given_schedule.empty())
       return Replay(options.given_schedule, schedule);
@@ -45,6 +51,14 @@ NestText TextOf(const PassLog& log) {
 }
 
 }  // namespace
+
+StatusOr<schedule::Computation> ComputationOf(
+    const vm::KernelRequest& request) {
+  PassLog log;
+  NestBuild build = BuildOf(request);
+  EMBER_RETURN_IF_ERROR(RunPasses(ComputationPasses(), build, log));
+  return std::move(build.computation);
+}
 
 StatusOr<loops::LoopNest> BuildNest(const vm::KernelRequest& request,
                                     const NestOptions& options, NestText* text,

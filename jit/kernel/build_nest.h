@@ -11,6 +11,7 @@
 #include "base/status.h"
 #include "jit/backend/pass_log.h"
 #include "jit/loops/loop_nest.h"
+#include "jit/schedule/core/computation.h"
 #include "jit/target/cpu_model.h"
 #include "vm/runtime/kernel_provider.h"
 
@@ -32,12 +33,18 @@ struct NestText {
   std::string schedule, nest;
 };
 
+// Returns the request's computation, as its dispatch is written and for its
+// parameters and constants. Errors, with a reason of
+// jit/backend/decline_reasons.h: the dispatch is too large or too deep for
+// recursion, or index terms are too large for 64-bit arithmetic on them.
+// Thread-safe.
+StatusOr<schedule::Computation> ComputationOf(const vm::KernelRequest& request);
+
 // Returns the verified nest of the request. text: if it is not null, gets the
 // schedule and the nest, even if no proof of bounds was found. error_growth: if
 // it is not null, gets vm::Kernel::error_growth. Errors, with a reason of
-// jit/backend/decline_reasons.h: the dispatch is too large or deep for
-// recursion, index terms are too large for 64-bit arithmetic on them, or the
-// schedule, lowering or the verifier declines. Thread-safe.
+// jit/backend/decline_reasons.h: those of ComputationOf; the schedule, lowering
+// or the verifier declines. Thread-safe.
 StatusOr<loops::LoopNest> BuildNest(const vm::KernelRequest& request,
                                     const NestOptions& options, NestText* text,
                                     double* error_growth = nullptr);

@@ -80,6 +80,7 @@ std::string Print(const NestBuild& build) { return loops::ToText(build.nest); }
 
 // --- the list ---
 
+constexpr std::string_view kNormalise = "normalise";
 constexpr std::string_view kFirstOfLowering = "lower";
 constexpr std::string_view kFirstOfProof = "prove-bounds";
 
@@ -98,7 +99,7 @@ constexpr Pass<NestBuild> kPasses[] = {
     {{"mark-constants", "notes which inputs are constants, and their range"},
      MarkConstants},
     // normalise knows the constants, since it does not move their axes.
-    {{"normalise", "drops, orders, collapses and splits axes of stages",
+    {{kNormalise, "drops, orders, collapses and splits axes of stages",
       PassTargets::kAll, /*may_be_disabled=*/true},
      [](NestBuild& b) {
        schedule::Normalise(b.computation);
@@ -181,12 +182,17 @@ constexpr const Pass<NestBuild>* Find(std::string_view name) {
     return pass.info.name == name;
   });
 }
-static_assert(Find(kFirstOfLowering) < Find(kFirstOfProof) &&
+static_assert(Find(kNormalise) < Find(kFirstOfLowering) &&
+              Find(kFirstOfLowering) < Find(kFirstOfProof) &&
               Find(kFirstOfProof) != std::end(kPasses));
 
 }  // namespace
 
 std::span<const Pass<NestBuild>> NestPasses() { return kPasses; }
+
+std::span<const Pass<NestBuild>> ComputationPasses() {
+  return {std::begin(kPasses), Find(kNormalise)};
+}
 
 std::span<const Pass<NestBuild>> LoweringPasses() {
   return {Find(kFirstOfLowering), Find(kFirstOfProof)};

@@ -54,6 +54,10 @@ struct NestBuild {
 // Returns all passes from the dispatch to the proof of bounds.
 std::span<const Pass<NestBuild>> NestPasses();
 
+// Returns the passes among them that make NestBuild::computation, as the
+// dispatch is written.
+std::span<const Pass<NestBuild>> ComputationPasses();
+
 // Returns the passes among them that make a nest of NestBuild::schedule.
 std::span<const Pass<NestBuild>> LoweringPasses();
 

@@ -16,6 +16,8 @@ array([2., 4., 6.], dtype=float32)
 A program for ONNX Runtime runs with `import ember as ort`: see ember.InferenceSession.
 """
 
+import importlib
+
 from ._native import VERSION as __version__
 from ._native import ProgressEvent
 from .binding import Binding
@@ -50,6 +52,15 @@ from .inference_session import (
 from .module import Module, TensorInfo, load
 from .profile import Profile, ProfileRow, TraceEvent
 from .session import Session, SessionInfo
+
+
+
+def __getattr__(name: str) -> object:
+    # ember.te loads the JIT's library, which most programs do not need.
+    if name == "te":
+        return importlib.import_module(".te", __name__)
+    raise AttributeError(f"module 'ember' has no attribute '{name}'")
+
 
 __all__ = [
     "Bfloat16",

@@ -34,6 +34,7 @@ VERSION: str = ffi.string(ffi.cast("const char*", lib.ember_python_version)).dec
 _PACKAGE = Path(__file__).resolve().parent
 _compiler_lock = threading.Lock()
 _has_compiler = False
+_has_te = False
 
 
 def _candidates(name: str) -> list[str]:
@@ -71,6 +72,15 @@ def load_compiler() -> None:
             lib.ember_python_preload(os.fsencode(path))
         _load("libember_compiler.so", lib.ember_python_load_compiler, "libember-compiler")
         _has_compiler = True
+
+
+def load_te() -> None:
+    """Loads the C API for kernels from libember_jit.so at the first call."""
+    global _has_te
+    with _compiler_lock:
+        if not _has_te:
+            _load("libember_jit.so", lib.ember_python_load_te, "libember-jit")
+            _has_te = True
 
 
 @functools.lru_cache(maxsize=1)

@@ -2,8 +2,9 @@
  * running a session with one call, and stopping it when the user presses
  * Ctrl-C.
  *
- * The file is compiled as part of the module that cffi makes, after ember.h and
- * ember_compiler.h. cffi releases the interpreter's lock around each call. */
+ * The file is compiled as part of the module that cffi makes, after ember.h,
+ * ember_compiler.h and ember_te.h. cffi releases the interpreter's lock around
+ * each call. */
 #ifndef EMBER_PYTHON_NATIVE_EMBER_PYTHON_H_
 #define EMBER_PYTHON_NATIVE_EMBER_PYTHON_H_
 
@@ -21,6 +22,7 @@ static const char ember_python_version[] = EMBER_VERSION;
 
 static const EmberApi* ember_table;
 static const EmberCompilerApi* compiler_table;
+static const EmberTeApi* te_table;
 
 /* Loads a library that stays loaded. Returns NULL if that succeeds, otherwise
  * the reason. */
@@ -56,6 +58,16 @@ static const char* ember_python_load_compiler(const char* path) {
   return compiler_table == NULL ? "its version of the API is too old" : NULL;
 }
 
+/* Loads the C API for kernels from libember_jit.so in the same way. */
+static const char* ember_python_load_te(const char* path) {
+  const char* reason = NULL;
+  const EmberTeApi* (*get)(uint32_t) = NULL;
+  *(void**)&get = ember_python_symbol(path, "ember_get_te_api", &reason);
+  if (get == NULL) return reason;
+  te_table = get(EMBER_TE_API_VERSION);
+  return te_table == NULL ? "its version of the API is too old" : NULL;
+}
+
 /* --- Ctrl-C -------------------------------------------------------------
  *
  * Python's own handler of SIGINT only sets a flag, which the interpreter reads
@@ -69,6 +81,7 @@ static struct {
   int has_thread;        /* The thread exists in this process. */
   sem_t wake;            /* posted by the handler */
   volatile sig_atomic_t is_running, is_interrupted;
+  EmberTeStop* volatile te_stop; /* Stops a call of ember.te; or NULL. */
   int is_installed;        /* The handler came before Python's at checked_ns. */
   int64_t checked_ns;      /* time when the signal's handler was looked at */
   struct sigaction former; /* the handler that comes after the own one */
@@ -81,6 +94,7 @@ static void ember_python_on_interrupt(int signal, siginfo_t* info,
     ember_watch.is_interrupted = 1;
     sem_post(&ember_watch.wake);
   }
+  if (ember_watch.te_stop != NULL) te_table->stop_request(ember_watch.te_stop);
   if (ember_watch.former.sa_flags & SA_SIGINFO) {
     ember_watch.former.sa_sigaction(signal, info, context);
   } else {
@@ -166,6 +180,13 @@ static void ember_python_install(void) {
   own.sa_sigaction = ember_python_on_interrupt;
   ember_watch.former = found;
   ember_watch.is_installed = sigaction(SIGINT, &own, NULL) == 0;
+}
+
+/* SIGINT stops calls of ember.te with this flag, until the next call of this
+ * function. Only the main thread calls it. */
+static void ember_python_watch_te(EmberTeStop* stop) {
+  if (stop != NULL) ember_python_install();
+  ember_watch.te_stop = stop;
 }
 
 /* Runs the session; SIGINT cancels the run. Only the main thread calls it. */

@@ -64,6 +64,7 @@ class DeclarationsTest(unittest.TestCase):
         for header, table, prefix in (
             (build_native.RUNTIME_HEADER, "EmberApi", "ember_"),
             (build_native.COMPILER_HEADER, "EmberCompilerApi", "compiler_"),
+            (build_native.TE_HEADER, "EmberTeApi", "te_"),
         ):
             text = (build_wheel.ROOT / header).read_text(encoding="utf-8")
             names = [name for _, name, _ in declarations.functions(text, table)]

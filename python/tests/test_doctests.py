@@ -17,9 +17,10 @@ def load_tests(loader, tests, pattern):
     names = ["ember"] + [name for name in found if name.rpartition(".")[2] not in LEFT_OUT]
     for name in names:
         tests.addTests(doctest.DocTestSuite(importlib.import_module(name)))
-    readme = Path(__file__).resolve().parent.parent / "README.md"
-    if readme.exists():
-        tests.addTests(doctest.DocFileSuite(str(readme), module_relative=False))
+    for page in ("README.md", "TE.md"):
+        path = Path(__file__).resolve().parent.parent / page
+        if path.exists():
+            tests.addTests(doctest.DocFileSuite(str(path), module_relative=False))
     return tests
 
 

@@ -48,6 +48,12 @@ Status ExpressionParser::CheckDepth(Expression& expression) const {
                      " nested operations; name parts with 'let'");
 }
 
+Status ExpressionParser::CheckNesting() const {
+  Expression here;
+  here.token = lexer_.Peek();
+  return CheckDepth(here);
+}
+
 StatusOr<Expression> ExpressionParser::ParseSum() {
   return ParseInfix(kSumPrecedence);
 }
@@ -90,11 +96,7 @@ StatusOr<Expression> ExpressionParser::ParseInfix(int precedence) {
 
 StatusOr<Expression> ExpressionParser::ParsePrimary() {
   const Token token = lexer_.Peek();
-  if (nesting_ > kMaxDepth) {
-    Expression here;
-    here.token = token;
-    return CheckDepth(here);
-  }
+  EMBER_RETURN_IF_ERROR(CheckNesting());
   if (lexer_.Accept("(")) {
     EMBER_ASSIGN_OR_RETURN(Expression inner, Parse());
     EMBER_RETURN_IF_ERROR(lexer_.Expect(")"));

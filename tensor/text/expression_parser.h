@@ -50,9 +50,12 @@ struct Expression {
   }
 };
 
+// Other text forms derive from it and replace ParsePrimary
+// (tensor/notation/statement_parser.h).
 class ExpressionParser {
  public:
   explicit ExpressionParser(Lexer& lexer) : lexer_(lexer) {}
+  virtual ~ExpressionParser() = default;
 
   // Parse reads a whole expression. ParseSum reads an expression without a
   // comparison at its top level, because in `i < N + 1` the '<' must not become
@@ -62,19 +65,28 @@ class ExpressionParser {
   // Parses a list of index expressions in brackets: '[' expression ',' ... ']'.
   StatusOr<std::vector<Expression>> ParseIndices();
 
- private:
+ protected:
+  // Parses operations whose precedence (tensor/text/tables.h) is at least
+  // `precedence`.
   StatusOr<Expression> ParseInfix(int precedence);
-  StatusOr<Expression> ParsePrimary();
-  StatusOr<Expression> ParseLiteral();
-  StatusOr<Expression> ParseBits(const Token& name);
-  Status ParseLiteralType(Expression& literal);
-  StatusOr<Expression> ParseSigil();
+  // Parses an expression without infix operations at its top level.
+  virtual StatusOr<Expression> ParsePrimary();
+  // Parses the operands of the instruction `name`, in parentheses.
   StatusOr<Expression> ParseCall(const Token& name);
-  StatusOr<Expression> ParseRaw();
+  StatusOr<Expression> ParseBits(const Token& name);
+  // Returns an error if the expression is too deep.
   Status CheckDepth(Expression& expression) const;
+  // Returns an error if too many calls of the parser are nested.
+  Status CheckNesting() const;
 
   Lexer& lexer_;
   int nesting_ = 0;
+
+ private:
+  StatusOr<Expression> ParseLiteral();
+  Status ParseLiteralType(Expression& literal);
+  StatusOr<Expression> ParseSigil();
+  StatusOr<Expression> ParseRaw();
 };
 
 // Maps the names that an expression may use to nodes.

@@ -5,11 +5,11 @@
 #include <utility>
 
 #include "compiler/compile.h"
+#include "jit/target/peak.h"
 #include "tools/lib/cli/device.h"
 #include "tools/lib/models/bind.h"
 #include "tools/lib/report/dispatch_work.h"
 #include "tools/lib/report/explain.h"
-#include "tools/lib/report/peak.h"
 
 namespace ember::tests {
 namespace {
@@ -77,11 +77,11 @@ StatusOr<Speed> TimedModel::Measure(double seconds) {
   for (int round = 0; round < kFewestRounds || SecondsSince(start) < seconds;
        ++round) {
     speed.gigaflops =
-        std::max(speed.gigaflops, tools::MeasureFmaPeak(1, kPeakSeconds));
+        std::max(speed.gigaflops, jit::MeasureFmaPeak(1, kPeakSeconds));
     speed.gigabytes_per_second =
         std::max(speed.gigabytes_per_second,
-                 tools::MeasureReadRate(1, static_cast<int64_t>(working_set_),
-                                        kReadSeconds));
+                 jit::MeasureReadRate(1, static_cast<int64_t>(working_set_),
+                                      kReadSeconds));
     // Reading the reference's buffer has evicted the model's data from the
     // caches. This first call, which is not measured, loads the data again, as
     // the buffer, too, was written just before it was read.
@@ -126,7 +126,7 @@ StatusOr<std::string> TimedModel::Explain() const {
     EMBER_RETURN_IF_ERROR(session->Run(inputs_, &results));
   }
   return tools::ExplainText(*session, tier_.tiering.get(),
-                            tools::MeasureMachineLimits(1)) +
+                            jit::MeasureMachineLimits(1)) +
          tools::JitText(tier_, *module_);
 }
 

@@ -19,7 +19,7 @@
 //     processor, and the share changes with them. The read changes, too.
 //   - A kernel in the tree is compiled by the compiler that is tested or by the C++
 //     compiler, and changes with either: tier 0 is made faster now and then. A
-//     hand-written one needs care for each processor. tools/lib/report/peak.h is a
+//     hand-written one needs care for each processor. jit/target/peak.h is a
 //     few intrinsics, which are not tuned.
 //
 // Each of the three takes its least time over all rounds. Disturbances (another

@@ -55,7 +55,7 @@ std::string ReasonName(const std::string& reason) {
 }
 
 std::string ExplainText(const vm::Session& session, const vm::Tiering* tiering,
-                        const MachineLimits& limits) {
+                        const jit::MachineLimits& limits) {
   const std::vector<std::vector<double>> times = TimesBySite(session);
   const std::vector<vm::SiteProfile> profile = session.Profile();
   const std::span<const vm::DispatchSite> sites = session.module().sites();

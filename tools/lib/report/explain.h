@@ -3,18 +3,18 @@
 // limits it is.
 //
 //   std::string text = ExplainText(*session, tier.tiering.get(),
-//                                  MeasureMachineLimits(threads));
+//                                  jit::MeasureMachineLimits(threads));
 //
 // The session must have been made with SessionOptions::trace. The roofline is
 // the larger of operations / peak and bytes / read rate, for a working set of
-// that size (tools/lib/report/peak.h). The table gives the roofline's share of
+// that size (jit/target/peak.h). The table gives the roofline's share of
 // the median time, and which of the two it was.
 #ifndef EMBER_TOOLS_LIB_REPORT_EXPLAIN_H_
 #define EMBER_TOOLS_LIB_REPORT_EXPLAIN_H_
 
 #include <string>
 
-#include "tools/lib/report/peak.h"
+#include "jit/target/peak.h"
 #include "vm/runtime/dispatch/tiering.h"
 #include "vm/runtime/session.h"
 
@@ -22,7 +22,7 @@ namespace ember::tools {
 
 // Returns the table for a session on the host. `tiering` is null at tier 0.
 std::string ExplainText(const vm::Session& session, const vm::Tiering* tiering,
-                        const MachineLimits& limits);
+                        const jit::MachineLimits& limits);
 // Prints the table for a device that is not the host. The limits of such a
 // device are not known, so the table has rates instead of shares, and the place
 // where each dispatch ran.

@@ -28,7 +28,7 @@ std::string Explain(const std::shared_ptr<const vm::Module>& module,
   const vm::Tensor x = *vm::Tensor::Allocate(DType::kF32, {2, 3});
   std::vector<vm::Tensor> results;
   for (int i = 0; i < 3; ++i) EXPECT_TRUE(session->Run({&x, 1}, &results).ok());
-  MachineLimits limits;
+  jit::MachineLimits limits;
   limits.gflops = 1e-3;
   limits.reads = {{1 << 16, 1e-3}};
   return ExplainText(*session, tiering.get(), limits);

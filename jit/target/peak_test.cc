@@ -1,8 +1,8 @@
-#include "tools/lib/report/peak.h"
+#include "jit/target/peak.h"
 
 #include "gtest/gtest.h"
 
-namespace ember::tools {
+namespace ember::jit {
 namespace {
 
 TEST(PeakTest, RatesBetweenMeasuredSizes) {
@@ -32,4 +32,4 @@ TEST(PeakTest, LargerSetsAreNotReadFaster) {
 }
 
 }  // namespace
-}  // namespace ember::tools
+}  // namespace ember::jit

@@ -1,4 +1,4 @@
-#include "tools/lib/report/peak.h"
+#include "jit/target/peak.h"
 
 #include <algorithm>
 #include <atomic>
@@ -14,7 +14,7 @@
 #include <immintrin.h>
 #endif
 
-namespace ember::tools {
+namespace ember::jit {
 namespace {
 
 // Each of the following functions runs kSteps steps of several independent
@@ -230,4 +230,4 @@ MachineLimits MeasureMachineLimits(int threads) {
   return limits;
 }
 
-}  // namespace ember::tools
+}  // namespace ember::jit

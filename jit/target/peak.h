@@ -8,14 +8,14 @@
 // An FMA counts as two operations. The widest vectors are used that this
 // processor and this file support: AVX-512 or AVX2. Elsewhere the compiler
 // vectorises a plain loop, which may stay below the peak.
-#ifndef EMBER_TOOLS_LIB_REPORT_PEAK_H_
-#define EMBER_TOOLS_LIB_REPORT_PEAK_H_
+#ifndef EMBER_JIT_TARGET_PEAK_H_
+#define EMBER_JIT_TARGET_PEAK_H_
 
 #include <cstdint>
 #include <string>
 #include <vector>
 
-namespace ember::tools {
+namespace ember::jit {
 
 // Measures multiply-adds and returns 10^9 operations per second, of all threads
 // together.
@@ -47,6 +47,6 @@ struct MachineLimits {
 // Measures the limits of this machine, which takes half a second.
 MachineLimits MeasureMachineLimits(int threads);
 
-}  // namespace ember::tools
+}  // namespace ember::jit
 
-#endif  // EMBER_TOOLS_LIB_REPORT_PEAK_H_
+#endif  // EMBER_JIT_TARGET_PEAK_H_
