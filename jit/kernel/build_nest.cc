@@ -95,9 +95,8 @@ Status CheckIndexTerms(const schedule::Computation& computation) {
 
 }  // namespace
 
-StatusOr<loops::LoopNest> BuildNest(const vm::KernelRequest& request,
-                                    const NestOptions& options, NestText* text,
-                                    double* error_growth) {
+StatusOr<schedule::Computation> ComputationOf(
+    const vm::KernelRequest& request) {
   EMBER_RETURN_IF_ERROR(CheckSize(*request.dispatch));
   schedule::Computation computation =
       schedule::Disassemble(*request.dispatch, request.parameters);
@@ -107,6 +106,14 @@ StatusOr<loops::LoopNest> BuildNest(const vm::KernelRequest& request,
       schedule::MakeConstant(computation.buffers[i], request.constant_data[i]);
   }
   schedule::Normalise(computation);
+  return computation;
+}
+
+StatusOr<loops::LoopNest> BuildNest(const vm::KernelRequest& request,
+                                    const NestOptions& options, NestText* text,
+                                    double* error_growth) {
+  EMBER_ASSIGN_OR_RETURN(schedule::Computation computation,
+                         ComputationOf(request));
   schedule::Schedule schedule(std::move(computation));
   Status scheduled;
   if (!options.given_schedule.empty()) {

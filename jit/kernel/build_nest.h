@@ -10,6 +10,7 @@
 
 #include "base/status.h"
 #include "jit/loops/loop_nest.h"
+#include "jit/schedule/core/computation.h"
 #include "jit/target/cpu_model.h"
 #include "vm/runtime/kernel_provider.h"
 
@@ -28,6 +29,11 @@ struct NestOptions {
 struct NestText {
   std::string schedule, nest;
 };
+
+// Returns the computation of the request in the form in which schedules are
+// applied: specialised, with the constants known, and normalised. Errors are
+// the first two of BuildNest. Thread-safe.
+StatusOr<schedule::Computation> ComputationOf(const vm::KernelRequest& request);
 
 // Returns the verified nest of the request. text: if it is not null, gets the
 // schedule and the nest, even if no proof of bounds was found. error_growth: if
