@@ -163,7 +163,7 @@ Status Tuner::MeasureAll(size_t active, std::vector<Candidate>& candidates,
     Tried one{.point = candidates[number].point,
               .outcome = result.outcome,
               .ratio = result.ratio,
-              .features = scorer_.FeaturesOf(candidates[number])};
+              .features = candidates[number].features};
     ++trials_;
     state.Add(one);
     listener_.OnTrial(task, one, result, trials_);

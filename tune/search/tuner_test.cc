@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "tensor/text/text.h"
-#include "tune/search/draft.h"
+#include "tune/model/analytic_model.h"
 #include "tune/search/strategy.h"
 #include "tune/space/space.h"
 #include "tune/task/task.h"
@@ -78,7 +78,7 @@ class TunerTest : public ::testing::Test {
     EXPECT_TRUE(candidate.ok()) << candidate.status().ToString();
     const double unknown =
         1 + 0.2 * static_cast<double>(candidate->hash % 1000) / 1000;
-    return DraftCycles(candidate->nest, kTarget) * unknown * 1e-9;
+    return AnalyticModel::Seconds(candidate->features) * unknown;
   }
 
   Measure MachineMeasure() {
@@ -110,7 +110,7 @@ TEST_F(TunerTest, EveryStrategyStaysWithinItsTrials) {
   tasks_.resize(1);
   for (const std::string_view strategy : StrategyNames()) {
     Counts counts;
-    Scorer scorer(kTarget, {});
+    Scorer scorer(nullptr);
     Tuner tuner(tasks_,
                 {.strategy = std::string(strategy), .most_trials = 20},
                 MachineMeasure(), scorer, counts);
@@ -129,7 +129,7 @@ TEST_F(TunerTest, EveryStrategyStaysWithinItsTrials) {
 TEST_F(TunerTest, CrashesCostTrialsOnly) {
   failing_ = 3;
   Counts counts;
-  Scorer scorer(kTarget, {});
+  Scorer scorer(nullptr);
   Tuner tuner(tasks_, {.most_trials = 24}, MachineMeasure(), scorer, counts);
   ASSERT_TRUE(tuner.Prepare().ok());
   ASSERT_TRUE(tuner.Run().ok());
@@ -140,7 +140,7 @@ TEST_F(TunerTest, CrashesCostTrialsOnly) {
 TEST_F(TunerTest, TrialsGoWhereTheTimeIs) {
   tasks_[0].calls = 100;
   Counts counts;
-  Scorer scorer(kTarget, {});
+  Scorer scorer(nullptr);
   Tuner tuner(tasks_, {.strategy = "random", .most_trials = 40},
               MachineMeasure(), scorer, counts);
   ASSERT_TRUE(tuner.Prepare().ok());
@@ -149,7 +149,7 @@ TEST_F(TunerTest, TrialsGoWhereTheTimeIs) {
 }
 
 TEST_F(TunerTest, SuggestionsAreTriedFirst) {
-  Scorer scorer(kTarget, {});
+  Scorer scorer(nullptr);
   Counts counts;
   Tuner first(tasks_, {.most_trials = 24}, MachineMeasure(), scorer, counts);
   ASSERT_TRUE(first.Prepare().ok());
@@ -169,7 +169,7 @@ TEST_F(TunerTest, SuggestionsAreTriedFirst) {
 
 TEST_F(TunerTest, AnUnknownStrategyIsAnError) {
   Counts counts;
-  Scorer scorer(kTarget, {});
+  Scorer scorer(nullptr);
   Tuner tuner(tasks_, {.strategy = "evolutoin"}, MachineMeasure(), scorer,
               counts);
   EXPECT_EQ(tuner.Prepare().message(),

@@ -11,6 +11,7 @@
 #include "jit/schedule/lowering/lowering.h"
 #include "jit/schedule/primitives/primitives.h"
 #include "jit/schedule/primitives/replay.h"
+#include "tune/model/nest_features.h"
 #include "tune/space/code_size.h"
 #include "tune/space/model_samples.h"
 #include "tune/space/mutate.h"
@@ -73,6 +74,7 @@ StatusOr<Candidate> Space::Build(schedule::Schedule schedule,
   Candidate candidate;
   candidate.point = PointOf(schedule, std::move(origin));
   candidate.hash = HashOf(candidate.point);
+  candidate.features = NestFeatures(nest, {}, task_->request.target);
   candidate.nest = std::move(nest);
   return candidate;
 }

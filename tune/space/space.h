@@ -28,6 +28,9 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "base/status.h"
 #include "jit/loops/loop_nest.h"
@@ -51,6 +54,7 @@ struct Candidate {
   Point point;
   uint64_t hash = 0;  // HashOf(point)
   loops::LoopNest nest;
+  std::vector<float> features;  // NestFeatures of the nest
 };
 
 class Space {
