@@ -44,7 +44,8 @@ class Contest {
     EMBER_RETURN_IF_ERROR(Enter(space.start()));
     const double start = contestants_.front().result.seconds;
     if (start < options_.least_seconds || start > options_.most_seconds)
-      return OutOfRangeError("the default kernel is too fast or too slow");
+      return FailedPreconditionError(
+          "the default kernel is too fast or too slow");
     tune::Random random(options_.seed);
     std::set<uint64_t> seen = {space.start().hash};
     const auto wanted = static_cast<size_t>(options_.schedules);
