@@ -49,7 +49,7 @@ TEST(TunedSchedules, TheFasterOneIsKept) {
 
 TEST(TunedSchedules, ErrorsNameTheLine) {
   const auto error = [](const std::string& text) {
-    return TunedSchedules::Parse(text).status().message();
+    return std::string(TunedSchedules::Parse(text).status().message());
   };
   EXPECT_EQ(error("ember schedules 2\n"),
             "line 1: expected 'ember schedules 1', found 'ember schedules 2'");
