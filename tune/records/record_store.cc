@@ -117,24 +117,25 @@ StatusOr<std::unique_ptr<RecordStore>> RecordStore::Open(
     lock = FileDescriptor(
         ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
     if (!lock.is_open())
-      return NotFoundError(Concat({path, ": expected a file that can be made"}));
+      return NotFoundError(
+          Concat({path, ": expected a file that can be made"}));
     if (::flock(lock.get(), LOCK_EX | LOCK_NB) != 0) {
       return FailedPreconditionError(
-          Concat({path, ": another tuner uses these records; wait for it, or "
-                        "give other records with --records"}));
+          Concat({path,
+                  ": another tuner uses these records; wait for it, or "
+                  "give other records with --records"}));
     }
   }
   sqlite3* database = nullptr;
   const int flags = access == Access::kTune
                         ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
                         : SQLITE_OPEN_READONLY;
-  const int opened =
-      sqlite3_open_v2(path.c_str(), &database, flags, nullptr);
+  const int opened = sqlite3_open_v2(path.c_str(), &database, flags, nullptr);
   std::unique_ptr<RecordStore> store(
       new RecordStore(path, database, std::move(lock)));
   if (opened != SQLITE_OK) {
-    return NotFoundError(Concat({path, ": expected a file of records: ",
-                                 sqlite3_errmsg(database)}));
+    return NotFoundError(Concat(
+        {path, ": expected a file of records: ", sqlite3_errmsg(database)}));
   }
   sqlite3_busy_timeout(database, kPatience);
   if (access == Access::kTune) {
@@ -147,15 +148,15 @@ StatusOr<std::unique_ptr<RecordStore>> RecordStore::Open(
   if (!version.Next()) return store->Error();
   if (version.Integer(0) > kVersion) {
     return FailedPreconditionError(
-        Concat({path, ": expected records of version ", kVersion,
-                ", found ", version.Integer(0), "; use a newer vm-tune"}));
+        Concat({path, ": expected records of version ", kVersion, ", found ",
+                version.Integer(0), "; use a newer vm-tune"}));
   }
   if (access == Access::kTune) {
     EMBER_RETURN_IF_ERROR(store->Execute(
         Concat({kTables, "PRAGMA user_version=", kVersion, ";"})));
   } else if (version.Integer(0) == 0) {
-    return DataLossError(
-        Concat({path, ": expected records of vm-tune, found another database"}));
+    return DataLossError(Concat(
+        {path, ": expected records of vm-tune, found another database"}));
   }
   return store;
 }
@@ -268,10 +269,7 @@ StatusOr<std::vector<BestRecord>> RecordStore::Near(const Task& task,
                  "SELECT schedule, ratio, seconds, build FROM best JOIN tasks "
                  "ON best.task=tasks.id WHERE target=? AND key<>? AND name "
                  "LIKE ? ORDER BY ratio LIMIT ?");
-  find.Bind(task.request.target)
-      .Bind(task.key)
-      .Bind(kind)
-      .Bind(int64_t{most});
+  find.Bind(task.request.target).Bind(task.key).Bind(kind).Bind(int64_t{most});
   std::vector<BestRecord> found;
   while (find.Next()) {
     found.push_back({.schedule = find.Text(0),

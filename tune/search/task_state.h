@@ -1,4 +1,5 @@
-// What the search knows about a task: its space, its trials, the best schedule.
+// Holds the search's knowledge of a task: its space, its trials, the best
+// schedule.
 //
 //   TaskState state(space);
 //   state.Add(candidate, features, result);

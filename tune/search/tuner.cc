@@ -50,16 +50,15 @@ Status Tuner::Prepare() {
     spaces[i] = *std::move(space);
     trials.push_back({.task = i});
   }
-  EMBER_RETURN_IF_ERROR(
-      measure_(trials, [&](size_t number, TrialResult result) {
-        const size_t task = trials[number].task;
-        if (result.outcome == Outcome::kMeasured) {
-          rows_[task].seconds = result.seconds;
-        } else {
-          decline(task, std::string(NameOf(result.outcome)) + ": " +
-                            result.reason);
-        }
-      }));
+  EMBER_RETURN_IF_ERROR(measure_(trials, [&](size_t number,
+                                             TrialResult result) {
+    const size_t task = trials[number].task;
+    if (result.outcome == Outcome::kMeasured) {
+      rows_[task].seconds = result.seconds;
+    } else {
+      decline(task, std::string(NameOf(result.outcome)) + ": " + result.reason);
+    }
+  }));
   std::vector<double> shares;
   for (size_t i = 0; i < tasks_.size(); ++i) {
     if (is_declined(i)) continue;
@@ -174,11 +173,11 @@ Status Tuner::MeasureAll(size_t active, std::vector<Candidate>& candidates,
 Status Tuner::Verify(size_t active, const Tried& tried) {
   TaskState& state = states_[active];
   const size_t task = active_[active];
-  const std::vector<Trial> trials(
-      kVerifications, Trial{.task = task,
-                            .schedule = TextOf(tried.point),
-                            .best = state.best_ratio(),
-                            .is_careful = true});
+  const std::vector<Trial> trials(kVerifications,
+                                  Trial{.task = task,
+                                        .schedule = TextOf(tried.point),
+                                        .best = state.best_ratio(),
+                                        .is_careful = true});
   std::vector<double> ratios;
   bool is_good = true;
   EMBER_RETURN_IF_ERROR(measure_(trials, [&](size_t, TrialResult result) {

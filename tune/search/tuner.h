@@ -83,7 +83,7 @@ class Tuner {
     double ratio = 1;    // verified
     size_t trials = 0;
     std::string declined;  // why the task is left out; empty if it is not
-    std::string origin;    // what made the best schedule
+    std::string origin;    // Point::origin of the best schedule
   };
 
   Tuner(const std::vector<Task>& tasks, TunerOptions options, Measure measure,

@@ -42,8 +42,7 @@ class Sketcher {
  public:
   Sketcher(std::string_view target, Random& random, Schedule& schedule)
       : random_(random), writer_(schedule) {
-    is_device_ =
-        &jit::BackendFor(target) != &jit::BackendFor("x86_64-linux");
+    is_device_ = &jit::BackendFor(target) != &jit::BackendFor("x86_64-linux");
     if (is_device_)
       gpu_ = jit::GpuModel::Of(target);
     else
@@ -250,16 +249,15 @@ class Sketcher {
     // Loops that divide the root's first `depth` axes come first.
     size_t attach = 0;
     if (!group.members.empty() && !outer.empty()) {
-      const size_t deepest = std::min(
-          outer.size(), static_cast<size_t>(std::max(group.depth, 1)));
+      const size_t deepest =
+          std::min(outer.size(), static_cast<size_t>(std::max(group.depth, 1)));
       attach = 1 + random_.Below(deepest);
       if (random_.Chance(0.2)) attach = 1 + random_.Below(outer.size());
     }
     for (size_t i = group.members.size(); i-- > 0;) {
       const StageRef& member = group.members[i];
-      const bool is_attached =
-          attach > 0 &&
-          writer_.Try(schedule::ComputeAt{member, outer[attach - 1]});
+      const bool is_attached = attach > 0 && writer_.Try(schedule::ComputeAt{
+                                                 member, outer[attach - 1]});
       ScheduleLoops(member, !is_attached);
       if (!is_attached) ScheduleTasks(member);
     }
@@ -296,9 +294,8 @@ class Sketcher {
     LoopRef tasks = loops.front();
     for (size_t i = 1; i < count; ++i) {
       const LoopRef fused(stage, Concat({"tasks_", i}));
-      if (!writer_.Try(schedule::Fuse{.outer = tasks,
-                                      .inner = loops[i],
-                                      .fused = fused.name}))
+      if (!writer_.Try(schedule::Fuse{
+              .outer = tasks, .inner = loops[i], .fused = fused.name}))
         break;
       tasks = fused;
     }
@@ -383,7 +380,7 @@ class Sketcher {
     const Computation& c = writer_.computation();
     const tensor::Node& node = c.pool[load];
     const size_t rank = buffer.extents.size();
-    std::vector<size_t> dims;  // those that one spatial axis indexes
+    std::vector<size_t> dims;  // dims that one spatial axis indexes
     for (size_t d = 0; d < rank; ++d) {
       for (int a = 0; a < shape.spatial_count(); ++a) {
         if (node.operands[d] == shape.stage().axes[a].variable)
