@@ -32,6 +32,7 @@
 #include "tools/lib/report/table.h"
 #include "tools/lib/tuning/measures.h"
 #include "tools/lib/tuning/model_tasks.h"
+#include "tools/lib/tuning/report_page.h"
 #include "tools/lib/tuning/tuning_log.h"
 #include "tune/records/record_store.h"
 #include "tune/search/strategy.h"
@@ -44,7 +45,7 @@ struct Options {
   std::vector<std::string> models, import_files, merge_files;
   ImportFlags import;
   std::string target = "host", records, strategy = "draft", export_file,
-              format = "md";
+              report;
   double seconds = 0;
   int64_t trials = 0, workers = 0, seed = 1, batch = 8;
   bool exact_schedules = false, only_report = false;
@@ -84,6 +85,8 @@ void Declare(Options& options, Flags& flags) {
             "Adds the records of another file.");
   flags.Add("only-report", &options.only_report,
             "Prints what the records have for the models, and stops.");
+  flags.Add("report", &options.report, "FILE",
+            "Writes an HTML page about the records of the models.");
   AddImportFlags(flags, &options.import);
   flags.Example("vm-tune resnet50.vmfb --seconds=600");
   flags.Example("vm-tune bert.vmfb gpt.vmfb --trials=2000 --workers=4");
@@ -309,6 +312,7 @@ Status Run(const Options& options) {
     return CommandLineError(
         "--seconds, --trials, --workers: expected no number below 0");
   EMBER_RETURN_IF_ERROR(CheckOutputFile("--export", options.export_file));
+  EMBER_RETURN_IF_ERROR(CheckOutputFile("--report", options.report));
   EMBER_ASSIGN_OR_RETURN(const std::unique_ptr<tune::RecordStore> store,
                          OpenRecords(options));
   if (!options.models.empty()) {
@@ -324,6 +328,10 @@ Status Run(const Options& options) {
     EMBER_RETURN_IF_ERROR(
         options.only_report ? ReportRecords(tasks, *store)
                             : Tune(options, target, runs_here, tasks, *store));
+    if (!options.report.empty()) {
+      EMBER_ASSIGN_OR_RETURN(const std::string page, ReportPage(tasks, *store));
+      EMBER_RETURN_IF_ERROR(WriteFileAtomically(UserPath(options.report), page));
+    }
   }
   if (options.export_file.empty()) return OkStatus();
   EMBER_ASSIGN_OR_RETURN(const jit::TunedSchedules best, store->Export());

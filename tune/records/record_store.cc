@@ -33,7 +33,7 @@ CREATE TABLE IF NOT EXISTS trials(
   id INTEGER PRIMARY KEY, task INTEGER NOT NULL REFERENCES tasks(id),
   schedule TEXT NOT NULL, outcome INTEGER NOT NULL, ratio REAL NOT NULL,
   seconds REAL NOT NULL, compile_ms REAL NOT NULL, origin TEXT NOT NULL,
-  UNIQUE(task, schedule));
+  reason TEXT NOT NULL, UNIQUE(task, schedule));
 CREATE TABLE IF NOT EXISTS best(
   task INTEGER PRIMARY KEY REFERENCES tasks(id), schedule TEXT NOT NULL,
   ratio REAL NOT NULL, seconds REAL NOT NULL, build TEXT NOT NULL);
@@ -182,7 +182,7 @@ Status RecordStore::AddTrial(const Task& task, const TrialRecord& trial) {
   Statement insert(
       database_,
       "INSERT OR REPLACE INTO trials(task, schedule, outcome, ratio, seconds, "
-      "compile_ms, origin) VALUES(?, ?, ?, ?, ?, ?, ?)");
+      "compile_ms, origin, reason) VALUES(?, ?, ?, ?, ?, ?, ?, ?)");
   insert.Bind(row)
       .Bind(trial.schedule)
       .Bind(static_cast<int64_t>(trial.outcome))
@@ -190,6 +190,7 @@ Status RecordStore::AddTrial(const Task& task, const TrialRecord& trial) {
       .Bind(trial.seconds)
       .Bind(trial.compile_ms)
       .Bind(trial.origin)
+      .Bind(trial.reason)
       .Next();
   if (!insert.is_done()) return Error();
   return ++added_ % kPruneInterval == 0 ? Prune() : OkStatus();
@@ -240,8 +241,8 @@ StatusOr<std::optional<BestRecord>> RecordStore::Best(const Task& task) const {
 
 StatusOr<std::vector<TrialRecord>> RecordStore::Trials(const Task& task) const {
   Statement find(database_,
-                 "SELECT schedule, outcome, ratio, seconds, compile_ms, origin "
-                 "FROM trials JOIN tasks ON trials.task=tasks.id WHERE key=? "
+                 "SELECT schedule, outcome, ratio, seconds, compile_ms, origin, "
+                 "reason FROM trials JOIN tasks ON trials.task=tasks.id WHERE key=? "
                  "AND target=? ORDER BY trials.id");
   find.Bind(task.key).Bind(task.request.target);
   std::vector<TrialRecord> trials;
@@ -253,7 +254,8 @@ StatusOr<std::vector<TrialRecord>> RecordStore::Trials(const Task& task) const {
                       .ratio = find.Real(2),
                       .seconds = find.Real(3),
                       .compile_ms = find.Real(4),
-                      .origin = find.Text(5)});
+                      .origin = find.Text(5),
+                      .reason = find.Text(6)});
   }
   if (!find.is_done()) return Error();
   return trials;
@@ -338,9 +340,9 @@ Status RecordStore::Merge(const std::string& other) {
       INSERT OR IGNORE INTO tasks(key, target, name)
         SELECT key, target, name FROM other.tasks;
       INSERT OR IGNORE INTO trials(task, schedule, outcome, ratio, seconds,
-                                   compile_ms, origin)
+                                   compile_ms, origin, reason)
         SELECT own.id, t.schedule, t.outcome, t.ratio, t.seconds, t.compile_ms,
-               t.origin
+               t.origin, t.reason
         FROM other.trials t JOIN other.tasks o ON t.task=o.id
         JOIN main.tasks own ON own.key=o.key AND own.target=o.target
         ORDER BY t.id;

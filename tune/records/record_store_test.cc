@@ -49,7 +49,8 @@ TEST_F(RecordStoreTest, KeepsTrialsAndTheBest) {
                                       .ratio = 0.9,
                                       .seconds = 0.5,
                                       .compile_ms = 20,
-                                      .origin = "sketch"})
+                                      .origin = "sketch",
+                                       .reason = "why"})
                     .ok());
     ASSERT_TRUE(
         store->AddTrial(task, {.schedule = "x", .outcome = Outcome::kCrashed})
@@ -62,6 +63,7 @@ TEST_F(RecordStoreTest, KeepsTrialsAndTheBest) {
   ASSERT_EQ(trials->size(), 2u);
   EXPECT_EQ((*trials)[0].schedule, "unroll %y0 i0\n");
   EXPECT_EQ((*trials)[0].origin, "sketch");
+  EXPECT_EQ((*trials)[0].reason, "why");
   EXPECT_EQ((*trials)[1].outcome, Outcome::kCrashed);
   const auto best = store->Best(task);
   ASSERT_TRUE(best.ok() && *best);

@@ -26,8 +26,9 @@ class Collection {
 
   // Adds the candidate if it is new. Returns true if it was added.
   bool Add(std::optional<Candidate> candidate) {
-    if (!candidate || state_.WasSeen(candidate->hash) ||
-        !hashes_.insert(candidate->hash).second) {
+    if (!candidate || state_.WasSeen(*candidate) ||
+        !hashes_.insert(candidate->hash).second ||
+        !features_.insert(candidate->features).second) {
       return false;
     }
     items_.push_back(*std::move(candidate));
@@ -39,6 +40,7 @@ class Collection {
  private:
   const TaskState& state_;
   std::set<uint64_t> hashes_;
+  std::set<std::vector<float>> features_;
   std::vector<Candidate> items_;
 };
 

@@ -90,7 +90,8 @@ void TuningLog::OnTrial(size_t task, const tune::Tried& tried,
                                        .ratio = result.ratio,
                                        .seconds = result.seconds,
                                        .compile_ms = result.compile_ms,
-                                       .origin = tried.point.origin});
+                                       .origin = tried.point.origin,
+                                       .reason = result.reason});
     if (status_.ok()) status_ = added;
   }
   const bool is_bad = result.outcome == Outcome::kWrong ||
