@@ -32,10 +32,12 @@ TEST_F(TuneTest, PrintsARowForEachDispatch) {
 }
 
 TEST_F(TuneTest, ContinuesFromItsRecords) {
-  const Outcome report = Run("vm-tune model.vmfb --only-report "
-                             "--records=tuning.db");
+  const Outcome report =
+      Run("vm-tune model.vmfb --only-report --report=page.html "
+          "--records=tuning.db");
   EXPECT_EQ(report.exit_status, 0) << report.output;
   EXPECT_THAT(report.output, HasSubstr("| d0_conv_maximum "));
+  EXPECT_THAT(Read("page.html"), HasSubstr(">d0_conv_maximum</h2>"));
   const Outcome again =
       Run("vm-tune model.vmfb --trials=1 --workers=1 --records=tuning.db");
   EXPECT_EQ(again.exit_status, 0) << again.output;
@@ -46,9 +48,9 @@ TEST_F(TuneTest, ModulesContainTheSchedules) {
       Run("vm-tune --records=tuning.db --export=best.schedules");
   ASSERT_EQ(exported.exit_status, 0) << exported.output;
   EXPECT_TRUE(Read("best.schedules").starts_with("ember schedules 1\n"));
-  const Outcome made = Run(
-      "vm-prejit model.vmfb --target=host --tuning-records=best.schedules "
-      "--keep-slow -o tuned.vmfb");
+  const Outcome made =
+      Run("vm-prejit model.vmfb --target=host --tuning-records=best.schedules "
+          "--keep-slow -o tuned.vmfb");
   ASSERT_EQ(made.exit_status, 0) << made.output;
   const Outcome want =
       Run("vm-run model.vmfb --tier=0 --output=@want.npy --print=none");
@@ -73,8 +75,7 @@ TEST_F(TuneTest, ATargetOfAnotherMachineIsTunedByTheModel) {
 }
 
 TEST_F(TuneTest, MistakesAreOneLine) {
-  ExpectError("vm-tune",
-              "vm-tune: expected a MODEL to tune (see --help)", 2);
+  ExpectError("vm-tune", "vm-tune: expected a MODEL to tune (see --help)", 2);
   Write("wrong.schedules", "ember schedules 1\nfoo\n");
   ExpectError("vm-tune --records=tuning.db --import=wrong.schedules",
               "vm-tune: wrong.schedules: line 2: expected 'schedule KEY TARGET "

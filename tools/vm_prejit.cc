@@ -35,8 +35,8 @@ namespace {
 struct Options {
   std::vector<std::string> models, targets;
   ImportFlags import;
-  std::string output, emit = "section", platform = "elf", symbol, profile, tuning_records,
-                      packed_weights = "auto";
+  std::string output, emit = "section", platform = "elf", symbol, profile,
+                      tuning_records, packed_weights = "auto";
   double hot = 99;
   bool exact_schedules = false, keep_slow = false, list_targets = false,
        verbose = false;
@@ -301,10 +301,12 @@ Status AddTuned(const Options& options,
   }
   const std::string text = own.Print();
   if (text.size() > kMaxMetadataValueBytes) {
-    return ResourceExhaustedError(
-        options.tuning_records + ": expected schedules of the module of at "
-        "most " + std::to_string(kMaxMetadataValueBytes) + " bytes, found " +
-        std::to_string(text.size()));
+    return ResourceExhaustedError(options.tuning_records +
+                                  ": expected schedules of the module of at "
+                                  "most " +
+                                  std::to_string(kMaxMetadataValueBytes) +
+                                  " bytes, found " +
+                                  std::to_string(text.size()));
   }
   vm::SetMetadata(vm::kTunedSchedulesKey, text, definition.metadata);
   return OkStatus();

@@ -32,6 +32,7 @@
 #include "tools/lib/report/table.h"
 #include "tools/lib/tuning/measures.h"
 #include "tools/lib/tuning/model_tasks.h"
+#include "tools/lib/tuning/report_page.h"
 #include "tools/lib/tuning/tuning_log.h"
 #include "tune/records/record_store.h"
 #include "tune/search/strategy.h"
@@ -44,7 +45,7 @@ struct Options {
   std::vector<std::string> models, import_files, merge_files;
   ImportFlags import;
   std::string target = "host", records, strategy = "draft", export_file,
-              format = "md";
+              report;
   double seconds = 0;
   int64_t trials = 0, workers = 0, seed = 1, batch = 8;
   bool exact_schedules = false, only_report = false;
@@ -69,8 +70,7 @@ void Declare(Options& options, Flags& flags) {
             "later searches continue.\n"
             "Default: ~/.local/state/ember/tuning.db.");
   const std::vector<std::string_view> names = tune::StrategyNames();
-  flags.AddChoice("strategy", &options.strategy,
-                  {names.begin(), names.end()},
+  flags.AddChoice("strategy", &options.strategy, {names.begin(), names.end()},
                   "The way in which the search proposes schedules.");
   flags.Add("seed", &options.seed, "N", "The seed of the search's choices.");
   flags.Add("exact-schedules", &options.exact_schedules,
@@ -85,6 +85,8 @@ void Declare(Options& options, Flags& flags) {
             "Adds the records of another file.");
   flags.Add("only-report", &options.only_report,
             "Prints what the records have for the models, and stops.");
+  flags.Add("report", &options.report, "FILE",
+            "Writes an HTML page about the records of the models.");
   AddImportFlags(flags, &options.import);
   flags.Example("vm-tune resnet50.vmfb --seconds=600");
   flags.Example("vm-tune bert.vmfb gpt.vmfb --trials=2000 --workers=4");
@@ -112,9 +114,8 @@ StatusOr<std::unique_ptr<tune::RecordStore>> OpenRecords(
   if (options.records.empty())
     EMBER_RETURN_IF_ERROR(
         MakeOutputFolder("--records", path.substr(0, path.rfind('/'))));
-  EMBER_ASSIGN_OR_RETURN(
-      std::unique_ptr<tune::RecordStore> store,
-      tune::RecordStore::Open(path, tune::Access::kTune));
+  EMBER_ASSIGN_OR_RETURN(std::unique_ptr<tune::RecordStore> store,
+                         tune::RecordStore::Open(path, tune::Access::kTune));
   for (const std::string& file : options.import_files) {
     EMBER_ASSIGN_OR_RETURN(const std::string text, ReadFile(UserPath(file)));
     const auto schedules = jit::TunedSchedules::Parse(text);
@@ -230,13 +231,12 @@ Status Tune(const Options& options, const std::string& target, bool runs_here,
   std::signal(SIGINT, Interrupt);
   std::signal(SIGTERM, Interrupt);
   const auto should_stop = [] { return is_interrupted != 0; };
-  tune::TunerOptions search{
-      .strategy = options.strategy,
-      .seed = static_cast<uint64_t>(options.seed),
-      .batch = static_cast<size_t>(options.batch),
-      .most_trials = static_cast<size_t>(options.trials),
-      .most_seconds = options.seconds,
-      .space = {.is_exact = options.exact_schedules}};
+  tune::TunerOptions search{.strategy = options.strategy,
+                            .seed = static_cast<uint64_t>(options.seed),
+                            .batch = static_cast<size_t>(options.batch),
+                            .most_trials = static_cast<size_t>(options.trials),
+                            .most_seconds = options.seconds,
+                            .space = {.is_exact = options.exact_schedules}};
   if (options.trials == 0 && options.seconds == 0) search.most_seconds = 600;
   TuningLog log(tasks, store,
                 {.is_terminal = isatty(STDERR_FILENO) == 1,
@@ -249,12 +249,11 @@ Status Tune(const Options& options, const std::string& target, bool runs_here,
   if (runs_here) {
     const int cores = jit::CpuModel::Of(hal::HostTarget()).cores;
     workers.emplace(
-        tasks,
-        MeasureOptions{
-            .workers = options.workers > 0 ? static_cast<int>(options.workers)
-                                           : std::max(cores, 1),
-            .evict_bytes = jit::CpuModel::Of(target).l2_bytes,
-            .should_stop = should_stop});
+        tasks, MeasureOptions{.workers = options.workers > 0
+                                             ? static_cast<int>(options.workers)
+                                             : std::max(cores, 1),
+                              .evict_bytes = jit::CpuModel::Of(target).l2_bytes,
+                              .should_stop = should_stop});
     measure = workers->function();
     if (const double load = LoadOfMachine(); load > cores * 0.5) {
       std::fprintf(stderr,
@@ -313,6 +312,7 @@ Status Run(const Options& options) {
     return CommandLineError(
         "--seconds, --trials, --workers: expected no number below 0");
   EMBER_RETURN_IF_ERROR(CheckOutputFile("--export", options.export_file));
+  EMBER_RETURN_IF_ERROR(CheckOutputFile("--report", options.report));
   EMBER_ASSIGN_OR_RETURN(const std::unique_ptr<tune::RecordStore> store,
                          OpenRecords(options));
   if (!options.models.empty()) {
@@ -325,9 +325,13 @@ Status Run(const Options& options) {
     EMBER_ASSIGN_OR_RETURN(const std::vector<tune::Task> tasks,
                            LoadTasks(options, target));
     const bool runs_here = hal::MissingFeatures(target).empty();
-    EMBER_RETURN_IF_ERROR(options.only_report
-                              ? ReportRecords(tasks, *store)
-                              : Tune(options, target, runs_here, tasks, *store));
+    EMBER_RETURN_IF_ERROR(
+        options.only_report ? ReportRecords(tasks, *store)
+                            : Tune(options, target, runs_here, tasks, *store));
+    if (!options.report.empty()) {
+      EMBER_ASSIGN_OR_RETURN(const std::string page, ReportPage(tasks, *store));
+      EMBER_RETURN_IF_ERROR(WriteFileAtomically(UserPath(options.report), page));
+    }
   }
   if (options.export_file.empty()) return OkStatus();
   EMBER_ASSIGN_OR_RETURN(const jit::TunedSchedules best, store->Export());

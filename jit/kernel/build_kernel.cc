@@ -21,10 +21,12 @@ StatusOr<loops::LoopNest> BuildReportedNest(const vm::KernelRequest& request,
                                             const KernelOptions& options,
                                             KernelReport& report) {
   NestText text;
-  StatusOr<loops::LoopNest> nest = BuildNest(
-      request,
-      {.given_schedule = options.given_schedule, .is_exact = options.is_exact},
-      options.keeps_text ? &text : nullptr, &report.error_growth);
+  StatusOr<loops::LoopNest> nest =
+      BuildNest(request,
+                {.given_schedule = options.given_schedule,
+                 .has_canonical_names = options.has_canonical_names,
+                 .is_exact = options.is_exact},
+                options.keeps_text ? &text : nullptr, &report.error_growth);
   report.schedule = std::move(text.schedule);
   report.nest = std::move(text.nest);
   return nest;

@@ -42,9 +42,9 @@ class Lines {
 
   Status Error(std::string_view expected, std::string_view found) const {
     constexpr size_t kShown = 60;
-    return InvalidArgumentError(Concat({"line ", number_, ": expected ",
-                                        expected, ", found '",
-                                        found.substr(0, kShown), "'"}));
+    return InvalidArgumentError(
+        Concat({"line ", number_, ": expected ", expected, ", found '",
+                found.substr(0, kShown), "'"}));
   }
 
  private:

@@ -39,12 +39,10 @@ struct TunedSchedule {
   std::string target;
   double ratio = 1;
   double seconds = 0;
-  std::string name;   // of the dispatch; for people
+  std::string name;   // the dispatch's name, for people
   std::string steps;  // one per line
 };
 
-// The key of a module's metadata whose text is Print's.
-inline constexpr std::string_view kTunedSchedulesKey = "ember.schedules";
 // Largest number of bytes of a text.
 inline constexpr size_t kMaxTunedBytes = size_t{64} << 20;
 

@@ -45,8 +45,7 @@ StatusOr<Bench::Prepared*> Bench::Prepare(size_t task) {
   prepared.task = task;
   EMBER_ASSIGN_OR_RETURN(prepared.operands, Operands::Make(request));
   EMBER_ASSIGN_OR_RETURN(prepared.reference, make_kernel_(request, ""));
-  const Status status =
-      Call(request, *prepared.operands, *prepared.reference);
+  const Status status = Call(request, *prepared.operands, *prepared.reference);
   const std::string wrong =
       prepared.operands->Compare(*prepared.reference, status);
   if (!wrong.empty()) {
@@ -59,8 +58,7 @@ StatusOr<Bench::Prepared*> Bench::Prepare(size_t task) {
 }
 
 StatusOr<Timing> Bench::Measure(const Prepared& prepared,
-                                const vm::Kernel& kernel,
-                                const Trial& trial) {
+                                const vm::Kernel& kernel, const Trial& trial) {
   const vm::KernelRequest& request = tasks_[prepared.task].request;
   InterleaveOptions options;
   options.most_ns = options_.most_ns;

@@ -78,8 +78,8 @@ TEST_F(BenchTest, MeasuresCandidates) {
     if (!sample) continue;
     const TrialResult result =
         bench.Run({.schedule = TextOf(sample->point), .best = 100});
-    EXPECT_NE(result.outcome, Outcome::kWrong)
-        << result.reason << "\n" << TextOf(sample->point);
+    EXPECT_NE(result.outcome, Outcome::kWrong) << result.reason << "\n"
+                                               << TextOf(sample->point);
     measured += result.outcome == Outcome::kMeasured;
   }
   EXPECT_GT(measured, 2);
@@ -96,17 +96,16 @@ TEST_F(BenchTest, RefusesWithTheReason) {
 TEST_F(BenchTest, FindsEveryWrongKernel) {
   const MakeKernel make = MakeLlvmKernels();
   size_t element = 0;
-  Bench bench(
-      tasks_,
-      [&](const vm::KernelRequest& request, const std::string& schedule)
-          -> StatusOr<std::unique_ptr<vm::Kernel>> {
-        EMBER_ASSIGN_OR_RETURN(std::unique_ptr<vm::Kernel> kernel,
-                               make(request, ""));
-        if (schedule.empty()) return kernel;
-        return std::unique_ptr<vm::Kernel>(
-            std::make_unique<WrongKernel>(std::move(kernel), element));
-      },
-      {.most_rounds = 3});
+  Bench bench(tasks_,
+              [&](const vm::KernelRequest& request, const std::string& schedule)
+                  -> StatusOr<std::unique_ptr<vm::Kernel>> {
+                EMBER_ASSIGN_OR_RETURN(std::unique_ptr<vm::Kernel> kernel,
+                                       make(request, ""));
+                if (schedule.empty()) return kernel;
+                return std::unique_ptr<vm::Kernel>(
+                    std::make_unique<WrongKernel>(std::move(kernel), element));
+              },
+              {.most_rounds = 3});
   for (int i = 0; i < 50; ++i) {
     element = static_cast<size_t>(i * 10 + i % 7);
     const TrialResult result = bench.Run({.schedule = "wrong"});

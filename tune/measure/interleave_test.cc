@@ -48,8 +48,8 @@ TEST(Interleave, AMachineThatSlowsDownDoesNotChangeTheRatio) {
 
 TEST(Interleave, StopsEarlyIfTheCandidateIsHopeless) {
   Machine machine;
-  const Timing timing = Interleave(machine.Work(100'000),
-                                   machine.Work(400'000), {}, machine.clock());
+  const Timing timing = Interleave(machine.Work(100'000), machine.Work(400'000),
+                                   {}, machine.clock());
   EXPECT_TRUE(timing.is_hopeless);
   EXPECT_EQ(timing.rounds, InterleaveOptions().fewest_rounds);
   EXPECT_DOUBLE_EQ(timing.ratio, 4);
@@ -57,9 +57,8 @@ TEST(Interleave, StopsEarlyIfTheCandidateIsHopeless) {
 
 TEST(Interleave, StopsAfterItsTime) {
   Machine machine;
-  const Timing timing =
-      Interleave(machine.Work(90'000'000), machine.Work(90'000'000), {},
-                 machine.clock());
+  const Timing timing = Interleave(
+      machine.Work(90'000'000), machine.Work(90'000'000), {}, machine.clock());
   EXPECT_EQ(timing.rounds, InterleaveOptions().fewest_rounds);
 }
 

@@ -23,8 +23,7 @@ constexpr int64_t kMostSteps = int64_t{1} << 20;
 template <typename T, typename Next>
 void FillAs(vm::Tensor& tensor, Next&& next) {
   T* const elements = static_cast<T*>(tensor.data);
-  const auto count =
-      static_cast<size_t>(tensor.byte_size) / sizeof(T);
+  const auto count = static_cast<size_t>(tensor.byte_size) / sizeof(T);
   for (size_t i = 0; i < count; ++i) elements[i] = T(next());
 }
 
@@ -129,9 +128,8 @@ Status Operands::Fill() {
   for (const vm::Tensor& output : expected_) reference.push_back(output.data);
   vm::Plan::Options options;
   options.constant_inputs = request_.constant_inputs;
-  EMBER_ASSIGN_OR_RETURN(
-      const std::unique_ptr<vm::Plan> plan,
-      vm::Plan::MakeFor(dispatch, header, options));
+  EMBER_ASSIGN_OR_RETURN(const std::unique_ptr<vm::Plan> plan,
+                         vm::Plan::MakeFor(dispatch, header, options));
   SerialRunner runner;
   return plan->Run(reference, runner);
 }

@@ -70,9 +70,8 @@ StatusOr<TrialResult> ReadResult(std::string_view text) {
   size_t outcome = 0;
   EMBER_RETURN_IF_ERROR(TakeNumber(text, outcome));
   if (outcome >= std::size(kNames)) {
-    return DataLossError(
-        Concat({"expected an outcome below ", std::size(kNames), ", found ",
-                outcome}));
+    return DataLossError(Concat({"expected an outcome below ",
+                                 std::size(kNames), ", found ", outcome}));
   }
   result.outcome = static_cast<Outcome>(outcome);
   EMBER_RETURN_IF_ERROR(TakeNumber(text, result.seconds));

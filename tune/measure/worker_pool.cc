@@ -66,9 +66,9 @@ std::string ReasonOfEnd(pid_t process) {
 class WorkerPool::TimingLock {
  public:
   TimingLock() {
-    void* const memory = mmap(nullptr, sizeof(pthread_mutex_t),
-                              PROT_READ | PROT_WRITE,
-                              MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    void* const memory =
+        mmap(nullptr, sizeof(pthread_mutex_t), PROT_READ | PROT_WRITE,
+             MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     EMBER_CHECK(memory != MAP_FAILED) << "no memory for a lock";
     mutex_ = new (memory) pthread_mutex_t;
     pthread_mutexattr_t attributes;
@@ -118,7 +118,7 @@ void WorkerPool::RunWorker(int socket, pid_t parent) {
   signal(SIGINT, SIG_IGN);
   const rlimit no_core{};
   setrlimit(RLIMIT_CORE, &no_core);
-  // With the sockets of other workers open, these would not see the end.
+  // The other workers would not see the end if their sockets stayed open here.
   for (Worker& other : workers_) other.socket = FileDescriptor();
   const Serve serve = make_serve_({.lock = [this] { lock_->Lock(); },
                                    .unlock = [this] { lock_->Unlock(); }});

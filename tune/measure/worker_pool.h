@@ -2,9 +2,9 @@
 // trial, and the worker is replaced.
 //
 //   WorkerPool pool({.workers = 2}, [&](const WorkerPool::Locks& locks) {
-//     return [bench = MakeBench(tasks, locks)](const Trial& trial) {
-//       return bench->Run(trial);
-//     };
+//     auto bench = std::make_shared<Bench>(tasks, make_kernel,
+//                                          BenchOptions{.lock = locks.lock, ...});
+//     return [bench](const Trial& trial) { return bench->Run(trial); };
 //   });
 //   EMBER_RETURN_IF_ERROR(pool.Run(trials, [&](size_t i, TrialResult result) {
 //     ...

@@ -37,7 +37,8 @@ std::vector<TrialResult> RunAll(WorkerPool& pool,
                                 const std::vector<std::string>& schedules) {
   std::vector<Trial> trials;
   for (const std::string& schedule : schedules)
-    trials.push_back({.task = trials.size(), .schedule = schedule, .best = 0.3});
+    trials.push_back(
+        {.task = trials.size(), .schedule = schedule, .best = 0.3});
   std::vector<TrialResult> results(trials.size());
   std::vector<int> times(trials.size());
   const Status status = pool.Run(trials, [&](size_t i, TrialResult result) {
@@ -98,8 +99,10 @@ TEST(WorkerPool, StopsWhenAsked) {
 }
 
 TEST(Trials, AreReadAsTheyWereWritten) {
-  const Trial trial{.task = 7, .schedule = "split %y i 4\nunroll %y j\n",
-                    .best = 0.1, .is_careful = true};
+  const Trial trial{.task = 7,
+                    .schedule = "split %y i 4\nunroll %y j\n",
+                    .best = 0.1,
+                    .is_careful = true};
   const auto read = ReadTrial(WriteTrial(trial));
   ASSERT_TRUE(read.ok());
   EXPECT_EQ(read->task, 7u);

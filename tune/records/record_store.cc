@@ -33,7 +33,7 @@ CREATE TABLE IF NOT EXISTS trials(
   id INTEGER PRIMARY KEY, task INTEGER NOT NULL REFERENCES tasks(id),
   schedule TEXT NOT NULL, outcome INTEGER NOT NULL, ratio REAL NOT NULL,
   seconds REAL NOT NULL, compile_ms REAL NOT NULL, origin TEXT NOT NULL,
-  UNIQUE(task, schedule));
+  reason TEXT NOT NULL, UNIQUE(task, schedule));
 CREATE TABLE IF NOT EXISTS best(
   task INTEGER PRIMARY KEY REFERENCES tasks(id), schedule TEXT NOT NULL,
   ratio REAL NOT NULL, seconds REAL NOT NULL, build TEXT NOT NULL);
@@ -117,24 +117,25 @@ StatusOr<std::unique_ptr<RecordStore>> RecordStore::Open(
     lock = FileDescriptor(
         ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
     if (!lock.is_open())
-      return NotFoundError(Concat({path, ": expected a file that can be made"}));
+      return NotFoundError(
+          Concat({path, ": expected a file that can be made"}));
     if (::flock(lock.get(), LOCK_EX | LOCK_NB) != 0) {
       return FailedPreconditionError(
-          Concat({path, ": another tuner uses these records; wait for it, or "
-                        "give other records with --records"}));
+          Concat({path,
+                  ": another tuner uses these records; wait for it, or "
+                  "give other records with --records"}));
     }
   }
   sqlite3* database = nullptr;
   const int flags = access == Access::kTune
                         ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
                         : SQLITE_OPEN_READONLY;
-  const int opened =
-      sqlite3_open_v2(path.c_str(), &database, flags, nullptr);
+  const int opened = sqlite3_open_v2(path.c_str(), &database, flags, nullptr);
   std::unique_ptr<RecordStore> store(
       new RecordStore(path, database, std::move(lock)));
   if (opened != SQLITE_OK) {
-    return NotFoundError(Concat({path, ": expected a file of records: ",
-                                 sqlite3_errmsg(database)}));
+    return NotFoundError(Concat(
+        {path, ": expected a file of records: ", sqlite3_errmsg(database)}));
   }
   sqlite3_busy_timeout(database, kPatience);
   if (access == Access::kTune) {
@@ -147,15 +148,15 @@ StatusOr<std::unique_ptr<RecordStore>> RecordStore::Open(
   if (!version.Next()) return store->Error();
   if (version.Integer(0) > kVersion) {
     return FailedPreconditionError(
-        Concat({path, ": expected records of version ", kVersion,
-                ", found ", version.Integer(0), "; use a newer vm-tune"}));
+        Concat({path, ": expected records of version ", kVersion, ", found ",
+                version.Integer(0), "; use a newer vm-tune"}));
   }
   if (access == Access::kTune) {
     EMBER_RETURN_IF_ERROR(store->Execute(
         Concat({kTables, "PRAGMA user_version=", kVersion, ";"})));
   } else if (version.Integer(0) == 0) {
-    return DataLossError(
-        Concat({path, ": expected records of vm-tune, found another database"}));
+    return DataLossError(Concat(
+        {path, ": expected records of vm-tune, found another database"}));
   }
   return store;
 }
@@ -181,7 +182,7 @@ Status RecordStore::AddTrial(const Task& task, const TrialRecord& trial) {
   Statement insert(
       database_,
       "INSERT OR REPLACE INTO trials(task, schedule, outcome, ratio, seconds, "
-      "compile_ms, origin) VALUES(?, ?, ?, ?, ?, ?, ?)");
+      "compile_ms, origin, reason) VALUES(?, ?, ?, ?, ?, ?, ?, ?)");
   insert.Bind(row)
       .Bind(trial.schedule)
       .Bind(static_cast<int64_t>(trial.outcome))
@@ -189,6 +190,7 @@ Status RecordStore::AddTrial(const Task& task, const TrialRecord& trial) {
       .Bind(trial.seconds)
       .Bind(trial.compile_ms)
       .Bind(trial.origin)
+      .Bind(trial.reason)
       .Next();
   if (!insert.is_done()) return Error();
   return ++added_ % kPruneInterval == 0 ? Prune() : OkStatus();
@@ -239,8 +241,8 @@ StatusOr<std::optional<BestRecord>> RecordStore::Best(const Task& task) const {
 
 StatusOr<std::vector<TrialRecord>> RecordStore::Trials(const Task& task) const {
   Statement find(database_,
-                 "SELECT schedule, outcome, ratio, seconds, compile_ms, origin "
-                 "FROM trials JOIN tasks ON trials.task=tasks.id WHERE key=? "
+                 "SELECT schedule, outcome, ratio, seconds, compile_ms, origin, "
+                 "reason FROM trials JOIN tasks ON trials.task=tasks.id WHERE key=? "
                  "AND target=? ORDER BY trials.id");
   find.Bind(task.key).Bind(task.request.target);
   std::vector<TrialRecord> trials;
@@ -252,7 +254,8 @@ StatusOr<std::vector<TrialRecord>> RecordStore::Trials(const Task& task) const {
                       .ratio = find.Real(2),
                       .seconds = find.Real(3),
                       .compile_ms = find.Real(4),
-                      .origin = find.Text(5)});
+                      .origin = find.Text(5),
+                      .reason = find.Text(6)});
   }
   if (!find.is_done()) return Error();
   return trials;
@@ -268,10 +271,7 @@ StatusOr<std::vector<BestRecord>> RecordStore::Near(const Task& task,
                  "SELECT schedule, ratio, seconds, build FROM best JOIN tasks "
                  "ON best.task=tasks.id WHERE target=? AND key<>? AND name "
                  "LIKE ? ORDER BY ratio LIMIT ?");
-  find.Bind(task.request.target)
-      .Bind(task.key)
-      .Bind(kind)
-      .Bind(int64_t{most});
+  find.Bind(task.request.target).Bind(task.key).Bind(kind).Bind(int64_t{most});
   std::vector<BestRecord> found;
   while (find.Next()) {
     found.push_back({.schedule = find.Text(0),
@@ -340,9 +340,9 @@ Status RecordStore::Merge(const std::string& other) {
       INSERT OR IGNORE INTO tasks(key, target, name)
         SELECT key, target, name FROM other.tasks;
       INSERT OR IGNORE INTO trials(task, schedule, outcome, ratio, seconds,
-                                   compile_ms, origin)
+                                   compile_ms, origin, reason)
         SELECT own.id, t.schedule, t.outcome, t.ratio, t.seconds, t.compile_ms,
-               t.origin
+               t.origin, t.reason
         FROM other.trials t JOIN other.tasks o ON t.task=o.id
         JOIN main.tasks own ON own.key=o.key AND own.target=o.target
         ORDER BY t.id;

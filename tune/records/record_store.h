@@ -48,6 +48,7 @@ struct TrialRecord {
   double seconds = 0;
   double compile_ms = 0;
   std::string origin;  // Point::origin
+  std::string reason;  // TrialResult::reason
 };
 
 struct BestRecord {

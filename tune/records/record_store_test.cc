@@ -43,12 +43,14 @@ TEST_F(RecordStoreTest, KeepsTrialsAndTheBest) {
   const Task task = MakeTask('a');
   {
     const auto store = Open();
-    ASSERT_TRUE(store->AddTrial(task, {.schedule = "unroll %y0 i0\n",
-                                       .outcome = Outcome::kMeasured,
-                                       .ratio = 0.9,
-                                       .seconds = 0.5,
-                                       .compile_ms = 20,
-                                       .origin = "sketch"})
+    ASSERT_TRUE(store
+                    ->AddTrial(task, {.schedule = "unroll %y0 i0\n",
+                                      .outcome = Outcome::kMeasured,
+                                      .ratio = 0.9,
+                                      .seconds = 0.5,
+                                      .compile_ms = 20,
+                                      .origin = "sketch",
+                                       .reason = "why"})
                     .ok());
     ASSERT_TRUE(
         store->AddTrial(task, {.schedule = "x", .outcome = Outcome::kCrashed})
@@ -61,6 +63,7 @@ TEST_F(RecordStoreTest, KeepsTrialsAndTheBest) {
   ASSERT_EQ(trials->size(), 2u);
   EXPECT_EQ((*trials)[0].schedule, "unroll %y0 i0\n");
   EXPECT_EQ((*trials)[0].origin, "sketch");
+  EXPECT_EQ((*trials)[0].reason, "why");
   EXPECT_EQ((*trials)[1].outcome, Outcome::kCrashed);
   const auto best = store->Best(task);
   ASSERT_TRUE(best.ok() && *best);
@@ -86,8 +89,9 @@ TEST_F(RecordStoreTest, OneTunerAtATime) {
   const auto second = RecordStore::Open(path_, Access::kTune);
   EXPECT_EQ(second.status().code(), StatusCode::kFailedPrecondition);
   EXPECT_EQ(second.status().message(),
-            path_ + ": another tuner uses these records; wait for it, or give "
-                    "other records with --records");
+            path_ +
+                ": another tuner uses these records; wait for it, or give "
+                "other records with --records");
   EXPECT_TRUE(RecordStore::Open(path_, Access::kRead).ok());
   store.reset();
   EXPECT_TRUE(RecordStore::Open(path_, Access::kTune).ok());
@@ -95,8 +99,9 @@ TEST_F(RecordStoreTest, OneTunerAtATime) {
 
 TEST_F(RecordStoreTest, OtherFilesAreRefused) {
   EXPECT_FALSE(RecordStore::Open(path_, Access::kRead).ok());
-  ASSERT_TRUE(WriteFileAtomically(path_, "not a database, but a long text that "
-                                         "has nothing to do with one")
+  ASSERT_TRUE(WriteFileAtomically(path_,
+                                  "not a database, but a long text that "
+                                  "has nothing to do with one")
                   .ok());
   for (const Access access : {Access::kRead, Access::kTune}) {
     const auto store = RecordStore::Open(path_, access);
@@ -108,8 +113,10 @@ TEST_F(RecordStoreTest, ExportsImportsAndMerges) {
   const std::string first = path_;
   {
     const auto store = Open();
-    ASSERT_TRUE(store->SetBest(MakeTask('a'), {"unroll %y0 i0\n", 0.9, 1}).ok());
-    ASSERT_TRUE(store->SetBest(MakeTask('b'), {"unroll %y0 i1\n", 0.5, 1}).ok());
+    ASSERT_TRUE(
+        store->SetBest(MakeTask('a'), {"unroll %y0 i0\n", 0.9, 1}).ok());
+    ASSERT_TRUE(
+        store->SetBest(MakeTask('b'), {"unroll %y0 i1\n", 0.5, 1}).ok());
     ASSERT_TRUE(store->AddTrial(MakeTask('b'), {.schedule = "s"}).ok());
   }
   path_ += ".other";

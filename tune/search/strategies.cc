@@ -26,8 +26,9 @@ class Collection {
 
   // Adds the candidate if it is new. Returns true if it was added.
   bool Add(std::optional<Candidate> candidate) {
-    if (!candidate || state_.WasSeen(candidate->hash) ||
-        !hashes_.insert(candidate->hash).second) {
+    if (!candidate || state_.WasSeen(*candidate) ||
+        !hashes_.insert(candidate->hash).second ||
+        !features_.insert(candidate->features).second) {
       return false;
     }
     items_.push_back(*std::move(candidate));
@@ -39,6 +40,7 @@ class Collection {
  private:
   const TaskState& state_;
   std::set<uint64_t> hashes_;
+  std::set<std::vector<float>> features_;
   std::vector<Candidate> items_;
 };
 
@@ -55,9 +57,8 @@ std::vector<Candidate> Take(std::vector<Candidate>& from,
 std::vector<size_t> Ranked(const std::vector<double>& scores) {
   std::vector<size_t> numbers(scores.size());
   std::iota(numbers.begin(), numbers.end(), size_t{0});
-  std::ranges::stable_sort(numbers, [&](size_t a, size_t b) {
-    return scores[a] > scores[b];
-  });
+  std::ranges::stable_sort(
+      numbers, [&](size_t a, size_t b) { return scores[a] > scores[b]; });
   return numbers;
 }
 
@@ -121,13 +122,12 @@ class DraftStrategy final : public Strategy {
     // The first trials are neighbours of the default schedule as well as
     // samples; later ones come more and more from the fastest.
     const double fresh = state.trials() < 32 ? 0.5 : 0.25;
-    for (size_t i = 0;
-         i < count * kDrawn * 2 && drawn.size() < count * kDrawn; ++i) {
+    for (size_t i = 0; i < count * kDrawn * 2 && drawn.size() < count * kDrawn;
+         ++i) {
       if (random.Chance(fresh)) {
         drawn.Add(state.space().Sample(random));
       } else if (random.Chance(0.75)) {
-        drawn.Add(
-            state.space().Mutate(Parent(state, fastest, random), random));
+        drawn.Add(state.space().Mutate(Parent(state, fastest, random), random));
       } else {
         drawn.Add(state.space().Cross(Parent(state, fastest, random),
                                       Parent(state, fastest, random), random));
@@ -160,10 +160,9 @@ class EvolutionStrategy final : public Strategy {
     for (size_t generation = 0; generation < kGenerations; ++generation) {
       for (size_t i = 0; i < kPopulation; ++i) {
         const Point& parent = random.Pick(parents);
-        all.Add(random.Chance(0.8)
-                    ? state.space().Mutate(parent, random)
-                    : state.space().Cross(parent, random.Pick(parents),
-                                          random));
+        all.Add(random.Chance(0.8) ? state.space().Mutate(parent, random)
+                                   : state.space().Cross(
+                                         parent, random.Pick(parents), random));
       }
       const std::vector<size_t> ranked =
           Ranked(ScoresOf(scorer, all.items(), 0));

@@ -3,7 +3,27 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/hash.h"
+
 namespace ember::tune {
+namespace {
+
+uint64_t HashOfFeatures(const Candidate& candidate) {
+  return HashBytes(candidate.features.data(),
+                   candidate.features.size() * sizeof(float));
+}
+
+}  // namespace
+
+bool TaskState::WasSeen(const Candidate& candidate) const {
+  return seen_.contains(candidate.hash) ||
+         seen_.contains(HashOfFeatures(candidate));
+}
+
+void TaskState::MarkSeen(const Candidate& candidate) {
+  seen_.insert(candidate.hash);
+  seen_.insert(HashOfFeatures(candidate));
+}
 
 void TaskState::Add(Tried tried) {
   if (tried.outcome == Outcome::kMeasured)

@@ -1,4 +1,5 @@
-// What the search knows about a task: its space, its trials, the best schedule.
+// Holds the search's knowledge of a task: its space, its trials, the best
+// schedule.
 //
 //   TaskState state(space);
 //   state.Add(candidate, features, result);
@@ -34,9 +35,10 @@ class TaskState {
 
   const Space& space() const { return *space_; }
 
-  // True if the candidate was proposed before; each is tried once.
-  bool WasSeen(uint64_t hash) const { return seen_.contains(hash); }
-  void MarkSeen(uint64_t hash) { seen_.insert(hash); }
+  // True if the candidate was proposed before, or one whose nest has the same
+  // features: both take the same time. Each is tried once.
+  bool WasSeen(const Candidate& candidate) const;
+  void MarkSeen(const Candidate& candidate);
 
   // Adds a trial. It does not change the best schedule, because one measurement
   // may be too good by chance: see Keep.
@@ -63,7 +65,7 @@ class TaskState {
 
  private:
   const Space* space_;
-  std::set<uint64_t> seen_;
+  std::set<uint64_t> seen_;  // hashes of steps and of features
   std::vector<Tried> tried_;
   Point best_;
   bool has_best_ = false;

@@ -50,16 +50,15 @@ Status Tuner::Prepare() {
     spaces[i] = *std::move(space);
     trials.push_back({.task = i});
   }
-  EMBER_RETURN_IF_ERROR(
-      measure_(trials, [&](size_t number, TrialResult result) {
-        const size_t task = trials[number].task;
-        if (result.outcome == Outcome::kMeasured) {
-          rows_[task].seconds = result.seconds;
-        } else {
-          decline(task, std::string(NameOf(result.outcome)) + ": " +
-                            result.reason);
-        }
-      }));
+  EMBER_RETURN_IF_ERROR(measure_(trials, [&](size_t number,
+                                             TrialResult result) {
+    const size_t task = trials[number].task;
+    if (result.outcome == Outcome::kMeasured) {
+      rows_[task].seconds = result.seconds;
+    } else {
+      decline(task, std::string(NameOf(result.outcome)) + ": " + result.reason);
+    }
+  }));
   std::vector<double> shares;
   for (size_t i = 0; i < tasks_.size(); ++i) {
     if (is_declined(i)) continue;
@@ -74,9 +73,10 @@ Status Tuner::Prepare() {
   }
   for (const Space& space : spaces_) {
     states_.emplace_back(space);
-    states_.back().MarkSeen(space.start().hash);
+    states_.back().MarkSeen(space.start());
   }
   suggested_.resize(active_.size());
+  recalled_.resize(active_.size());
   scheduler_.emplace(std::move(shares));
   return OkStatus();
 }
@@ -85,18 +85,20 @@ Status Tuner::Suggest(size_t task, const Point& point) {
   EMBER_CHECK(!is_declined(task)) << tasks_[task].name;
   const size_t slot = slot_[task];
   EMBER_ASSIGN_OR_RETURN(Candidate candidate, spaces_[slot].Build(point));
-  if (states_[slot].WasSeen(candidate.hash)) return OkStatus();
-  states_[slot].MarkSeen(candidate.hash);
+  if (states_[slot].WasSeen(candidate)) return OkStatus();
+  states_[slot].MarkSeen(candidate);
   suggested_[slot].push_back(std::move(candidate));
   return OkStatus();
 }
 
 void Tuner::Recall(size_t task, Tried tried) {
-  TaskState& state = states_[slot_[task]];
-  const uint64_t hash = HashOf(tried.point);
-  if (state.WasSeen(hash)) return;
-  state.MarkSeen(hash);
-  state.Add(std::move(tried));
+  const size_t slot = slot_[task];
+  // A trial that no longer applies cannot be proposed either.
+  const StatusOr<Candidate> candidate = spaces_[slot].Build(tried.point);
+  if (!candidate.ok() || states_[slot].WasSeen(*candidate)) return;
+  states_[slot].MarkSeen(*candidate);
+  tried.features = candidate->features;
+  recalled_[slot].push_back(std::move(tried));
 }
 
 bool Tuner::IsAtEnd() const {
@@ -105,7 +107,16 @@ bool Tuner::IsAtEnd() const {
           elapsed_seconds() >= options_.most_seconds);
 }
 
+void Tuner::LearnRecalled() {
+  for (size_t i = 0; i < active_.size(); ++i) {
+    scorer_.Learn(recalled_[i], rows_[active_[i]].seconds);
+    for (Tried& tried : recalled_[i]) states_[i].Add(std::move(tried));
+    recalled_[i].clear();
+  }
+}
+
 Status Tuner::Run() {
+  LearnRecalled();
   while (!IsAtEnd()) {
     // Suggestions come first: they are the best that is known.
     size_t next = 0;
@@ -130,7 +141,7 @@ Status Tuner::RunBatch(size_t active) {
     candidates = strategies_[active]->Propose(state, scorer_, count, random_);
     if (candidates.empty()) scheduler_->MarkExhausted(active);
   }
-  for (const Candidate& candidate : candidates) state.MarkSeen(candidate.hash);
+  for (const Candidate& candidate : candidates) state.MarkSeen(candidate);
   std::vector<Tried> tried;
   // Trials that ended before an interruption count, too.
   const Status measured = MeasureAll(active, candidates, tried);
@@ -174,11 +185,11 @@ Status Tuner::MeasureAll(size_t active, std::vector<Candidate>& candidates,
 Status Tuner::Verify(size_t active, const Tried& tried) {
   TaskState& state = states_[active];
   const size_t task = active_[active];
-  const std::vector<Trial> trials(
-      kVerifications, Trial{.task = task,
-                            .schedule = TextOf(tried.point),
-                            .best = state.best_ratio(),
-                            .is_careful = true});
+  const std::vector<Trial> trials(kVerifications,
+                                  Trial{.task = task,
+                                        .schedule = TextOf(tried.point),
+                                        .best = state.best_ratio(),
+                                        .is_careful = true});
   std::vector<double> ratios;
   bool is_good = true;
   EMBER_RETURN_IF_ERROR(measure_(trials, [&](size_t, TrialResult result) {

@@ -83,7 +83,7 @@ class Tuner {
     double ratio = 1;    // verified
     size_t trials = 0;
     std::string declined;  // why the task is left out; empty if it is not
-    std::string origin;    // what made the best schedule
+    std::string origin;    // Point::origin of the best schedule
   };
 
   Tuner(const std::vector<Task>& tasks, TunerOptions options, Measure measure,
@@ -97,7 +97,8 @@ class Tuner {
   // Proposes a schedule for the next trials of a task. One that does not apply
   // is ignored, with the reason.
   Status Suggest(size_t task, const Point& point);
-  // Adds a trial of an earlier search, so that it is not repeated.
+  // Adds a trial of an earlier search, so that it is not repeated, and the
+  // model learns from it. One that no longer applies is ignored.
   void Recall(size_t task, Tried tried);
 
   // Searches until a limit is reached, all spaces are exhausted or measuring
@@ -114,6 +115,8 @@ class Tuner {
   double total_ratio() const;
 
  private:
+  // Teaches the models what Recall has added.
+  void LearnRecalled();
   Status RunBatch(size_t active);
   Status MeasureAll(size_t active, std::vector<Candidate>& candidates,
                     std::vector<Tried>& tried);
@@ -135,6 +138,7 @@ class Tuner {
   std::vector<TaskState> states_;
   std::vector<std::unique_ptr<Strategy>> strategies_;
   std::vector<std::vector<Candidate>> suggested_;
+  std::vector<std::vector<Tried>> recalled_;
   std::optional<TaskScheduler> scheduler_;
   size_t trials_ = 0;
   std::chrono::steady_clock::time_point start_;

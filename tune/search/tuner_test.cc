@@ -48,11 +48,12 @@ struct Counts : TunerListener {
 class TunerTest : public ::testing::Test {
  protected:
   TunerTest() {
-    for (const char* text : {
-             R"(dispatch @gemm(%a: f32[48, 96], %b: f32[96, 80]) -> (%y: f32[48, 80]) {
+    for (
+        const char* text : {
+            R"(dispatch @gemm(%a: f32[48, 96], %b: f32[96, 80]) -> (%y: f32[48, 80]) {
                   %y[i, j] = sum(k < 96) %a[i, k] * %b[k, j]
                 })",
-             R"(dispatch @scale(%x: f32[64, 64]) -> (%y: f32[64, 64]) {
+            R"(dispatch @scale(%x: f32[64, 64]) -> (%y: f32[64, 64]) {
                   %y[i, j] = %x[i, j] * 2.0
                 })"}) {
       auto parsed = tensor::Parse(text);
@@ -111,8 +112,7 @@ TEST_F(TunerTest, EveryStrategyStaysWithinItsTrials) {
   for (const std::string_view strategy : StrategyNames()) {
     Counts counts;
     Scorer scorer(nullptr);
-    Tuner tuner(tasks_,
-                {.strategy = std::string(strategy), .most_trials = 20},
+    Tuner tuner(tasks_, {.strategy = std::string(strategy), .most_trials = 20},
                 MachineMeasure(), scorer, counts);
     ASSERT_TRUE(tuner.Prepare().ok());
     ASSERT_TRUE(tuner.Run().ok());

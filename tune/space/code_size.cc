@@ -9,8 +9,7 @@ namespace ember::tune {
 namespace {
 
 constexpr int64_t kLanesOfVector = 16;
-// A result that stands for every larger number, so that products do not
-// overflow.
+// The largest result, so that products do not overflow.
 constexpr int64_t kMost = int64_t{1} << 40;
 
 int64_t SizeOf(const loops::LoopNest& nest, const loops::Block& block) {

@@ -100,10 +100,9 @@ StatusOr<std::string> ScheduleBySampledModel(std::string_view target,
         backend.schedule(sampled, {.is_exact = is_exact}, schedule));
     return what;
   }
-  const jit::CpuModel cpu =
-      SampleCpu(jit::CpuModel::Of(target), random, what);
-  EMBER_RETURN_IF_ERROR(backend.schedule(
-      target, {.is_exact = is_exact, .cpu = &cpu}, schedule));
+  const jit::CpuModel cpu = SampleCpu(jit::CpuModel::Of(target), random, what);
+  EMBER_RETURN_IF_ERROR(
+      backend.schedule(target, {.is_exact = is_exact, .cpu = &cpu}, schedule));
   return what;
 }
 

@@ -94,9 +94,9 @@ class Mutator {
 
   int64_t OtherNumber(int64_t number) {
     if (random_.Chance(0.6)) {
-      const std::vector<int64_t> near = {number * 2, number / 2, number + 1,
-                                         number - 1, number * 3,
-                                         number * 3 / 2};
+      const std::vector<int64_t> near = {number * 2, number / 2,
+                                         number + 1, number - 1,
+                                         number * 3, number * 3 / 2};
       return random_.Pick(near);
     }
     if (random_.Chance(0.4)) return int64_t{1} << random_.Below(9);
@@ -277,8 +277,7 @@ class Mutator {
                             .copy = copy.name});
     const std::vector<LoopRef> loops = LoopsOf(stage);
     if (!loops.empty() && random_.Chance(0.9))
-      point_.steps.emplace_back(
-          schedule::ComputeAt{copy, random_.Pick(loops)});
+      point_.steps.emplace_back(schedule::ComputeAt{copy, random_.Pick(loops)});
     return true;
   }
 

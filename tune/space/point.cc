@@ -35,8 +35,7 @@ StatusOr<Point> ParsePoint(std::string_view text, std::string origin) {
     text.remove_prefix(std::min(end + 1, text.size()));
     if (line.find_first_not_of(" \t\r") == std::string_view::npos) continue;
     StatusOr<schedule::Step> step = schedule::ParseStep(line);
-    if (!step.ok())
-      return step.status().WithContext(Concat({"line ", number}));
+    if (!step.ok()) return step.status().WithContext(Concat({"line ", number}));
     point.steps.push_back(*std::move(step));
   }
   return point;

@@ -38,12 +38,21 @@ struct AxisLoops {
   std::optional<LoopRef> outer, tile, rows, vectors, lanes;
 };
 
+// The tile of a stage that is computed at once. The stages of a group have the
+// same one, and operands are packed by it.
+struct Tile {
+  int lane_axis = -1;  // the spatial axis of lanes; -1: none
+  int row_axis = -1;   // the spatial axis of rows; -1: none
+  int64_t lanes = 1;
+  int64_t width = 1;  // along the lanes' axis
+  int64_t rows = 1;
+};
+
 class Sketcher {
  public:
   Sketcher(std::string_view target, Random& random, Schedule& schedule)
       : random_(random), writer_(schedule) {
-    is_device_ =
-        &jit::BackendFor(target) != &jit::BackendFor("x86_64-linux");
+    is_device_ = &jit::BackendFor(target) != &jit::BackendFor("x86_64-linux");
     if (is_device_)
       gpu_ = jit::GpuModel::Of(target);
     else
@@ -108,6 +117,25 @@ class Sketcher {
     return lanes;
   }
 
+  Tile ChooseTile(const StageShape& shape) {
+    Tile tile;
+    tile.lane_axis = LaneAxis(shape);
+    if (tile.lane_axis >= 0) {
+      if (!is_device_) tile.lanes = LanesOf(shape, tile.lane_axis);
+      tile.width = tile.lanes * (1 + static_cast<int64_t>(random_.Below(4)));
+    }
+    std::vector<int> others;
+    for (int a = 0; a < shape.spatial_count(); ++a) {
+      if (a != tile.lane_axis && shape.Extent(a) != 1) others.push_back(a);
+    }
+    if (!others.empty() && random_.Chance(0.8)) {
+      tile.row_axis =
+          random_.Chance(0.7) ? others.back() : random_.Pick(others);
+      tile.rows = Factor(shape.Extent(tile.row_axis), 14);
+    }
+    return tile;
+  }
+
   // --- loops ---
 
   std::optional<std::pair<LoopRef, LoopRef>> Split(const LoopRef& loop,
@@ -133,45 +161,39 @@ class Sketcher {
   // Splits the spatial axes of a stage. has_outer: the stage is computed by
   // itself, so its outer loops are tasks and tiles.
   std::vector<AxisLoops> SplitSpatial(const StageRef& stage, bool has_outer,
-                                      int lane_axis, int row_axis) {
+                                      const Tile& tile) {
     std::vector<AxisLoops> all;
     const int count = ShapeOf(stage).spatial_count();
     for (int a = 0; a < count; ++a) {
-      const StageShape shape = ShapeOf(stage);
-      const std::optional<int64_t> extent = shape.Extent(a);
       AxisLoops loops;
-      LoopRef rest(stage, shape.stage().axes[a].name);
-      if (a == lane_axis) {
-        const int64_t lanes = is_device_ ? 1 : LanesOf(shape, a);
-        const int64_t width =
-            lanes * (1 + static_cast<int64_t>(random_.Below(4)));
+      LoopRef rest(stage, ShapeOf(stage).stage().axes[a].name);
+      if (a == tile.lane_axis) {
         if (has_outer) {
-          if (const auto split = Split(rest, width, "_o", "_r")) {
+          if (const auto split = Split(rest, tile.width, "_o", "_r")) {
             loops.outer = split->first;
             rest = split->second;
           }
         }
-        if (const auto split = Split(rest, lanes, "_v", "_l")) {
+        if (const auto split = Split(rest, tile.lanes, "_v", "_l")) {
           loops.vectors = split->first;
           loops.lanes = split->second;
         } else {
           loops.rows = rest;
         }
       } else if (has_outer) {
-        const int64_t rows = a == row_axis ? Factor(extent, 14) : 1;
         loops.outer = rest;
-        if (rows > 1) {
-          if (const auto split = Split(rest, rows, "_o", "_u")) {
+        if (a == tile.row_axis && tile.rows > 1) {
+          if (const auto split = Split(rest, tile.rows, "_o", "_u")) {
             loops.outer = split->first;
             loops.rows = split->second;
           }
         }
       } else {
-        (a == row_axis ? loops.rows : loops.outer) = rest;
+        (a == tile.row_axis ? loops.rows : loops.outer) = rest;
       }
       if (has_outer && loops.outer && random_.Chance(0.3)) {
-        const int64_t tile = int64_t{2} << random_.Below(5);
-        if (const auto split = Split(*loops.outer, tile, "o", "t")) {
+        const int64_t factor = int64_t{2} << random_.Below(5);
+        if (const auto split = Split(*loops.outer, factor, "o", "t")) {
           loops.outer = split->first;
           loops.tile = split->second;
         }
@@ -201,20 +223,9 @@ class Sketcher {
   }
 
   // Schedules the loops of a stage. Returns its outer loops in order.
-  std::vector<LoopRef> ScheduleLoops(const StageRef& stage, bool has_outer) {
-    int lane_axis = -1, row_axis = -1;
-    {
-      const StageShape shape = ShapeOf(stage);
-      lane_axis = LaneAxis(shape);
-      std::vector<int> others;
-      for (int a = 0; a < shape.spatial_count(); ++a) {
-        if (a != lane_axis && shape.Extent(a) != 1) others.push_back(a);
-      }
-      if (!others.empty() && random_.Chance(0.8))
-        row_axis = random_.Chance(0.7) ? others.back() : random_.Pick(others);
-    }
-    const std::vector<AxisLoops> axes =
-        SplitSpatial(stage, has_outer, lane_axis, row_axis);
+  std::vector<LoopRef> ScheduleLoops(const StageRef& stage, bool has_outer,
+                                     const Tile& tile) {
+    const std::vector<AxisLoops> axes = SplitSpatial(stage, has_outer, tile);
     auto [serial, unrolled] = SplitReductions(stage);
     std::vector<LoopRef> outer, tiles, rows, vectors, lanes;
     for (const AxisLoops& loops : axes) {
@@ -244,26 +255,42 @@ class Sketcher {
   // --- groups ---
 
   void ScheduleGroup(const StageGroup& group) {
-    for (const StageRef& member : group.members) PackOperands(member);
-    PackOperands(group.root);
-    std::vector<LoopRef> outer = ScheduleLoops(group.root, true);
-    // Loops that divide the root's first `depth` axes come first.
-    size_t attach = 0;
+    StageRef leader = group.root;
+    for (const StageRef& member : group.members) {
+      if (ShapeOf(member).IsProduct()) leader = member;
+    }
+    const Tile tile = ChooseTile(ShapeOf(leader));
+    const int axes = ShapeOf(leader).spatial_count();
+    const auto tile_of = [&](const StageRef& stage) {
+      const StageShape shape = ShapeOf(stage);
+      return shape.spatial_count() == axes ? tile : ChooseTile(shape);
+    };
+    PackOperands(leader, tile);
+    std::vector<LoopRef> outer =
+        ScheduleLoops(group.root, true, tile_of(group.root));
+    std::optional<LoopRef> around;  // the loop that the members are attached to
     if (!group.members.empty() && !outer.empty()) {
-      const size_t deepest = std::min(
-          outer.size(), static_cast<size_t>(std::max(group.depth, 1)));
-      attach = 1 + random_.Below(deepest);
-      if (random_.Chance(0.2)) attach = 1 + random_.Below(outer.size());
+      // Loops that divide the root's first `depth` axes come first.
+      const size_t deepest =
+          random_.Chance(0.7) ? outer.size()
+                              : static_cast<size_t>(std::max(group.depth, 1));
+      const size_t count =
+          random_.Chance(0.6)
+              ? std::min(deepest, outer.size())
+              : 1 + random_.Below(std::min(deepest, outer.size()));
+      around = is_device_ ? outer[count - 1] : FuseOuter(group.root, count);
     }
     for (size_t i = group.members.size(); i-- > 0;) {
       const StageRef& member = group.members[i];
       const bool is_attached =
-          attach > 0 &&
-          writer_.Try(schedule::ComputeAt{member, outer[attach - 1]});
-      ScheduleLoops(member, !is_attached);
+          around && writer_.Try(schedule::ComputeAt{member, *around});
+      ScheduleLoops(member, !is_attached, tile_of(member));
       if (!is_attached) ScheduleTasks(member);
     }
-    ScheduleTasks(group.root);
+    if (around && !is_device_)
+      writer_.Try(schedule::Parallel{*around});
+    else
+      ScheduleTasks(group.root);
   }
 
   // Makes the outermost loops of a stage tasks, and on a device its inner ones
@@ -296,9 +323,8 @@ class Sketcher {
     LoopRef tasks = loops.front();
     for (size_t i = 1; i < count; ++i) {
       const LoopRef fused(stage, Concat({"tasks_", i}));
-      if (!writer_.Try(schedule::Fuse{.outer = tasks,
-                                      .inner = loops[i],
-                                      .fused = fused.name}))
+      if (!writer_.Try(schedule::Fuse{
+              .outer = tasks, .inner = loops[i], .fused = fused.name}))
         break;
       tasks = fused;
     }
@@ -355,7 +381,7 @@ class Sketcher {
   }
 
   // Packs operands of products, so that vectors of a tile are contiguous.
-  void PackOperands(const StageRef& stage) {
+  void PackOperands(const StageRef& stage, const Tile& tile) {
     std::vector<schedule::Pack> packs;
     {
       const Computation& c = writer_.computation();
@@ -367,42 +393,48 @@ class Sketcher {
         const schedule::ComputationBuffer& buffer = c.buffers[node.buffer];
         if (!random_.Chance(buffer.is_constant ? 0.7 : 0.15)) continue;
         const std::optional<schedule::Pack> pack =
-            PackFor(shape, load, buffer, stage);
+            PackFor(shape, load, buffer, stage, tile);
         if (pack) packs.push_back(*pack);
       }
     }
     for (const schedule::Pack& pack : packs) {
-      if (writer_.Try(pack)) ScheduleLoops({pack.copy}, true);
+      if (!writer_.Try(pack)) continue;
+      const StageRef copy{pack.copy};
+      ScheduleLoops(copy, true, ChooseTile(ShapeOf(copy)));
     }
   }
 
   std::optional<schedule::Pack> PackFor(
       const StageShape& shape, schedule::NodeId load,
-      const schedule::ComputationBuffer& buffer, const StageRef& stage) {
+      const schedule::ComputationBuffer& buffer, const StageRef& stage,
+      const Tile& tile) {
     using enum schedule::LayoutDim::Part;
     const Computation& c = writer_.computation();
     const tensor::Node& node = c.pool[load];
     const size_t rank = buffer.extents.size();
-    std::vector<size_t> dims;  // those that one spatial axis indexes
-    for (size_t d = 0; d < rank; ++d) {
-      for (int a = 0; a < shape.spatial_count(); ++a) {
-        if (node.operands[d] == shape.stage().axes[a].variable)
-          dims.push_back(d);
+    // The dim that is divided: one that the lanes' axis indexes, or sometimes
+    // the rows' axis.
+    const auto dim_of = [&](int axis) -> std::optional<size_t> {
+      for (size_t d = 0; axis >= 0 && d < rank; ++d) {
+        if (node.operands[d] == shape.stage().axes[axis].variable) return d;
       }
+      return std::nullopt;
+    };
+    std::optional<size_t> dim = dim_of(tile.lane_axis);
+    int64_t width = tile.width;
+    if (!dim && random_.Chance(0.3)) {
+      dim = dim_of(tile.row_axis);
+      width = tile.rows;
     }
-    if (dims.empty()) return std::nullopt;
-    const size_t dim = random_.Pick(dims);
-    const int64_t width =
-        std::max<int64_t>(cpu_.vector_bytes / shape.WidestBytes(), 1) *
-        (1 + static_cast<int64_t>(random_.Below(4)));
+    if (!dim || width < 2) return std::nullopt;
     schedule::Pack pack{.reader = stage,
                         .buffer = {buffer.name},
                         .copy = buffer.name + ".packed"};
-    pack.layout.push_back({dim, kQuotient, width});
+    pack.layout.push_back({*dim, kQuotient, width});
     for (size_t d = 0; d < rank; ++d) {
       if (d != dim) pack.layout.push_back({.dim = d});
     }
-    pack.layout.push_back({dim, kRemainder, width});
+    pack.layout.push_back({*dim, kRemainder, width});
     return pack;
   }
 

@@ -67,8 +67,8 @@ StatusOr<Candidate> Space::Build(schedule::Schedule schedule,
   }
   EMBER_ASSIGN_OR_RETURN(loops::LoopNest nest, schedule::Lower(schedule));
   if (const int64_t size = CodeSize(nest); size > most_code_) {
-    return ResourceExhaustedError(Concat({"expected code of at most ",
-                                          most_code_, " stores, found ", size}));
+    return ResourceExhaustedError(Concat(
+        {"expected code of at most ", most_code_, " stores, found ", size}));
   }
   EMBER_RETURN_IF_ERROR(loops::Verify(nest));
   Candidate candidate;
@@ -124,8 +124,7 @@ std::optional<Candidate> Space::Mutate(const Point& point,
     if (!mutated) continue;
     schedule::Schedule applied(computation_);
     if (!ApplyLeniently(mutated->steps, applied).ok()) continue;
-    StatusOr<Candidate> candidate =
-        Build(std::move(applied), mutated->origin);
+    StatusOr<Candidate> candidate = Build(std::move(applied), mutated->origin);
     if (candidate.ok()) return *std::move(candidate);
   }
   return std::nullopt;

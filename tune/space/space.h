@@ -86,9 +86,7 @@ class Space {
  private:
   Space(const Task& task, const SpaceOptions& options,
         schedule::Computation computation)
-      : task_(&task),
-        options_(options),
-        computation_(std::move(computation)) {}
+      : task_(&task), options_(options), computation_(std::move(computation)) {}
 
   StatusOr<Candidate> Build(schedule::Schedule schedule,
                             std::string origin) const;

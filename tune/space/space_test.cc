@@ -7,8 +7,8 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <map>
 #include <iterator>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -119,8 +119,8 @@ struct Case {
     const bool keeps_rounding = schedule::KeepsRounding(*schedule);
     const double absolute = !keeps_rounding ? 1e-2 : is_expanded ? 1e-5 : 0;
     const double relative = !keeps_rounding ? 1e-4 : absolute;
-    std::string difference = tensor::FirstDifference(random, expected, actual,
-                                                     absolute, relative);
+    std::string difference =
+        tensor::FirstDifference(random, expected, actual, absolute, relative);
     totals.equal += difference.empty();
     ++totals.origins[candidate.point.origin.substr(
         0, candidate.point.origin.find_first_of(" ,"))];
@@ -187,7 +187,8 @@ TEST(Space, PointsComputeWhatTheDispatchSays) {
     std::printf("  %s: %lld\n", origin.c_str(), static_cast<long long>(times));
   if (seeds.is_replay) return;
   EXPECT_GT(totals.equal, static_cast<int64_t>(seeds.end - seeds.begin) * 4);
-  for (const char* origin : {"default", "model", "sketch", "mutation:", "cross"})
+  for (const char* origin :
+       {"default", "model", "sketch", "mutation:", "cross"})
     EXPECT_GT(totals.origins[origin], 0) << origin;
 }
 
@@ -239,10 +240,10 @@ TEST(Space, TextsOfPointsAreParsedAsThePoints) {
     EXPECT_EQ(HashOf(*parsed), sample->hash);
     EXPECT_TRUE(space->Build(*parsed).ok());
   }
-  EXPECT_EQ(ParsePoint("vectorize %y j\nunrol %y i", "").status().message(),
-            "line 2: " +
-                std::string(
-                    schedule::ParseStep("unrol %y i").status().message()));
+  EXPECT_EQ(
+      ParsePoint("vectorize %y j\nunrol %y i", "").status().message(),
+      "line 2: " +
+          std::string(schedule::ParseStep("unrol %y i").status().message()));
 }
 
 TEST(Space, ExactSpacesRoundAsTheDispatchSays) {

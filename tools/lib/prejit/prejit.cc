@@ -134,8 +134,7 @@ class Prejitter {
     // Builds the kernel once more, to run it in this process.
     const auto kernel = jit::BuildKernel(
         request, *compiler_,
-        {.given_schedule = schedule,
-         .has_canonical_names = !schedule.empty()});
+        {.given_schedule = schedule, .has_canonical_names = !schedule.empty()});
     if (!kernel.ok() || (*kernel)->host() == nullptr) return std::nullopt;
     return LapLost(request, **kernel, options_.clock);
   }
@@ -240,10 +239,9 @@ vm::NativeSection SectionOf(Prejitted made) {
   return section;
 }
 
-jit::TunedSchedules SchedulesOf(
-    const std::shared_ptr<const vm::Module>& module,
-    const std::vector<vm::DispatchProfile>* shapes,
-    const jit::TunedSchedules& tuned) {
+jit::TunedSchedules SchedulesOf(const std::shared_ptr<const vm::Module>& module,
+                                const std::vector<vm::DispatchProfile>* shapes,
+                                const jit::TunedSchedules& tuned) {
   std::set<std::string> keys;
   const auto add = [&](const vm::KernelRequest& request) {
     keys.insert(jit::ContentKey(jit::WithCanonicalNames(request)));

@@ -98,10 +98,9 @@ vm::NativeSection SectionOf(Prejitted made);
 
 // Returns the schedules of the module's dispatches, for all targets. shapes:
 // the shapes of dispatches with parameters, or null.
-jit::TunedSchedules SchedulesOf(
-    const std::shared_ptr<const vm::Module>& module,
-    const std::vector<vm::DispatchProfile>* shapes,
-    const jit::TunedSchedules& tuned);
+jit::TunedSchedules SchedulesOf(const std::shared_ptr<const vm::Module>& module,
+                                const std::vector<vm::DispatchProfile>* shapes,
+                                const jit::TunedSchedules& tuned);
 
 // Returns the hottest dispatches that together took `percent` of the time. Each
 // has at most 8 shapes: those that took at least a hundredth of its time.

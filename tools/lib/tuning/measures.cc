@@ -55,10 +55,10 @@ tune::Measure PredictedMeasure(const std::vector<tune::Task>& tasks,
       };
       const double start = seconds(space->second.start());
       const auto point = tune::ParsePoint(trial.schedule, "");
-      const auto candidate =
-          trial.schedule.empty() ? space->second.start()
-          : point.ok()           ? space->second.Build(*point)
-                       : StatusOr<tune::Candidate>(point.status());
+      const auto candidate = trial.schedule.empty() ? space->second.start()
+                             : point.ok()
+                                 ? space->second.Build(*point)
+                                 : StatusOr<tune::Candidate>(point.status());
       if (candidate.ok()) {
         result.outcome = tune::Outcome::kMeasured;
         result.seconds = seconds(*candidate);

@@ -90,7 +90,8 @@ void TuningLog::OnTrial(size_t task, const tune::Tried& tried,
                                        .ratio = result.ratio,
                                        .seconds = result.seconds,
                                        .compile_ms = result.compile_ms,
-                                       .origin = tried.point.origin});
+                                       .origin = tried.point.origin,
+                                       .reason = result.reason});
     if (status_.ok()) status_ = added;
   }
   const bool is_bad = result.outcome == Outcome::kWrong ||
@@ -107,11 +108,10 @@ void TuningLog::OnTrial(size_t task, const tune::Tried& tried,
 void TuningLog::OnBest(size_t task, const tune::Point& point, double ratio,
                        double seconds) {
   rows_[task].ratio = ratio;
-  const Status set =
-      store_.SetBest(tasks_[task], {.schedule = TextOf(point),
-                                    .ratio = ratio,
-                                    .seconds = seconds,
-                                    .build = options_.build});
+  const Status set = store_.SetBest(tasks_[task], {.schedule = TextOf(point),
+                                                   .ratio = ratio,
+                                                   .seconds = seconds,
+                                                   .build = options_.build});
   if (status_.ok()) status_ = set;
   last_ = "@" + tasks_[task].name + " " + Ratio(ratio);
   if (!options_.is_terminal) {

@@ -64,8 +64,10 @@ class TuningLog final : public tune::TunerListener {
   };
   void Line(const std::string& text);
   void Bar();
-  double Share() const;       // of the limits that is used
-  double TotalRatio() const;  // of the default's time
+  // Returns the part of the limits that is used.
+  double Share() const;
+  // Returns the time of all tasks, divided by that with default schedules.
+  double TotalRatio() const;
 
   const std::vector<tune::Task>& tasks_;
   tune::RecordStore& store_;
