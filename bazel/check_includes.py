@@ -18,6 +18,7 @@ ALLOWED = {
     "vm/isa": ["base", "tensor", "vm"],
     "vm": ["base", "tensor", "hal"],
     "jit": ["base", "tensor", "hal", "vm"],
+    "tune": ["base", "tensor", "hal", "vm", "jit"],
     "compiler": ["base", "tensor", "vm/format", "vm/interpreter", "vm/isa"],
     "frontends": ["base", "tensor", "compiler/graph", "third_party/caffe", "third_party/caffe2", "third_party/onnx", "third_party/tensorflow"],
 }

@@ -28,6 +28,7 @@ _USERS = {
     "tensor": "users_of_tensor",
     "tests": "users_of_tools",
     "tools": "users_of_tools",
+    "tune": "users_of_tune",
     "vm": "users_of_vm",
     "vm/format": "users_of_vm_format",
     "vm/interpreter": "users_of_vm_interpreter",

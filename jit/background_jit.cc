@@ -1,16 +1,24 @@
 // The JIT with its threads, which handle each request. A request that fails is
 // declined with the reason.
 #include <algorithm>
+#include <cstdint>
+#include <map>
+#include <memory>
 #include <mutex>
+#include <string>
+#include <string_view>
 #include <thread>
 #include <utility>
 
 #include "base/concat.h"
 #include "base/file.h"
+#include "base/hash.h"
 #include "jit/backend/kernel_report.h"
 #include "jit/compile_queue.h"
 #include "jit/jit.h"
 #include "jit/kernel/build_kernel.h"
+#include "jit/kernel/content_key.h"
+#include "jit/kernel/tuned_schedules.h"
 #include "jit/late_compiler.h"
 #include "jit/schedule_folder.h"
 #include "jit/target/matrix_instructions.h"
@@ -28,6 +36,42 @@ CompileQueue::Options QueueOptionsOf(const JitOptions& options) {
   const unsigned cores = std::max(std::thread::hardware_concurrency(), 1u);
   return {.threads = static_cast<int>(cores), .niceness = 0};
 }
+
+// The tuned schedules of modules. Each module's text is parsed once.
+class ModuleSchedules {
+ public:
+  // Returns the steps for the request; empty if its module has none for it.
+  std::string Find(const vm::KernelRequest& request) {
+    if (request.tuned_schedules.empty()) return "";
+    const std::shared_ptr<const TunedSchedules> schedules =
+        Parsed(request.tuned_schedules);
+    if (schedules == nullptr) return "";
+    const TunedSchedule* const found = schedules->Find(
+        ContentKey(WithCanonicalNames(request)), request.target);
+    return found == nullptr ? "" : found->steps;
+  }
+
+ private:
+  // Returns null if the text is wrong: the module then has the default
+  // schedules.
+  std::shared_ptr<const TunedSchedules> Parsed(std::string_view text) {
+    const uint64_t hash = HashString(text);
+    std::lock_guard<std::mutex> lock(mutex_);
+    const auto found = parsed_.find(hash);
+    if (found != parsed_.end()) return found->second;
+    // A process with many modules, one after the other, keeps few of them.
+    if (parsed_.size() >= kMost) parsed_.clear();
+    StatusOr<TunedSchedules> schedules = TunedSchedules::Parse(text);
+    auto& kept = parsed_[hash];
+    if (schedules.ok())
+      kept = std::make_shared<const TunedSchedules>(*std::move(schedules));
+    return kept;
+  }
+
+  static constexpr size_t kMost = 64;
+  std::mutex mutex_;  // guards parsed_
+  std::map<uint64_t, std::shared_ptr<const TunedSchedules>> parsed_;
+};
 
 class BackgroundJit final : public Jit {
  public:
@@ -52,10 +96,16 @@ class BackgroundJit final : public Jit {
 
  private:
   void Run(const CompileQueue::Job& job);
+  // Builds the kernel with the tuned schedule, if there is one that applies,
+  // otherwise with that of the options.
+  StatusOr<std::unique_ptr<vm::Kernel>> BuildTuned(
+      const vm::KernelRequest& request, const std::string& tuned,
+      const KernelOptions& options, KernelReport& report);
   void Dump(const vm::KernelRequest& request, const KernelReport& report) const;
 
   const JitOptions options_;
   const ScheduleFolder schedules_;
+  ModuleSchedules tuned_;
   const std::shared_ptr<Oracle> oracle_;
   const std::unique_ptr<LateCompiler> compiler_;
   mutable std::mutex mutex_;  // guards the next two members
@@ -111,8 +161,8 @@ void BackgroundJit::Run(const CompileQueue::Job& job) {
   KernelReport report;
   vm::KernelRequest request = job.request;
   if (options_.allow_tf32) request.target = WithTf32(request.target);
-  StatusOr<std::unique_ptr<vm::Kernel>> kernel =
-      BuildKernel(request, *compiler_, options, &report);
+  StatusOr<std::unique_ptr<vm::Kernel>> kernel = BuildTuned(
+      request, given.text.empty() ? tuned_.Find(request) : "", options, report);
   if (dumps) Dump(job.request, report);
   {
     std::lock_guard<std::mutex> lock(mutex_);
@@ -139,6 +189,22 @@ void BackgroundJit::Run(const CompileQueue::Job& job) {
         *std::move(kernel));
   }
   job.slot->Install(*std::move(kernel));
+}
+
+StatusOr<std::unique_ptr<vm::Kernel>> BackgroundJit::BuildTuned(
+    const vm::KernelRequest& request, const std::string& tuned,
+    const KernelOptions& options, KernelReport& report) {
+  if (!tuned.empty() && !options.is_exact) {
+    KernelOptions with_tuned = options;
+    with_tuned.given_schedule = tuned;
+    with_tuned.has_canonical_names = true;
+    StatusOr<std::unique_ptr<vm::Kernel>> kernel =
+        BuildKernel(request, *compiler_, with_tuned, &report);
+    // A schedule that another version found may no longer apply.
+    if (kernel.ok()) return kernel;
+    report = {};
+  }
+  return BuildKernel(request, *compiler_, options, &report);
 }
 
 void BackgroundJit::Dump(const vm::KernelRequest& request,

@@ -11,6 +11,8 @@
 #include "hal/cpu/device.h"
 #include "hal/registry/drivers.h"
 #include "jit/jit.h"
+#include "jit/kernel/content_key.h"
+#include "jit/kernel/tuned_schedules.h"
 #include "tensor/text/text.h"
 #include "vm/isa/testing/sample_modules.h"
 #include "vm/runtime/dispatch/tiering.h"
@@ -294,6 +296,52 @@ TEST(BackgroundJit, Tf32IsAllowedByTheUser) {
   const std::string schedule = ScheduleOfProduct(cpu, {});
   EXPECT_NE(schedule, "");
   EXPECT_EQ(ScheduleOfProduct(cpu, {.allow_tf32 = true}), schedule);
+}
+
+// A kernel of a module with tuned schedules has the schedule of its dispatch,
+// if the contents and the target are those that it was found for and it
+// applies.
+TEST(BackgroundJit, UsesTheTunedSchedulesOfTheModule) {
+  const auto dispatch = tensor::Parse(R"(
+      dispatch @scale(%image: f32[6, 64], %w: f32[64]) -> (%y: f32[6, 64]) {
+        %y[row, column] = %image[row, column] * %w[column]
+      })");
+  ASSERT_TRUE(dispatch.ok());
+  vm::KernelRequest request;
+  request.dispatch = &*dispatch;
+  request.tier = 2;
+  request.target = (*hal::CreateCpuDevice({.threads = 1}))->target();
+  const auto schedule_with = [&](const TunedSchedule& tuned) {
+    TunedSchedules schedules;
+    schedules.Add(tuned);
+    const std::string text = schedules.Print();
+    vm::KernelRequest own = request;
+    own.tuned_schedules = text;
+    const auto keeper = std::make_shared<ScheduleKeeper>();
+    const auto jit = NewJit({.threads = 0, .wrapper = keeper});
+    EXPECT_TRUE(jit.ok()) << jit.status().ToString();
+    const auto slot = std::make_shared<vm::KernelSlot>();
+    (*jit)->RequestKernel(own, slot);
+    (*jit)->Wait();
+    EXPECT_TRUE(slot->decline_reasons().empty());
+    return keeper->schedule;
+  };
+  const TunedSchedule tuned{
+      .key = ContentKey(WithCanonicalNames(request)),
+      .target = request.target,
+      .steps = "split %y0 i1 8 -> tuned_outer tuned_inner\n"};
+  EXPECT_NE(schedule_with(tuned).find("tuned_inner"), std::string::npos);
+  TunedSchedule other = tuned;
+  other.target += "+other";
+  const std::string without = schedule_with(other);
+  EXPECT_NE(without, "");
+  EXPECT_EQ(without.find("tuned_inner"), std::string::npos);
+  other = tuned;
+  other.key[0] = other.key[0] == '0' ? '1' : '0';
+  EXPECT_EQ(schedule_with(other), without);
+  other = tuned;
+  other.steps = "split %none i1 8 -> a b\n";
+  EXPECT_EQ(schedule_with(other), without);
 }
 
 }  // namespace

@@ -24,6 +24,7 @@ LIBRARIES = {
     "re2": ["libre2-dev"],
     "snappy": ["libsnappy-dev"],
     "sodium": ["libsodium-dev"],
+    "sqlite": ["libsqlite3-dev"],
     "vulkan": ["libvulkan-dev", "spirv-tools", "spirv-headers"],
     "zlib": ["zlib1g-dev"],
 }

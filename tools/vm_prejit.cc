@@ -1,14 +1,17 @@
 // vm-prejit: writes kernels for named processors into a module.
 #include <algorithm>
 #include <cstdio>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "base/file.h"
+#include "base/metadata_rules.h"
 #include "base/target_text.h"
 #include "jit/c/target.h"
+#include "jit/kernel/tuned_schedules.h"
 #include "jit/pipeline/pipeline.h"
 #include "jit/target/compile_target.h"
 #include "tools/lib/cli/command_line_error.h"
@@ -22,8 +25,10 @@
 #include "tools/lib/prejit/native_files.h"
 #include "tools/lib/prejit/prejit.h"
 #include "tools/lib/report/table.h"
+#include "tune/records/record_store.h"
 #include "vm/format/recorded_profile.h"
 #include "vm/format/writer.h"
+#include "vm/isa/model_metadata.h"
 
 namespace ember::tools {
 namespace {
@@ -32,7 +37,7 @@ struct Options {
   std::vector<std::string> models, targets;
   ImportFlags import;
   std::string output, emit = "section", platform = "elf", symbol, profile,
-                      packed_weights = "auto";
+                      tuning_records, packed_weights = "auto";
   double hot = 99;
   bool exact_schedules = false, keep_slow = false, list_targets = false,
        verbose = false;
@@ -91,6 +96,12 @@ void Declare(Options& options, Flags& flags) {
       "for each target. all: also where\n"
       "they take more, such as filters of convolutions by Winograd's "
       "method.");
+  flags.Add("tuning-records", &options.tuning_records, "FILE",
+            "Uses the schedules that vm-tune found: its records, or a file of "
+            "vm-tune --export. The module\n"
+            "also keeps those of its dispatches, so that --tier=auto uses "
+            "them on such a processor. Without\n"
+            "--target only the schedules are added.");
   AddImportFlags(flags, &options.import);
   flags.Add("exact-schedules", &options.exact_schedules,
             "Kernels round as the interpreter does, except for the order "
@@ -174,14 +185,21 @@ void PrintMade(const jit::CompileTarget& target, const Prejitted& made,
                   made.functions.size(),
               bytes.weights.size());
   if (made.cold > 0) std::printf(", %zu dispatches are cold", made.cold);
+  const auto tuned = std::ranges::count_if(made.rows, &PrejitRow::is_tuned);
+  if (tuned > 0) std::printf(", %d tuned", static_cast<int>(tuned));
   std::printf(", in %.0f ms\n", made.ms);
+  for (const PrejitRow& row : made.rows) {
+    if (row.not_tuned.empty()) continue;
+    std::printf("@%s: its tuned schedule no longer applies: %s\n",
+                row.dispatch.c_str(), row.not_tuned.c_str());
+  }
   PrintRows(made, is_verbose);
 }
 
 Status CheckFlags(const Options& options) {
   if (options.targets.empty() &&
-      (options.profile.empty() || options.emit != "section" ||
-       options.overlay)) {
+      ((options.profile.empty() && options.tuning_records.empty()) ||
+       options.emit != "section" || options.overlay)) {
     return CommandLineError(
         "expected --target=T to say what kernels are for (see --list-targets)");
   }
@@ -255,6 +273,47 @@ Status CheckIsModule(const Options& options, const LoadedModel& model) {
   return InvalidArgumentError(
       options.models[0] +
       ": expected a compiled module (vm-compile makes one), found a model");
+}
+
+// Reads a file of schedules, or the best ones of a file of records.
+StatusOr<jit::TunedSchedules> ReadTuned(const std::string& file) {
+  constexpr std::string_view kDatabase = "SQLite format 3";
+  EMBER_ASSIGN_OR_RETURN(const std::string text, ReadFile(UserPath(file)));
+  if (text.starts_with(kDatabase)) {
+    EMBER_ASSIGN_OR_RETURN(
+        const std::unique_ptr<tune::RecordStore> store,
+        tune::RecordStore::Open(UserPath(file), tune::Access::kRead));
+    return store->Export();
+  }
+  auto schedules = jit::TunedSchedules::Parse(text);
+  if (!schedules.ok()) return schedules.status().WithContext(file);
+  return schedules;
+}
+
+// Puts the schedules of the module's dispatches into its metadata.
+Status AddTuned(const Options& options,
+                const std::shared_ptr<const vm::Module>& module,
+                const jit::TunedSchedules& tuned,
+                vm::ModuleDefinition& definition) {
+  const jit::TunedSchedules own = SchedulesOf(
+      module, definition.profile.empty() ? nullptr : &definition.profile,
+      tuned);
+  if (own.size() == 0) {
+    std::printf("%s has no schedule for a dispatch of this module\n",
+                options.tuning_records.c_str());
+    return OkStatus();
+  }
+  const std::string text = own.Print();
+  if (text.size() > kMaxMetadataValueBytes) {
+    return ResourceExhaustedError(options.tuning_records +
+                                  ": expected schedules of the module of at "
+                                  "most " +
+                                  std::to_string(kMaxMetadataValueBytes) +
+                                  " bytes, found " +
+                                  std::to_string(text.size()));
+  }
+  vm::SetMetadata(vm::kTunedSchedulesKey, text, definition.metadata);
+  return OkStatus();
 }
 
 StatusOr<std::vector<vm::DispatchProfile>> ReadProfile(
@@ -333,6 +392,13 @@ Status Run(const Options& options) {
     EMBER_ASSIGN_OR_RETURN(definition.profile,
                            ReadProfile(options, definition));
     prejit.profile = &definition.profile;
+  }
+  jit::TunedSchedules tuned;
+  if (!options.tuning_records.empty()) {
+    EMBER_ASSIGN_OR_RETURN(tuned, ReadTuned(options.tuning_records));
+    if (options.emit == "section" && !options.overlay)
+      EMBER_RETURN_IF_ERROR(AddTuned(options, model.module, tuned, definition));
+    prejit.tuned = &tuned;
   }
   std::vector<Prejitted> made;
   for (const jit::CompileTarget& target : targets) {

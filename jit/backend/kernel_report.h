@@ -36,6 +36,8 @@ struct KernelOptions {
   bool keeps_code_text = false;
   // A schedule to replay instead of the default one; empty: the default one.
   std::string given_schedule;
+  // The option of the same name of NestOptions (jit/kernel/build_nest.h).
+  bool has_canonical_names = false;
   // True if the default schedule must keep rounding (ScheduleOptions).
   bool is_exact = false;
   // The passes to leave out (PassOptions::disabled).

@@ -56,9 +56,13 @@ StatusOr<vm::KernelImage> BuildImage(const vm::KernelRequest& request,
                                      const ImageOptions& options,
                                      PackedConstants* packed) {
   double error_growth = 1;
-  EMBER_ASSIGN_OR_RETURN(loops::LoopNest nest,
-                         BuildNest(request, {.is_exact = options.is_exact},
-                                   nullptr, &error_growth));
+  EMBER_ASSIGN_OR_RETURN(
+      loops::LoopNest nest,
+      BuildNest(request,
+                {.given_schedule = options.given_schedule,
+                 .has_canonical_names = options.has_canonical_names,
+                 .is_exact = options.is_exact},
+                nullptr, &error_growth));
   Unloaded unloaded(compiler);
   EMBER_ASSIGN_OR_RETURN(
       const std::unique_ptr<CompiledNest> code,

@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "base/status.h"
@@ -27,6 +28,9 @@ namespace ember::jit {
 struct ImageOptions {
   // The value of NestOptions::is_exact for the kernel.
   bool is_exact = false;
+  // The values of the fields of NestOptions with these names.
+  std::string given_schedule;
+  bool has_canonical_names = false;
   // A compiler for this machine, whatever the target is. The compiler packs the
   // constants for which the kernel has its own layout, by compiling and running
   // here the part of its loop nest that does so. Null: the constants are packed

@@ -1,8 +1,12 @@
 #include "jit/kernel/build_nest.h"
 
+#include <algorithm>
+#include <cstddef>
 #include <string>
 #include <utility>
 
+#include "jit/kernel/content_key.h"
+#include "jit/loops/text/text.h"
 #include "jit/pipeline/nest_passes.h"
 #include "jit/pipeline/runner.h"
 #include "jit/registry/backends.h"
@@ -50,6 +54,25 @@ NestText TextOf(const PassLog& log) {
   return text;
 }
 
+// Gives the nest of a dispatch with canonical names the dispatch's own names.
+// A name that one of the nest's other buffers has already is left out.
+void RestoreNames(const tensor::Dispatch& dispatch, loops::LoopNest& nest) {
+  nest.name = dispatch.name;
+  nest.parameters.resize(
+      std::min(nest.parameters.size(), dispatch.parameters.size()));
+  std::ranges::copy_n(dispatch.parameters.begin(),
+                      static_cast<std::ptrdiff_t>(nest.parameters.size()),
+                      nest.parameters.begin());
+  const size_t count = dispatch.input_count() + dispatch.output_count();
+  for (size_t i = 0; i < count; ++i) {
+    const std::string& name = dispatch.buffers[i].name;
+    const bool is_taken = std::ranges::any_of(
+        nest.buffers,
+        [&](const loops::Buffer& other) { return other.name == name; });
+    if (!is_taken) nest.buffers[i].name = name;
+  }
+}
+
 }  // namespace
 
 StatusOr<schedule::Computation> ComputationOf(
@@ -63,6 +86,16 @@ StatusOr<schedule::Computation> ComputationOf(
 StatusOr<loops::LoopNest> BuildNest(const vm::KernelRequest& request,
                                     const NestOptions& options, NestText* text,
                                     double* error_growth) {
+  if (options.has_canonical_names) {
+    const vm::KernelRequest canonical = WithCanonicalNames(request);
+    NestOptions inner = options;
+    inner.has_canonical_names = false;
+    EMBER_ASSIGN_OR_RETURN(loops::LoopNest nest,
+                           BuildNest(canonical, inner, text, error_growth));
+    RestoreNames(*request.dispatch, nest);
+    if (text != nullptr) text->nest = loops::ToText(nest);
+    return nest;
+  }
   PassLog own;
   PassLog& log = options.log != nullptr ? *options.log : own;
   log.options.keeps_texts |= text != nullptr;

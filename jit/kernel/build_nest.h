@@ -20,6 +20,10 @@ namespace ember::jit {
 struct NestOptions {
   // A schedule to replay instead of the default one; empty: the default one.
   std::string given_schedule;
+  // True if given_schedule names the stages and loops of the dispatch with
+  // canonical names (tensor/analysis/canonical_names.h). The nest has the
+  // dispatch's own names all the same.
+  bool has_canonical_names = false;
   // True if the default schedule must keep rounding (ScheduleOptions).
   bool is_exact = false;
   // The value of ScheduleOptions::cpu.

@@ -5,9 +5,9 @@
 
 #include "jit/kernel/build_nest.h"
 #include "jit/loops/text/text.h"
+#include "jit/pipeline/lower.h"
 #include "jit/registry/backends.h"
 #include "jit/schedule/core/normalise.h"
-#include "jit/schedule/lowering/lowering.h"
 #include "jit/schedule/primitives/replay.h"
 #include "jit/te_api/objects.h"
 #include "jit/te_api/targets.h"

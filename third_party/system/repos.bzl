@@ -239,6 +239,15 @@ def _sodium_impl(rctx):
 
 system_sodium = repository_rule(implementation = _sodium_impl, attrs = _attrs, local = True, configure = True)
 
+def _sqlite_impl(rctx):
+    ma = _multiarch(rctx)
+    _need(rctx, ["/usr/include/sqlite3.h", "/usr/lib/%s/libsqlite3.a" % ma], ["libsqlite3-dev"])
+    rctx.file("BUILD", _header(rctx) +
+                       _lib("headers", defines = [_stamp(rctx, "libsqlite3-dev")]) +
+                       _lib("sqlite", linkopts = ["-l:libsqlite3.a", "-lm", "-ldl", "-lpthread"], deps = [":headers"]))
+
+system_sqlite = repository_rule(implementation = _sqlite_impl, attrs = _attrs, local = True, configure = True)
+
 def _snappy_impl(rctx):
     ma = _multiarch(rctx)
     _need(rctx, ["/usr/include/snappy-c.h", "/usr/lib/%s/libsnappy.a" % ma], ["libsnappy-dev"])
@@ -305,6 +314,7 @@ def system_repositories():
     system_re2(name = "re2")
     system_sodium(name = "sodium")
     system_snappy(name = "snappy")
+    system_sqlite(name = "sqlite")
     system_zlib(name = "zlib")
     system_vulkan(name = "vulkan")
     system_cuda(name = "cuda")

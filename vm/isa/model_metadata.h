@@ -16,6 +16,11 @@
 
 namespace ember::vm {
 
+// The key of schedules that tuning found for the module's dispatches, as text
+// (jit/kernel/tuned_schedules.h). They change how fast the module runs, never
+// its results.
+inline constexpr std::string_view kTunedSchedulesKey = "ember.schedules";
+
 // Returns the entry with this key, or null if there is none.
 const MetadataEntry* FindMetadata(std::span<const MetadataEntry> entries,
                                   std::string_view key);

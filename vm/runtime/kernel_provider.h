@@ -179,6 +179,10 @@ struct KernelRequest {
   // RequestKernel; may be null. It may be destroyed once RequestKernel has
   // returned.
   const Interrupt* interrupt = nullptr;
+  // The module's text of tuned schedules (kTunedSchedulesKey of
+  // vm/isa/model_metadata.h), which the provider parses; empty if there is
+  // none. `owner` keeps it alive.
+  std::string_view tuned_schedules;
 };
 
 class KernelProvider {

@@ -12,6 +12,7 @@
 #include "hal/cpu/target.h"
 #include "jit/kernel/build_image.h"
 #include "jit/kernel/build_kernel.h"
+#include "jit/kernel/content_key.h"
 #include "jit/llvm/all_targets.h"
 #include "jit/llvm/compiler.h"
 #include "jit/llvm/library/full_compiler.h"
@@ -123,31 +124,59 @@ class Prejitter {
   // Measures the kernel and tier 0 on this machine. Returns the times if the
   // kernel takes longer; returns nothing if it does not, or if this machine
   // cannot run the target.
-  std::optional<Lap> LostBy(const vm::KernelRequest& request) {
+  std::optional<Lap> LostBy(const vm::KernelRequest& request,
+                            const std::string& schedule) {
     const bool runs_here = hal::MissingFeatures(target_.target).empty();
     if (!options_.drops_slow || !runs_here ||
         request.parameters.size() != request.dispatch->parameters.size()) {
       return std::nullopt;
     }
     // Builds the kernel once more, to run it in this process.
-    const auto kernel = jit::BuildKernel(request, *compiler_);
+    const auto kernel = jit::BuildKernel(
+        request, *compiler_,
+        {.given_schedule = schedule, .has_canonical_names = !schedule.empty()});
     if (!kernel.ok() || (*kernel)->host() == nullptr) return std::nullopt;
     return LapLost(request, **kernel, options_.clock);
   }
 
+  // Returns the steps of the tuned schedule for the request; empty if there is
+  // none.
+  std::string TunedFor(const vm::KernelRequest& request) const {
+    if (options_.tuned == nullptr || options_.is_exact) return "";
+    const jit::TunedSchedule* const found = options_.tuned->Find(
+        jit::ContentKey(jit::WithCanonicalNames(request)), request.target);
+    return found == nullptr ? "" : found->steps;
+  }
+
+  StatusOr<vm::KernelImage> Build(const vm::KernelRequest& request,
+                                  const std::string& schedule,
+                                  jit::PackedConstants* packed) {
+    return jit::BuildImage(request, *compiler_,
+                           {.is_exact = options_.is_exact,
+                            .given_schedule = schedule,
+                            .has_canonical_names = !schedule.empty(),
+                            .packer = packer_.get()},
+                           packed);
+  }
+
   void Make(const vm::DispatchSite& site, const vm::KernelRequest& request) {
     jit::PackedConstants packed;
-    StatusOr<vm::KernelImage> image = jit::BuildImage(
-        request, *compiler_,
-        {.is_exact = options_.is_exact, .packer = packer_.get()}, &packed);
     PrejitRow& row = result_.rows.emplace_back();
+    std::string schedule = TunedFor(request);
+    StatusOr<vm::KernelImage> image = Build(request, schedule, &packed);
+    if (!schedule.empty() && !image.ok()) {
+      row.not_tuned = image.status().message();
+      schedule.clear();
+      image = Build(request, schedule, &packed);
+    }
+    row.is_tuned = !schedule.empty();
     row.dispatch = request.dispatch->name;
     row.shape = request.parameters;
     if (!image.ok()) {
       row.declined = image.status().message();
       return;
     }
-    if (const std::optional<Lap> lost = LostBy(request)) {
+    if (const std::optional<Lap> lost = LostBy(request, schedule)) {
       char text[96];
       std::snprintf(text, sizeof text,
                     "slower than the interpreter: %.2f times its time",
@@ -208,6 +237,32 @@ vm::NativeSection SectionOf(Prejitted made) {
   section.hash = HashBytes(vm::HashedPart(section.data));
   section.owner = std::move(bytes);
   return section;
+}
+
+jit::TunedSchedules SchedulesOf(const std::shared_ptr<const vm::Module>& module,
+                                const std::vector<vm::DispatchProfile>* shapes,
+                                const jit::TunedSchedules& tuned) {
+  std::set<std::string> keys;
+  const auto add = [&](const vm::KernelRequest& request) {
+    keys.insert(jit::ContentKey(jit::WithCanonicalNames(request)));
+  };
+  for (const vm::DispatchSite& site : module->sites()) {
+    vm::KernelRequest request = vm::RequestFor(module, site.group);
+    add(request);
+    if (shapes == nullptr) continue;
+    const auto found = std::ranges::find(*shapes, site.dispatch,
+                                         &vm::DispatchProfile::dispatch);
+    if (found == shapes->end()) continue;
+    for (const vm::DispatchProfile::Shape& shape : found->shapes) {
+      request.parameters = shape.parameters;
+      add(request);
+    }
+  }
+  jit::TunedSchedules own;
+  tuned.ForEach([&](const jit::TunedSchedule& schedule) {
+    if (keys.contains(schedule.key)) own.Add(schedule);
+  });
+  return own;
 }
 
 std::vector<vm::DispatchProfile> HotPart(

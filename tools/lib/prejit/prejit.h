@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "base/status.h"
+#include "jit/kernel/tuned_schedules.h"
 #include "jit/target/compile_target.h"
 #include "tools/lib/prejit/race.h"
 #include "vm/format/native_kernels.h"
@@ -50,6 +51,10 @@ struct PrejitOptions {
   // machine runs code for the target and the shape is known.
   bool drops_slow = true;
   Clock clock = ThreadClock();
+  // Schedules that tuning found, which kernels for their targets use. One that
+  // no longer applies is left out. Null: all kernels have default schedules.
+  // Used only during the call of Prejit.
+  const jit::TunedSchedules* tuned = nullptr;
 };
 
 // Describes one kernel of a dispatch, or the reason why there is none. Sites
@@ -62,6 +67,9 @@ struct PrejitRow {
   int64_t packed_bytes = 0;
   size_t phases = 0;
   std::string declined;  // reason why there is no kernel; empty if there is one
+  bool is_tuned = false;
+  // Reason why a tuned schedule was left out; empty if none was.
+  std::string not_tuned;
 };
 
 struct Prejitted {
@@ -87,6 +95,12 @@ StatusOr<Prejitted> Prejit(const std::shared_ptr<const vm::Module>& module,
                            const PrejitOptions& options);
 
 vm::NativeSection SectionOf(Prejitted made);
+
+// Returns the schedules of the module's dispatches, for all targets. shapes:
+// the shapes of dispatches with parameters, or null.
+jit::TunedSchedules SchedulesOf(const std::shared_ptr<const vm::Module>& module,
+                                const std::vector<vm::DispatchProfile>* shapes,
+                                const jit::TunedSchedules& tuned);
 
 // Returns the hottest dispatches that together took `percent` of the time. Each
 // has at most 8 shapes: those that took at least a hundredth of its time.

@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "vm/isa/model_metadata.h"
 #include "vm/runtime/dispatch/host_runner.h"
 
 namespace ember::vm {
@@ -17,6 +18,10 @@ KernelRequest RequestFor(const std::shared_ptr<const Module>& module,
   KernelRequest request;
   request.owner = module;
   request.dispatch = &definition.dispatches[site.dispatch];
+  if (const MetadataEntry* const tuned =
+          FindMetadata(definition.metadata, kTunedSchedulesKey)) {
+    request.tuned_schedules = tuned->value;
+  }
   for (const ConstantSource& source : site.inputs) {
     std::span<const uint8_t> data;
     if (source.constant >= 0) {

@@ -1,0 +1,48 @@
+// The ways to measure candidates: in worker processes on this machine, or by
+// the cost model alone for a target that this machine cannot run.
+//
+//   WorkerMeasure measure(tasks, {.workers = 2});
+//   Tuner tuner(tasks, options, measure.function(), scorer, log);
+//
+// The tasks must outlive the result. Not thread-safe.
+#ifndef EMBER_TOOLS_LIB_TUNING_MEASURES_H_
+#define EMBER_TOOLS_LIB_TUNING_MEASURES_H_
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "tune/measure/worker_pool.h"
+#include "tune/search/tuner.h"
+#include "tune/space/space.h"
+#include "tune/task/task.h"
+
+namespace ember::tools {
+
+struct MeasureOptions {
+  int workers = 2;
+  // Bytes that are evicted between calls: a core's own caches.
+  int64_t evict_bytes = 0;
+  std::function<bool()> should_stop;
+};
+
+class WorkerMeasure {
+ public:
+  WorkerMeasure(const std::vector<tune::Task>& tasks,
+                const MeasureOptions& options);
+  tune::Measure function();
+
+ private:
+  tune::WorkerPool pool_;
+};
+
+// Returns a function that predicts times. space: the options of the search's
+// space.
+tune::Measure PredictedMeasure(const std::vector<tune::Task>& tasks,
+                               const tune::SpaceOptions& space,
+                               std::function<bool()> should_stop);
+
+}  // namespace ember::tools
+
+#endif  // EMBER_TOOLS_LIB_TUNING_MEASURES_H_

@@ -1,0 +1,164 @@
+#include "tune/measure/operands.h"
+
+#include <algorithm>
+#include <cstring>
+#include <random>
+#include <utility>
+
+#include "base/concat.h"
+#include "base/dtype.h"
+#include "base/parallel.h"
+#include "jit/oracle/oracle.h"
+#include "tensor/concrete_header.h"
+#include "vm/interpreter/plan.h"
+
+namespace ember::tune {
+namespace {
+
+// Largest number of bytes of all operands.
+constexpr int64_t kMostBytes = int64_t{1} << 31;
+// Steps with which suspects are computed once more (OracleOptions).
+constexpr int64_t kMostSteps = int64_t{1} << 20;
+
+template <typename T, typename Next>
+void FillAs(vm::Tensor& tensor, Next&& next) {
+  T* const elements = static_cast<T*>(tensor.data);
+  const auto count = static_cast<size_t>(tensor.byte_size) / sizeof(T);
+  for (size_t i = 0; i < count; ++i) elements[i] = T(next());
+}
+
+void FillRandom(vm::Tensor& tensor, std::mt19937_64& engine) {
+  const auto real = [&] {
+    return static_cast<float>(engine() >> 40) / static_cast<float>(1 << 23) -
+           1.0f;
+  };
+  const auto bit = [&] { return engine() & 1; };
+  switch (tensor.type) {
+    case DType::kF32:
+      return FillAs<float>(tensor, real);
+    case DType::kF64:
+      return FillAs<double>(tensor, real);
+    case DType::kF16:
+      return FillAs<Float16>(tensor, [&] { return ToFloat16(real()); });
+    case DType::kBF16:
+      return FillAs<BFloat16>(tensor, [&] { return ToBFloat16(real()); });
+    case DType::kF8E4M3FN:
+      return FillAs<Float8E4M3FN>(
+          tensor, [&] { return ToNarrowFloat<Float8E4M3FN>(real()); });
+    case DType::kF8E5M2:
+      return FillAs<Float8E5M2>(
+          tensor, [&] { return ToNarrowFloat<Float8E5M2>(real()); });
+    default:
+      break;
+  }
+  switch (DTypeByteSize(tensor.type)) {
+    case 1:
+      return FillAs<uint8_t>(tensor, bit);
+    case 2:
+      return FillAs<uint16_t>(tensor, bit);
+    case 4:
+      return FillAs<uint32_t>(tensor, bit);
+    default:
+      return FillAs<uint64_t>(tensor, bit);
+  }
+}
+
+std::vector<const void*> DataOf(const std::vector<vm::Tensor>& tensors) {
+  std::vector<const void*> data;
+  data.reserve(tensors.size());
+  for (const vm::Tensor& tensor : tensors) data.push_back(tensor.data);
+  return data;
+}
+
+}  // namespace
+
+StatusOr<std::unique_ptr<Operands>> Operands::Make(
+    const vm::KernelRequest& request) {
+  std::unique_ptr<Operands> operands(new Operands(request));
+  EMBER_RETURN_IF_ERROR(operands->Fill());
+  return operands;
+}
+
+Status Operands::Fill() {
+  const tensor::Dispatch& dispatch = *request_.dispatch;
+  EMBER_ASSIGN_OR_RETURN(
+      const tensor::ConcreteHeader header,
+      tensor::ConcreteHeader::Evaluate(dispatch, request_.parameters));
+  const size_t count = dispatch.input_count() + dispatch.output_count();
+  for (size_t i = 0; i < count; ++i) {
+    const tensor::Buffer& buffer = dispatch.buffers[i];
+    bytes_ += header.ElementCount(buffer) * DTypeByteSize(buffer.type);
+    if (bytes_ > kMostBytes) {
+      return ResourceExhaustedError(
+          Concat({"@", dispatch.name, ": expected operands of at most ",
+                  kMostBytes, " bytes"}));
+    }
+  }
+  std::mt19937_64 engine(1);
+  for (size_t i = 0; i < count; ++i) {
+    const tensor::Buffer& buffer = dispatch.buffers[i];
+    const bool is_input = i < dispatch.input_count();
+    if (is_input && i < request_.constant_inputs.size() &&
+        request_.constant_inputs[i]) {
+      inputs_.push_back(vm::Tensor::Borrow(buffer.type, header.Extents(buffer),
+                                           request_.constant_data[i].data()));
+      continue;
+    }
+    EMBER_ASSIGN_OR_RETURN(
+        vm::Tensor tensor,
+        vm::Tensor::Allocate(buffer.type, header.Extents(buffer)));
+    if (is_input) {
+      FillRandom(tensor, engine);
+      inputs_.push_back(std::move(tensor));
+      continue;
+    }
+    EMBER_ASSIGN_OR_RETURN(
+        vm::Tensor expected,
+        vm::Tensor::Allocate(buffer.type, header.Extents(buffer)));
+    std::memset(expected.data, 0, static_cast<size_t>(expected.byte_size));
+    outputs_.push_back(std::move(tensor));
+    expected_.push_back(std::move(expected));
+  }
+  std::vector<void*> reference;
+  for (const vm::Tensor& input : inputs_) {
+    buffers_.push_back(input.data);
+    reference.push_back(input.data);
+  }
+  for (const vm::Tensor& output : outputs_) buffers_.push_back(output.data);
+  for (const vm::Tensor& output : expected_) reference.push_back(output.data);
+  vm::Plan::Options options;
+  options.constant_inputs = request_.constant_inputs;
+  EMBER_ASSIGN_OR_RETURN(const std::unique_ptr<vm::Plan> plan,
+                         vm::Plan::MakeFor(dispatch, header, options));
+  SerialRunner runner;
+  return plan->Run(reference, runner);
+}
+
+void Operands::ClearOutputs() {
+  for (vm::Tensor& output : outputs_)
+    std::memset(output.data, 0, static_cast<size_t>(output.byte_size));
+}
+
+std::string Operands::Compare(const vm::Kernel& kernel,
+                              const Status& status) const {
+  const std::vector<const void*> inputs = DataOf(inputs_);
+  const std::vector<const void*> want = DataOf(expected_);
+  const std::vector<const void*> got = DataOf(outputs_);
+  const std::vector<int> shared(outputs_.size(), -1);
+  const Status ok;
+  return jit::Compare({.dispatch = *request_.dispatch,
+                       .kernel = kernel,
+                       .parameters = request_.parameters,
+                       .target = request_.target,
+                       .constant_inputs = request_.constant_inputs,
+                       .inputs = inputs,
+                       .want = want,
+                       .got = got,
+                       .shared = shared,
+                       .want_status = ok,
+                       .got_status = status},
+                      kMostSteps)
+      .difference;
+}
+
+}  // namespace ember::tune

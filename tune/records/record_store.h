@@ -1,0 +1,123 @@
+// The records of tuning: trials and the best schedule of each dispatch, in a
+// file of SQLite. A later search continues from them, and equal dispatches of
+// other models use them.
+//
+//   EMBER_ASSIGN_OR_RETURN(std::unique_ptr<RecordStore> store,
+//                          RecordStore::Open("tuning.db", Access::kTune));
+//   store->AddTrial(task, record);
+//   store->SetBest(task, {.schedule = text, .ratio = 0.8, .seconds = 0.001});
+//   store->Best(task);       // also in another process, after kill -9
+//
+// A dispatch is known by its contents (jit/kernel/content_key.h) and the text
+// of its target. Each call is a transaction, so a process that is killed loses
+// at most the call that it was in.
+//
+// One process at a time may tune with a file; the kernel frees its lock when it
+// ends. Others may read meanwhile. The file holds at most kMostTrials trials:
+// the oldest ones are removed, except for the best schedules.
+//
+// Only tools use this. Errors are one line that begins with the file's name.
+// Not thread-safe.
+#ifndef EMBER_TUNE_RECORDS_RECORD_STORE_H_
+#define EMBER_TUNE_RECORDS_RECORD_STORE_H_
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/file_descriptor.h"
+#include "base/status.h"
+#include "jit/kernel/tuned_schedules.h"
+#include "tune/measure/trial.h"
+#include "tune/task/task.h"
+
+struct sqlite3;
+
+namespace ember::tune {
+
+// Largest number of trials in a file: about 200 MB.
+inline constexpr int64_t kMostTrials = 100'000;
+
+struct TrialRecord {
+  std::string schedule;  // steps, one per line
+  Outcome outcome = Outcome::kRefused;
+  double ratio = 0;
+  double seconds = 0;
+  double compile_ms = 0;
+  std::string origin;  // Point::origin
+  std::string reason;  // TrialResult::reason
+};
+
+struct BestRecord {
+  std::string schedule;
+  double ratio = 1;
+  double seconds = 0;
+  std::string build;  // the build of the tool that measured it
+};
+
+enum class Access : uint8_t {
+  kRead,  // the file must exist
+  kTune   // makes the file, and locks it against other tuners
+};
+
+class RecordStore {
+ public:
+  // Errors: the file cannot be opened, is no file of records or of a later
+  // version; kFailedPrecondition if another process tunes with it.
+  static StatusOr<std::unique_ptr<RecordStore>> Open(const std::string& path,
+                                                     Access access);
+  ~RecordStore();
+  RecordStore(const RecordStore&) = delete;
+  RecordStore& operator=(const RecordStore&) = delete;
+
+  // Adds a trial. A trial of the same schedule is replaced.
+  Status AddTrial(const Task& task, const TrialRecord& trial);
+  // Sets the best schedule of a task.
+  Status SetBest(const Task& task, const BestRecord& best);
+
+  StatusOr<std::optional<BestRecord>> Best(const Task& task) const;
+  // Returns the trials of a task, the oldest first.
+  StatusOr<std::vector<TrialRecord>> Trials(const Task& task) const;
+  // Returns the best schedules of other tasks for the target, those of tasks
+  // with the same name first, at most `most`: starting points for a task that
+  // has no record.
+  StatusOr<std::vector<BestRecord>> Near(const Task& task, int most) const;
+  StatusOr<int64_t> TrialCount() const;
+
+  // Returns the best schedules of all tasks, for a file or a module.
+  StatusOr<jit::TunedSchedules> Export() const;
+  // Adds schedules of a file, if they are faster than those that are known.
+  // Returns the number of those that were taken.
+  StatusOr<int64_t> Import(const jit::TunedSchedules& schedules);
+  // Adds the trials and the best schedules of another file of records. Where
+  // both have a best schedule, the faster one is kept.
+  Status Merge(const std::string& other);
+
+ private:
+  class Statement;
+  RecordStore(std::string path, sqlite3* database, FileDescriptor lock)
+      : path_(std::move(path)), database_(database), lock_(std::move(lock)) {}
+
+  Status Execute(const std::string& sql) const;
+  Status Error() const;  // the last error of the database
+  // Returns the row of the task; makes one if there is none.
+  StatusOr<int64_t> RowOf(const std::string& key, const std::string& target,
+                          const std::string& name);
+  Status SetBest(int64_t row, const BestRecord& best);
+  Status Prune();
+
+  const std::string path_;
+  sqlite3* const database_;
+  const FileDescriptor lock_;
+  int64_t added_ = 0;  // trials since the last Prune
+};
+
+// Returns a text that identifies the build of this program.
+std::string BuildText();
+
+}  // namespace ember::tune
+
+#endif  // EMBER_TUNE_RECORDS_RECORD_STORE_H_

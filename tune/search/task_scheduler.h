@@ -1,0 +1,45 @@
+// Divides trials among tasks: the next ones go where the expected gain is
+// largest.
+//
+//   TaskScheduler scheduler(shares);
+//   const size_t task = scheduler.Next(states);
+//
+// The gain of a trial of a task is its share of the models' time, multiplied by
+// the improvement of the ratio that a trial is expected to bring. That is what
+// recent trials brought, and at first an assumption that shrinks with each
+// trial. After Ansor's scheduler (Zheng and others, OSDI 2020, section 6).
+// A value; not thread-safe.
+#ifndef EMBER_TUNE_SEARCH_TASK_SCHEDULER_H_
+#define EMBER_TUNE_SEARCH_TASK_SCHEDULER_H_
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "tune/search/task_state.h"
+
+namespace ember::tune {
+
+class TaskScheduler {
+ public:
+  // shares: the time of each task with its default schedule, in any unit.
+  explicit TaskScheduler(std::vector<double> shares)
+      : shares_(std::move(shares)), is_exhausted_(shares_.size()) {}
+
+  // Returns the number of the task that gets the next trials; the number of
+  // tasks if all are exhausted. states: one per task.
+  size_t Next(std::span<const TaskState> states) const;
+  // Excludes a task whose space has no further candidates.
+  void MarkExhausted(size_t task) { is_exhausted_[task] = true; }
+
+  // Returns the expected gain of one trial of a task, in the unit of shares.
+  double Gain(size_t task, const TaskState& state) const;
+
+ private:
+  std::vector<double> shares_;
+  std::vector<bool> is_exhausted_;
+};
+
+}  // namespace ember::tune
+
+#endif  // EMBER_TUNE_SEARCH_TASK_SCHEDULER_H_

@@ -1,0 +1,33 @@
+// Samples the default schedules of targets that resemble a task's target: with
+// other caches, vectors, registers or workgroups. The rules that make default
+// schedules decide many things at once (tiles, packing, groups, algorithms), so
+// each sample is a schedule whose parts fit each other.
+//
+//   Schedule schedule(computation);
+//   StatusOr<std::string> what =
+//       ScheduleBySampledModel(target, is_exact, random, schedule);
+//   // *what: "model l2=256K vectors=32"
+//
+// Thread-safe.
+#ifndef EMBER_TUNE_SPACE_MODEL_SAMPLES_H_
+#define EMBER_TUNE_SPACE_MODEL_SAMPLES_H_
+
+#include <string>
+#include <string_view>
+
+#include "base/status.h"
+#include "jit/schedule/core/schedule.h"
+#include "tune/space/random.h"
+
+namespace ember::tune {
+
+// Applies the default schedule for a sampled model. schedule: one to which no
+// primitive has been applied. Returns what was sampled, for people. Errors:
+// those of Backend::schedule.
+StatusOr<std::string> ScheduleBySampledModel(std::string_view target,
+                                             bool is_exact, Random& random,
+                                             schedule::Schedule& schedule);
+
+}  // namespace ember::tune
+
+#endif  // EMBER_TUNE_SPACE_MODEL_SAMPLES_H_
