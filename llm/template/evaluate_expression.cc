@@ -16,9 +16,7 @@ namespace {
 using Kind = Expression::Kind;
 
 Status UndefinedError(const Value& value) {
-  return InvalidArgumentError(
-      Concat({"'", OnOneLine(Shortened(value.undefined_name(), 80)),
-              "' is undefined"}));
+  return InvalidArgumentError(value.why_undefined());
 }
 
 // Returns the attribute of a loop, or nothing if it has none of this name.
@@ -38,8 +36,10 @@ std::optional<Value> LoopAttribute(const Value& object, std::string_view name) {
   if (name == "length") return Value(count);
   if (name == "depth") return Value(int64_t{loop.depth} + 1);
   if (name == "depth0") return Value(int64_t{loop.depth});
-  if (name == "previtem") return item(index - 1, "loop.previtem");
-  if (name == "nextitem") return item(index + 1, "loop.nextitem");
+  if (name == "previtem")
+    return item(index - 1, "the first item has no loop.previtem");
+  if (name == "nextitem")
+    return item(index + 1, "the last item has no loop.nextitem");
   if (name == "cycle") {
     return Value::OfFunction(
         [index](Evaluator&, const Arguments& arguments) -> StatusOr<Value> {
@@ -128,7 +128,8 @@ StatusOr<Value> Evaluator::Attribute(const Value& object,
     if (const Value* const value = object.dict().Find(name)) return *value;
   }
   return Value::Undefined(
-      Concat({object.TypeName(), " object has no attribute ", name}));
+      Concat({"a ", object.TypeName(), " has no attribute '",
+              OnOneLine(Shortened(name, 80)), "'"}));
 }
 
 StatusOr<Value> Evaluator::Item(const Value& object, const Value& key) {
@@ -153,7 +154,7 @@ StatusOr<Value> Evaluator::Item(const Value& object, const Value& key) {
   }
   if (key.is_text()) return Attribute(object, key.text());
   return Value::Undefined(
-      Concat({object.TypeName(), " object has no element ",
+      Concat({"a ", object.TypeName(), " has no element ",
               key.is_number() ? key.Repr() : std::string(key.TypeName())}));
 }
 
@@ -174,7 +175,7 @@ StatusOr<Value> Evaluator::EvaluateKind(const Expression& expression,
       return expression.value;
     case Kind::kName: {
       const Value* const value = Lookup(expression.name, scope);
-      return value != nullptr ? *value : Value::Undefined(expression.name);
+      return value != nullptr ? *value : UndefinedVariable(expression.name);
     }
     case Kind::kList: {
       EMBER_ASSIGN_OR_RETURN(Value::Items items,
@@ -357,7 +358,7 @@ StatusOr<Value> Evaluator::EvaluateConditional(const Expression& expression,
   if (expression.children.size() > 2) {
     return Evaluate(*expression.children[2], scope);
   }
-  return Value::Undefined("the conditional without else");
+  return Value::Undefined("the conditional has no else");
 }
 
 StatusOr<Value> Evaluator::EvaluateSlice(const Expression& expression,

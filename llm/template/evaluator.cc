@@ -5,6 +5,8 @@
 #include <utility>
 
 #include "base/concat.h"
+#include "base/one_line.h"
+#include "base/shortened.h"
 #include "llm/template/filters.h"
 #include "llm/template/methods.h"
 #include "llm/template/tests.h"
@@ -25,6 +27,11 @@ Status AtLine(const Status& status, int line) {
 size_t CharacterCount(std::string_view text) {
   return static_cast<size_t>(std::count_if(
       text.begin(), text.end(), [](char c) { return (c & 0xc0) != 0x80; }));
+}
+
+Value UndefinedVariable(std::string_view name) {
+  return Value::Undefined(
+      Concat({"'", OnOneLine(Shortened(name, 80)), "' is undefined"}));
 }
 
 Evaluator::Evaluator(const TemplateLimits& limits) : limits_(limits) {
@@ -429,7 +436,7 @@ Status Evaluator::BindParameters(const Statement& statement,
   for (size_t i = 0; i < parameters.size(); ++i) {
     const auto& [name, otherwise] = parameters[i];
     const Value* const found = arguments.Find(i, name);
-    Value value = Value::Undefined(name);
+    Value value = UndefinedVariable(name);
     if (found != nullptr) {
       value = *found;
     } else if (otherwise != nullptr) {
@@ -454,8 +461,7 @@ StatusOr<Value> Evaluator::Call(const Value& function,
     return function.loop().recurse(*this, arguments);
   }
   if (function.is_undefined()) {
-    return InvalidArgumentError(
-        Concat({"'", function.undefined_name(), "' is undefined"}));
+    return InvalidArgumentError(function.why_undefined());
   }
   return InvalidArgumentError(
       Concat({"expected a function to call, found ", function.TypeName()}));

@@ -48,6 +48,9 @@ struct Value::Loop {
   Value::Function recurse;
 };
 
+// Returns an undefined value for a variable or parameter.
+Value UndefinedVariable(std::string_view name);
+
 class Evaluator {
  public:
   explicit Evaluator(const TemplateLimits& limits);

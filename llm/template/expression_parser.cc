@@ -7,8 +7,6 @@
 #include <utility>
 
 #include "base/concat.h"
-#include "llm/template/filters.h"
-#include "llm/template/tests.h"
 
 namespace ember::llm {
 namespace {
@@ -435,10 +433,12 @@ ExpressionParser::Result ExpressionParser::ParseFilters(
 ExpressionParser::Result ExpressionParser::ParseFilter(
     ExpressionPointer object) {
   EMBER_RETURN_IF_ERROR(reader_.ExpectOperator("|"));
+  return ParseNamedFilter(std::move(object));
+}
+
+ExpressionParser::Result ExpressionParser::ParseNamedFilter(
+    ExpressionPointer object) {
   ExpressionPointer filter = New(Kind::kFilter);
-  if (FindFilter(reader_.current().text) == nullptr) {
-    return reader_.Error("a known filter");
-  }
   EMBER_ASSIGN_OR_RETURN(filter->name, reader_.TakeName());
   EMBER_RETURN_IF_ERROR(Adopt(std::move(object), filter.get()));
   if (reader_.IsOperator("(")) {
@@ -449,15 +449,8 @@ ExpressionParser::Result ExpressionParser::ParseFilter(
 
 ExpressionParser::Result ExpressionParser::ParseFilterAndMore(
     ExpressionPointer object) {
-  ExpressionPointer filter = New(Kind::kFilter);
-  if (FindFilter(reader_.current().text) == nullptr) {
-    return reader_.Error("a known filter");
-  }
-  EMBER_ASSIGN_OR_RETURN(filter->name, reader_.TakeName());
-  EMBER_RETURN_IF_ERROR(Adopt(std::move(object), filter.get()));
-  if (reader_.IsOperator("(")) {
-    EMBER_RETURN_IF_ERROR(ParseArguments(filter.get()));
-  }
+  EMBER_ASSIGN_OR_RETURN(ExpressionPointer filter,
+                         ParseNamedFilter(std::move(object)));
   return ParseFilters(std::move(filter));
 }
 
@@ -481,9 +474,6 @@ ExpressionParser::Result ExpressionParser::ParseTest(ExpressionPointer object) {
   ExpressionPointer test = New(Kind::kTest);
   EMBER_RETURN_IF_ERROR(reader_.ExpectName("is"));
   const bool is_negated = reader_.SkipName("not");
-  if (FindTest(reader_.current().text) == nullptr) {
-    return reader_.Error("a known test");
-  }
   EMBER_ASSIGN_OR_RETURN(test->name, reader_.TakeName());
   EMBER_RETURN_IF_ERROR(Adopt(std::move(object), test.get()));
   if (reader_.IsOperator("(")) {

@@ -64,6 +64,7 @@ class ExpressionParser {
   Result ParsePostfix(ExpressionPointer object);
   Result ParseFiltersAndTests(ExpressionPointer object);
   Result ParseFilter(ExpressionPointer object);
+  Result ParseNamedFilter(ExpressionPointer object);
   Result ParseTest(ExpressionPointer object);
   Result ParseSubscript(ExpressionPointer object);
   Result ParseCall(ExpressionPointer function);

@@ -86,13 +86,13 @@ Result Default(Evaluator&, const Value& object, const Arguments& arguments) {
 
 Result First(Evaluator& evaluator, const Value& object, const Arguments&) {
   EMBER_ASSIGN_OR_RETURN(const Items items, evaluator.ItemsOf(object));
-  return items.empty() ? Value::Undefined("the first item of an empty sequence")
+  return items.empty() ? Value::Undefined("an empty sequence has no first item")
                        : items.front();
 }
 
 Result Last(Evaluator& evaluator, const Value& object, const Arguments&) {
   EMBER_ASSIGN_OR_RETURN(const Items items, evaluator.ItemsOf(object));
-  return items.empty() ? Value::Undefined("the last item of an empty sequence")
+  return items.empty() ? Value::Undefined("an empty sequence has no last item")
                        : items.back();
 }
 
@@ -222,7 +222,8 @@ Result Extreme(Evaluator& evaluator, const Value& object,
                const Arguments& arguments, bool is_greatest) {
   const bool is_case_sensitive = IsCaseSensitive(arguments, 0);
   EMBER_ASSIGN_OR_RETURN(const Items items, evaluator.ItemsOf(object));
-  if (items.empty()) return Value::Undefined("the extreme of no items");
+  if (items.empty())
+    return Value::Undefined("an empty sequence has no least or greatest item");
   Value best_key, best;
   for (size_t i = 0; i < items.size(); ++i) {
     EMBER_RETURN_IF_ERROR(evaluator.ChargeSteps(1));

@@ -138,8 +138,8 @@ Value::Value(std::string text) : kind_(Kind::kText) {
   payload_ = std::make_shared<std::string>(std::move(text));
 }
 
-Value Value::Undefined(std::string_view name) {
-  return WithPayload(Kind::kUndefined, std::make_shared<std::string>(name));
+Value Value::Undefined(std::string_view why) {
+  return WithPayload(Kind::kUndefined, std::make_shared<std::string>(why));
 }
 
 Value Value::List(Items items) {

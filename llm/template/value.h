@@ -64,7 +64,8 @@ class Value {
   explicit Value(std::string text);
   explicit Value(std::string_view text) : Value(std::string(text)) {}
   explicit Value(const char* text) : Value(std::string(text)) {}
-  static Value Undefined(std::string_view name);
+  // `why` is the error of a template that needs the value: "'x' is undefined".
+  static Value Undefined(std::string_view why);
   static Value List(Items items);
   static Value Tuple(Items items);
   static Value OfDict(Dict dict);
@@ -99,8 +100,8 @@ class Value {
   }
   const Function& function() const { return Payload<Function>(); }
   Loop& loop() const { return *static_cast<Loop*>(payload_.get()); }
-  // Name of an undefined value, such as "message.role".
-  const std::string& undefined_name() const { return Payload<std::string>(); }
+  // Says why an undefined value does not exist.
+  const std::string& why_undefined() const { return Payload<std::string>(); }
 
   // Number of bytes and values that printing visits, saturating.
   uint64_t Weight() const;

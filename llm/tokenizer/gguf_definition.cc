@@ -27,7 +27,7 @@ std::string Quoted(std::string_view text) {
   return "\"" + OnOneLine(Shortened(text, 60)) + "\"";
 }
 
-// What a file may leave out, by the kind of model.
+// Values that a file may leave out, by the kind of model.
 struct Defaults {
   int32_t begin = -1, end = -1, unknown = -1, separator = -1, padding = -1,
           mask = -1;
@@ -277,7 +277,7 @@ class Reader {
   }
 
   // The files of this family lack the flag that its special tokens, those of
-  // turns, take the white space behind them.
+  // messages, take the white space behind them.
   Status MarkPhi3Tokens() {
     EMBER_ASSIGN_OR_RETURN(const std::string_view name,
                            file_.TextOr("general.name", ""));

@@ -35,7 +35,7 @@ class Reader {
     if (model == nullptr || !model->is_object()) {
       return WrongField("tokenizer.json", "model", "an object", model);
     }
-    // Whether texts of tokens are bytes is known from the steps.
+    // The steps say if texts of tokens are bytes.
     EMBER_RETURN_IF_ERROR(ReadSteps());
     EMBER_RETURN_IF_ERROR(ReadModel(*model));
     EMBER_RETURN_IF_ERROR(ReadAddedTokens());

@@ -4,8 +4,8 @@
 //   special.Split("<s>Hi", /*parse_control=*/true);   // {id of <s>}, {"Hi"}
 //
 // User-defined tokens are always found; control and unknown tokens only on
-// request, so that text of a user cannot end a turn of a chat. At each byte the
-// longest token wins. Tokens are found in the text as it is, before it is
+// request, so that text of a user cannot end a message of a chat. At each byte
+// the longest token wins. Tokens are found in the text as it is, before it is
 // normalized. Thread-safe after construction; the vocabulary must outlive this.
 #ifndef EMBER_LLM_TOKENIZER_SPECIAL_TOKENS_H_
 #define EMBER_LLM_TOKENIZER_SPECIAL_TOKENS_H_

@@ -74,7 +74,7 @@ class Vocabulary {
   size_t longest_text_ = 0;
 };
 
-// Returns the byte that a token such as "<0x0A>" stands for, or -1.
+// Returns the byte that a token such as "<0x0A>" is, or -1.
 int ByteOfToken(std::string_view text);
 
 }  // namespace ember::llm

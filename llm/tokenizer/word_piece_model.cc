@@ -13,11 +13,18 @@
 namespace ember::llm {
 namespace {
 
-ByteTrie TrieOf(const Vocabulary& vocabulary) {
+// Returns the tokens that begin a word, without their mark, or the others.
+ByteTrie TrieOf(const Vocabulary& vocabulary, bool begins_word) {
   std::vector<std::pair<std::string_view, int32_t>> strings;
   for (int32_t id = 0; id < vocabulary.size(); ++id) {
     const TokenDefinition& token = vocabulary.token(id);
-    if (token.kind == TokenKind::kNormal) strings.emplace_back(token.text, id);
+    std::string_view text = token.text;
+    if (token.kind != TokenKind::kNormal ||
+        text.starts_with(kSpaceMark) != begins_word) {
+      continue;
+    }
+    if (begins_word) text.remove_prefix(kSpaceMark.size());
+    strings.emplace_back(text, id);
   }
   return ByteTrie(std::move(strings));
 }
@@ -26,7 +33,8 @@ class WordPieceModel : public TokenModel {
  public:
   WordPieceModel(const TokenizerDefinition& definition,
                  const Vocabulary& vocabulary)
-      : trie_(TrieOf(vocabulary)),
+      : begins_(TrieOf(vocabulary, true)),
+        continues_(TrieOf(vocabulary, false)),
         unknown_(definition.unknown),
         max_characters_(definition.max_word_characters) {}
 
@@ -49,16 +57,16 @@ class WordPieceModel : public TokenModel {
   }
 
   // Appends the tokens of the word; returns false if it has none.
-  bool Split(std::string_view piece, std::vector<int32_t>* ids) const {
-    const std::string word = std::string(kSpaceMark) + std::string(piece);
+  bool Split(std::string_view word, std::vector<int32_t>* ids) const {
     for (size_t at = 0; at < word.size();) {
+      const ByteTrie& trie = at == 0 ? begins_ : continues_;
       int32_t node = ByteTrie::kRoot, id = -1;
       size_t end = at;
       for (size_t i = at; i < word.size();) {
-        node = trie_.Child(node, static_cast<uint8_t>(word[i++]));
+        node = trie.Child(node, static_cast<uint8_t>(word[i++]));
         if (node < 0) break;
-        if (trie_.ValueAt(node) < 0) continue;
-        id = trie_.ValueAt(node);
+        if (trie.ValueAt(node) < 0) continue;
+        id = trie.ValueAt(node);
         end = i;
       }
       if (id < 0) return false;
@@ -68,7 +76,7 @@ class WordPieceModel : public TokenModel {
     return true;
   }
 
-  ByteTrie trie_;
+  ByteTrie begins_, continues_;
   int32_t unknown_;
   int32_t max_characters_;
 };
