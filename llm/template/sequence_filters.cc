@@ -17,9 +17,10 @@ namespace {
 using Result = StatusOr<Value>;
 using Items = Value::Items;
 
-// Returns object.a.b.c for "a.b.c"; numbers are indices.
-Result Path(Evaluator& evaluator, const Value& object, const Value& path) {
-  if (path.is_integer()) return evaluator.Item(object, path);
+// Returns object.a.b.c for "a.b.c"; numbers are indices. `otherwise`, which may
+// be null, replaces each undefined value on the way.
+Result Path(Evaluator& evaluator, const Value& object, const Value& path,
+            const Value* otherwise) {
   const std::string text = path.ToText();
   Value value = object;
   for (size_t begin = 0; begin <= text.size();) {
@@ -31,6 +32,7 @@ Result Path(Evaluator& evaluator, const Value& object, const Value& path) {
                               [](char c) { return c >= '0' && c <= '9'; });
     const Value key = is_index ? Value(int64_t{std::stoi(part)}) : Value(part);
     EMBER_ASSIGN_OR_RETURN(value, evaluator.Item(value, key));
+    if (value.is_undefined() && otherwise != nullptr) value = *otherwise;
     begin = end + 1;
   }
   return value;
@@ -39,7 +41,7 @@ Result Path(Evaluator& evaluator, const Value& object, const Value& path) {
 // Returns the attribute that an argument names, or the item itself.
 Result KeyOf(Evaluator& evaluator, const Value& item, const Value* attribute) {
   if (attribute == nullptr || attribute->is_none()) return item;
-  return Path(evaluator, item, *attribute);
+  return Path(evaluator, item, *attribute, nullptr);
 }
 
 // Texts compare without regard to case unless the argument says otherwise.
@@ -380,8 +382,8 @@ Result Map(Evaluator& evaluator, const Value& object,
   for (const Value& item : items) {
     Value value;
     if (attribute != nullptr) {
-      EMBER_ASSIGN_OR_RETURN(value, Path(evaluator, item, *attribute));
-      if (value.is_undefined() && otherwise != nullptr) value = *otherwise;
+      EMBER_ASSIGN_OR_RETURN(value,
+                             Path(evaluator, item, *attribute, otherwise));
     } else {
       EMBER_ASSIGN_OR_RETURN(value, evaluator.ApplyFilter(filter, item, rest));
     }

@@ -147,7 +147,7 @@ Items SplitAtSpace(std::string_view text, int64_t most) {
   text = Stripped(text, nullptr, true, false);
   while (!text.empty()) {
     if (most == 0) {
-      parts.emplace_back(Stripped(text, nullptr, false, true));
+      parts.emplace_back(text);
       break;
     }
     --most;
@@ -166,7 +166,7 @@ Items SplitAtSpaceFromRight(std::string_view text, int64_t most) {
   text = Stripped(text, nullptr, false, true);
   while (!text.empty()) {
     if (most == 0) {
-      parts.emplace_back(Stripped(text, nullptr, true, false));
+      parts.emplace_back(text);
       break;
     }
     --most;
