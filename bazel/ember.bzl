@@ -22,8 +22,10 @@ _USERS = {
     "compiler": "users_of_compiler",
     "compiler/graph": "users_of_compiler_graph",
     "frontends": "users_of_frontends",
+    "frontends/gguf": "users_of_frontends_gguf",
     "hal": "users_of_hal",
     "jit": "users_of_jit",
+    "llm": "users_of_llm",
     "samples": "users_of_tools",
     "tensor": "users_of_tensor",
     "tests": "users_of_tools",
@@ -141,7 +143,7 @@ def ember_cc_test_library(name, deps = [], copts = [], visibility = None, **kwar
         **kwargs
     )
 
-def ember_cc_fuzz_test(name, srcs, corpus = [], runs = 20000, size = "small", deps = [], copts = [], tags = [], **kwargs):
+def ember_cc_fuzz_test(name, srcs, corpus = [], runs = 20000, size = "small", data = [], deps = [], copts = [], tags = [], **kwargs):
     """A fuzz target: srcs define LLVMFuzzerTestOneInput.
 
     In `bazel test` it runs the corpus and a fixed number of mutations of it; with
@@ -153,6 +155,7 @@ def ember_cc_fuzz_test(name, srcs, corpus = [], runs = 20000, size = "small", de
       corpus: files to start from; with them the test finds deeper paths.
       runs: mutations that the test tries.
       size: as in cc_test.
+      data: files that the target reads, besides the corpus.
       deps: as in cc_test.
       copts: come after the flags of the macro.
       tags: as in cc_test; "fuzz" is added.
@@ -169,7 +172,7 @@ def ember_cc_fuzz_test(name, srcs, corpus = [], runs = 20000, size = "small", de
             "//conditions:default": ["-runs=%d" % runs] + ["$(locations %s)" % c for c in corpus],
         }),
         copts = _copts(False, copts),
-        data = corpus,
+        data = corpus + data,
         linkopts = select({
             "//bazel:libfuzzer": ["-fsanitize=fuzzer"],
             "//conditions:default": [],

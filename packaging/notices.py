@@ -20,11 +20,13 @@ LIBRARIES = {
     # LLVM is linked as a shared library, on which the package depends, so no code is copied.
     "llvm": [],
     "nlohmann_json": ["nlohmann-json3-dev"],
+    "pcre2": ["libpcre2-dev"],
     "protobuf": ["libprotobuf-dev"],
     "re2": ["libre2-dev"],
     "snappy": ["libsnappy-dev"],
     "sodium": ["libsodium-dev"],
     "sqlite": ["libsqlite3-dev"],
+    "utf8proc": ["libutf8proc-dev"],
     "vulkan": ["libvulkan-dev", "spirv-tools", "spirv-headers"],
     "zlib": ["zlib1g-dev"],
 }

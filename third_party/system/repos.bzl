@@ -221,6 +221,24 @@ def _re2_impl(rctx):
 
 system_re2 = repository_rule(implementation = _re2_impl, attrs = _attrs, local = True, configure = True)
 
+def _pcre2_impl(rctx):
+    ma = _multiarch(rctx)
+    _need(rctx, ["/usr/include/pcre2.h", "/usr/lib/%s/libpcre2-8.a" % ma], ["libpcre2-dev"])
+    rctx.file("BUILD", _header(rctx) +
+                       _lib("headers", defines = [_stamp(rctx, "libpcre2-dev")]) +
+                       _lib("pcre2", linkopts = ["-l:libpcre2-8.a"], deps = [":headers"]))
+
+system_pcre2 = repository_rule(implementation = _pcre2_impl, attrs = _attrs, local = True, configure = True)
+
+def _utf8proc_impl(rctx):
+    ma = _multiarch(rctx)
+    _need(rctx, ["/usr/include/utf8proc.h", "/usr/lib/%s/libutf8proc.a" % ma], ["libutf8proc-dev"])
+    rctx.file("BUILD", _header(rctx) +
+                       _lib("headers", defines = [_stamp(rctx, "libutf8proc-dev")]) +
+                       _lib("utf8proc", linkopts = ["-l:libutf8proc.a"], deps = [":headers"]))
+
+system_utf8proc = repository_rule(implementation = _utf8proc_impl, attrs = _attrs, local = True, configure = True)
+
 def _zlib_impl(rctx):
     ma = _multiarch(rctx)
     _need(rctx, ["/usr/include/zlib.h", "/usr/lib/%s/libz.a" % ma], ["zlib1g-dev"])
@@ -312,6 +330,8 @@ def system_repositories():
     system_protobuf(name = "protobuf")
     system_nlohmann_json(name = "nlohmann_json")
     system_re2(name = "re2")
+    system_pcre2(name = "pcre2")
+    system_utf8proc(name = "utf8proc")
     system_sodium(name = "sodium")
     system_snappy(name = "snappy")
     system_sqlite(name = "sqlite")

@@ -1,0 +1,29 @@
+// The methods of texts, dicts and lists, by name.
+//
+//   std::optional<Value> strip = FindMethod(Value(" a "), "strip");
+//   evaluator.Call(*strip, {});   // "a"
+//
+// Methods that change a value do not exist, as in the sandbox that the
+// transformers library uses. Thread-safe. Source: the documentation of Python.
+#ifndef EMBER_LLM_TEMPLATE_METHODS_H_
+#define EMBER_LLM_TEMPLATE_METHODS_H_
+
+#include <optional>
+#include <string_view>
+
+#include "llm/template/value.h"
+
+namespace ember::llm {
+
+// Returns the method bound to the value, or nothing.
+std::optional<Value> FindMethod(const Value& object, std::string_view name);
+
+// The methods of texts; null if there is none of this name.
+using TextMethod = StatusOr<Value> (*)(Evaluator& evaluator,
+                                       const std::string& text,
+                                       const Arguments& arguments);
+TextMethod FindTextMethod(std::string_view name);
+
+}  // namespace ember::llm
+
+#endif  // EMBER_LLM_TEMPLATE_METHODS_H_

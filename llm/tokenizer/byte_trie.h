@@ -1,0 +1,54 @@
+// A trie over byte strings with a number at the end of each, in a compact
+// array: children of a node are adjacent and sorted.
+//
+//   const ByteTrie trie({{"ab", 7}, {"abc", 9}});
+//   int32_t node = ByteTrie::kRoot;
+//   node = trie.Child(node, 'a');        // -1 if there is none
+//   trie.ValueAt(trie.Child(node, 'b'));   // 7
+//
+// If a string occurs twice, its first number counts. An empty string has no
+// effect. Thread-safe after construction, which takes time proportional to the
+// bytes of all strings and to sorting them.
+#ifndef EMBER_LLM_TOKENIZER_BYTE_TRIE_H_
+#define EMBER_LLM_TOKENIZER_BYTE_TRIE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace ember::llm {
+
+class ByteTrie {
+ public:
+  static constexpr int32_t kRoot = 0;
+
+  // Values must not be negative. The strings are not kept.
+  explicit ByteTrie(std::vector<std::pair<std::string_view, int32_t>> strings);
+
+  // Returns the child of a node for a byte, or -1.
+  int32_t Child(int32_t node, uint8_t byte) const;
+  // Returns the number of the string that ends at the node, or -1.
+  int32_t ValueAt(int32_t node) const { return nodes_[node].value; }
+
+  // The children of a node are FirstChild(node) + 0 to ChildCount(node) - 1.
+  int32_t FirstChild(int32_t node) const { return nodes_[node].first_child; }
+  int32_t ChildCount(int32_t node) const { return nodes_[node].child_count; }
+  uint8_t ByteOf(int32_t node) const { return nodes_[node].byte; }
+  size_t node_count() const { return nodes_.size(); }
+
+ private:
+  struct Node {
+    int32_t first_child = 0;
+    int32_t value = -1;
+    uint16_t child_count = 0;
+    uint8_t byte = 0;
+  };
+  std::vector<Node> nodes_;
+  int32_t root_children_[256];
+};
+
+}  // namespace ember::llm
+
+#endif  // EMBER_LLM_TOKENIZER_BYTE_TRIE_H_

@@ -1,0 +1,45 @@
+// The compiled normalization rules of SentencePiece: a table that replaces the
+// longest known prefix of a text, again and again.
+//
+//   EMBER_ASSIGN_OR_RETURN(const CharacterMap map, CharacterMap::Parse(blob));
+//   map.Normalize("ﬁ", 1024);   // "fi", if the table has NFKC's rules
+//
+// The blob is from a file: its sizes are checked when it is parsed, and each
+// index when it is used. A step that would leave the table ends the search.
+// Thread-safe. Source: SentencePiece's precompiled_charsmap, a Darts-clone
+// double array with a block of texts that end with a zero byte.
+#ifndef EMBER_LLM_TOKENIZER_CHARACTER_MAP_H_
+#define EMBER_LLM_TOKENIZER_CHARACTER_MAP_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/status.h"
+
+namespace ember::llm {
+
+class CharacterMap {
+ public:
+  static StatusOr<CharacterMap> Parse(std::string_view blob);
+
+  // Returns the rewritten text; invalid UTF-8 becomes U+FFFD. A result of more
+  // than `most` bytes is an error.
+  StatusOr<std::string> Normalize(std::string_view text, size_t most) const;
+
+ private:
+  struct Match {
+    size_t size = 0;  // In bytes of the text; 0: no prefix is in the table.
+    uint32_t offset = 0;
+  };
+  Match LongestPrefix(std::string_view text) const;
+
+  std::vector<uint32_t> units_;
+  std::string texts_;  // Ends with a zero byte.
+};
+
+}  // namespace ember::llm
+
+#endif  // EMBER_LLM_TOKENIZER_CHARACTER_MAP_H_

@@ -1,0 +1,33 @@
+// Reads the steps of a tokenizer.json: normalizer, pre_tokenizer, decoder and
+// post_processor, each of which may be a sequence.
+//
+//   EMBER_RETURN_IF_ERROR(ReadNormalizer(*FindField(root, "normalizer"),
+//                                        &definition));
+//
+// An unknown type is an error that names it and the known ones. Thread-safe.
+#ifndef EMBER_LLM_TOKENIZER_JSON_STEPS_H_
+#define EMBER_LLM_TOKENIZER_JSON_STEPS_H_
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "base/status.h"
+#include "llm/tokenizer/definition.h"
+
+namespace ember::llm {
+
+// Appends to definition->normalizer.
+Status ReadNormalizer(const nlohmann::json& value,
+                      TokenizerDefinition* definition);
+// Appends to definition->splits, and sets is_byte_level.
+Status ReadPreTokenizer(const nlohmann::json& value,
+                        TokenizerDefinition* definition);
+// Sets the flags of decoding.
+Status ReadDecoder(const nlohmann::json& value,
+                   TokenizerDefinition* definition);
+// Sets prefix and suffix.
+Status ReadPostProcessor(const nlohmann::json& value,
+                         TokenizerDefinition* definition);
+
+}  // namespace ember::llm
+
+#endif  // EMBER_LLM_TOKENIZER_JSON_STEPS_H_

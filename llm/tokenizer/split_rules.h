@@ -1,0 +1,38 @@
+// The rules by which byte-level vocabularies of published families split texts
+// into words, found by the name that GGUF files give ("tokenizer.ggml.pre").
+//
+//   const SplitRules* rules = FindSplitRules("llama-bpe");   // null if unknown
+//   for (std::string_view pattern : rules->patterns) ...
+//
+// Each pattern splits the pieces of the one before it; its matches and what is
+// between them are pieces. Constant. Sources: the tokenizer.json files of the
+// families, and the names in llama.cpp's converter.
+#ifndef EMBER_LLM_TOKENIZER_SPLIT_RULES_H_
+#define EMBER_LLM_TOKENIZER_SPLIT_RULES_H_
+
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace ember::llm {
+
+struct SplitRules {
+  std::span<const std::string_view> names;
+  std::span<const std::string_view> patterns;
+  // A word that is a token as a whole is not split further.
+  bool ignores_merges = false;
+  // The token that begins a text is added unless the file says otherwise.
+  bool adds_begin = false;
+};
+
+const SplitRules* FindSplitRules(std::string_view name);
+
+// Returns all names, separated by ", ", for messages.
+std::string SplitRuleNames();
+
+// GPT-2's pattern, which the ByteLevel step of tokenizer.json uses.
+extern const std::string_view kGpt2Pattern;
+
+}  // namespace ember::llm
+
+#endif  // EMBER_LLM_TOKENIZER_SPLIT_RULES_H_
