@@ -38,6 +38,9 @@ import onnx.backend.test.runner as runner  # noqa: E402
 KINDS = ("node", "simple", "pytorch-converted", "pytorch-operator")
 # Results of these cases are random; the C++ runner compares only their types and shapes.
 RANDOM = re.compile("bernoulli|training_dropout|random_uniform|random_normal|multinomial")
+# In Debian 12's onnx 1.12 these cases are wrong: shapes of bf16 values, a tolerance, and a scalar in a sequence, whose
+# length the suite asks for.
+WRONG = re.compile("castlike_(BFLOAT16_to|FLOAT_to_BFLOAT16)|adam_multiple|loop16_seq_none")
 
 
 class HelpedBackend(backend.EmberBackend):
@@ -46,6 +49,11 @@ class HelpedBackend(backend.EmberBackend):
     tier = "interpreter"
     helped: dict[str, str] = {}
     case = ""
+
+    @classmethod
+    def is_compatible(cls, model: onnx.ModelProto, device: str = "CPU", **options: Any) -> bool:
+        # The suite would skip a model that cannot be compiled without its inputs.
+        return cls.supports_device(device)
 
     @classmethod
     def prepare(cls, model: onnx.ModelProto, device: str = "CPU", **options: Any) -> Any:
@@ -73,7 +81,7 @@ class _Later:
         shapes: dict[str, Any] = {}
         for name, value in given.items():
             if isinstance(value, list):
-                shapes[name] = ("?",) * (max((np.ndim(v) for v in value), default=0) + 1)
+                shapes[name] = ("?",) * max((np.ndim(v) for v in value), default=0)
             else:
                 shapes[name] = np.shape(value)
         try:
@@ -146,8 +154,8 @@ def compare(found: dict[str, str], path: str) -> int:
     for name in both:
         record = runner_says[name]
         in_python, in_cpp = found[name] == "passed", record["result"] == "passed"
-        if RANDOM.search(name):
-            counts["random, not compared"] += 1
+        if RANDOM.search(name) or WRONG.search(name):
+            counts["random" if RANDOM.search(name) else "wrong in this version of onnx"] += 1
             continue
         counts[f"Python {'passed' if in_python else 'failed'}, C++ {'passed' if in_cpp else 'failed'}"] += 1
         if in_python == in_cpp:

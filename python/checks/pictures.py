@@ -23,7 +23,9 @@ CELLS = [
     (
         "code",
         """\
+import warnings
 import ember, numpy as np
+warnings.simplefilter("ignore")
 from sklearn.neural_network import MLPClassifier
 rng = np.random.default_rng(7)
 x, y = rng.normal(size=(200, 8)).astype(np.float32), rng.integers(0, 3, 200)
@@ -82,7 +84,7 @@ def main() -> int:
             "--no-sandbox",
             "--disable-gpu",
             "--hide-scrollbars",
-            "--window-size=1100,2600",
+            "--window-size=1100,1300",
             f"--screenshot={picture}",
             page.absolute().as_uri(),
         ],

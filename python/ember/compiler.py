@@ -173,7 +173,10 @@ def from_torch(program: Any, **options: Any) -> Module:
 
 def _torch_bytes(model: Any, inputs: Any, format: str | None) -> tuple[bytes, str, Any] | None:  # noqa: A002
     """Returns a model of PyTorch as bytes, with their format and the inputs that remain; None for other models."""
-    if "torch" not in sys.modules or isinstance(model, (str, os.PathLike, bytes, bytearray, memoryview)):
+    # A folder that happens to be named torch is a module without contents.
+    if not hasattr(sys.modules.get("torch"), "nn"):
+        return None
+    if isinstance(model, (str, os.PathLike, bytes, bytearray, memoryview)):
         return None
     from . import pytorch
 

@@ -97,7 +97,7 @@ class GraphsTest(Case):
         self.check(lambda q: F.scaled_dot_product_attention(q, q, q, is_causal=True), q)
 
     def test_recurrent_layers_stay_in_eager(self):
-        # Dynamo leaves them in eager. If it is told to trace them, they are oneDNN's operators.
+        # Dynamo leaves them in eager. With allow_rnn they are oneDNN's operators.
         model, x = nn.LSTM(5, 6, batch_first=True).eval(), torch.randn(2, 7, 5)
         self.check(model, x, compilations=0)
         with torch._dynamo.config.patch(allow_rnn=True), self.assertLogs("ember.pytorch", "WARNING") as logs:
