@@ -3,7 +3,7 @@
   package.py --bin=BAZEL_BIN --out=DIR [--arch=amd64|arm64|armhf|riscv64]
 
 For this machine: libember, libember-dev, libember-jit, libember-compiler, ember-tools, python3-ember and the wheel.
-For another one the runtime alone: libember and libember-dev. The tar.gz has the same files, without Python's, below
+For another one the runtime alone: libember and libember-dev, and for arm64 a wheel. The tar.gz has the same files, without Python's, below
 one folder that may lie anywhere.
 
 Where files go (LIB is lib/TRIPLE in Debian packages, lib in the tar.gz; see vm/api/ember.h, EmberTier, for
@@ -289,10 +289,16 @@ class Builder:
         return target
 
     def wheel(self):
-        text = notices(IN_WHEEL, contained=python_package.CONTAINED)
-        return python_package.make_wheel(
-            self.bin, self.triple, self.work, self.out, lambda source, target: install(source, target, strip=self.strip),
-            text)
+        targets = IN_WHEEL if self.native else LINKED["libember"]
+        text = notices(targets, with_libstdcxx=not self.native, contained=python_package.CONTAINED)
+
+        def copy(source, target):
+            install(source, target, strip=self.strip)
+
+        if self.native:
+            return python_package.make_wheel(self.bin, self.triple, self.work, self.out, copy, text)
+        library = self.bin / ("packaging/libember_%s.so" % BAZEL_NAMES[self.arch])
+        return python_package.make_cross_wheel(library, self.triple, self.work, self.out, copy, text)
 
     def build(self):
         self.out.mkdir(parents=True, exist_ok=True)
@@ -302,7 +308,8 @@ class Builder:
         packages = list(PACKAGES) if self.native else ["libember", "libember-dev"]
         made = [self.debian(package) for package in packages]
         made.append(self.tar([package for package in packages if package != "python3-ember"]))
-        if self.native:
+        # Python's headers are those of this machine, which serve for machines with the same sizes of C's types.
+        if self.native or self.arch == "arm64":
             made.append(self.wheel())
         shutil.rmtree(self.work)
         for path in made:

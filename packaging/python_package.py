@@ -3,7 +3,7 @@
 Both contain the files of python/ember and the module _ember.abi3.so, which Debian's Python, cffi and C compiler make.
 python3-ember uses the libraries of the other packages. The wheel has its own: those of LIBRARIES, and those of NEEDED,
 which a machine may lack. LLVM is not in the wheel. Without libLLVM.so.19.1 (Debian: libllvm19) a model runs on the
-interpreter.
+interpreter. The wheel for aarch64 is made by a cross build and has the runtime alone, which runs modules.
 """
 
 import subprocess
@@ -59,7 +59,7 @@ def write_scripts(folder):
 
 
 def make_wheel(built, triple, work, out, install, notices):
-    """Makes the wheel in the folder `out` and returns its path.
+    """Makes the wheel of this machine in the folder `out` and returns its path.
 
     built: Bazel's output folder. install(source, target): copies a file and removes unneeded symbols. notices: the
     text with the licences.
@@ -73,9 +73,22 @@ def make_wheel(built, triple, work, out, install, notices):
         if not path.exists():
             sys.exit("package.py: %s is missing; ./dev setup installs it" % path)
         needed.append(path)
+    return _write_wheel(triple.split("-")[0], work, out, notices, "--libraries", *libraries, "--needed", *needed)
+
+
+def make_cross_wheel(library, triple, work, out, install, notices):
+    """Makes the wheel of another machine, with the runtime `library` of a cross build, and returns its path."""
+    copied = work / "wheel/libember.so"
+    install(library, copied)
+    machine = triple.split("-")[0]
+    tools = ["--machine", machine, "--cc", triple + "-gcc", "--objdump", triple + "-objdump"]
+    return _write_wheel(machine, work, out, notices, "--libraries", copied, *tools)
+
+
+def _write_wheel(machine, work, out, notices, *arguments):
     text = work / "wheel/NOTICES"
     text.write_text(notices)
-    for old in out.glob("ember-*.whl"):
+    for old in out.glob("ember-*_%s.whl" % machine):
         old.unlink()
-    _run_build_wheel("--out", out, "--libraries", *libraries, "--needed", *needed, "--notices", text)
-    return next(out.glob("ember-*.whl"))
+    _run_build_wheel("--out", out, "--notices", text, *arguments)
+    return next(out.glob("ember-*_%s.whl" % machine))

@@ -62,6 +62,23 @@ def compiler_command(cc):
     return command[:1] + ["-shared", "-fPIC", "-O2", "-pthread", "-Wall", "-Wno-unused-function", "-fvisibility=hidden"]
 
 
+def add_configuration(command, folder):
+    """Lets a cross compiler find pyconfig.h, which Debian has for this machine only.
+
+    The header of another 64-bit machine differs in parts that the stable ABI does not use.
+    """
+    machine = subprocess.run([command[0], "-dumpmachine"], capture_output=True, text=True, check=True).stdout.strip()
+    own = sysconfig.get_config_var("MULTIARCH") or ""
+    version = f"python{sysconfig.get_python_version()}"
+    found = Path(sysconfig.get_config_h_filename()).parents[1] / own / version / "pyconfig.h"
+    if machine == own or not found.exists():
+        return []
+    target = folder / machine / version
+    target.mkdir(parents=True)
+    (target / "pyconfig.h").write_bytes(found.read_bytes())
+    return [f"-I{folder}"]
+
+
 def build(root, out, cc=None, include=None):
     """Builds the module into the folder `out` and returns its path."""
     out.mkdir(parents=True, exist_ok=True)
@@ -69,6 +86,7 @@ def build(root, out, cc=None, include=None):
     with tempfile.TemporaryDirectory() as folder:
         source = Path(folder) / f"{MODULE}.c"
         write_source(root, source)
+        more = add_configuration(compiler_command(cc), Path(folder)) if cc else []
         command = compiler_command(cc) + [
             f"-DPy_LIMITED_API={LIMITED_API:#x}",
             # cffi's code uses memset, whose header Python.h includes only without Py_LIMITED_API.
@@ -79,6 +97,7 @@ def build(root, out, cc=None, include=None):
             f"-I{(root / COMPILER_HEADER).parent}",
             f"-I{(root / TE_HEADER).parent}",
             f"-I{HERE / 'native'}",
+            *more,
             str(source),
             "-o",
             str(path),

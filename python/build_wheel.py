@@ -13,6 +13,9 @@ The wheel is for CPython 3.11 and later (cp311-abi3). Its platform tag names the
 be loaded, by the versions of symbols that `objdump` prints. The same inputs give the same bytes. --stage writes the
 files of the package to the folder --out instead of a wheel: the tests and the package python3-ember use it. Without
 libraries the package uses the system's. Needs python3-cffi, python3-dev, a C compiler and binutils; no network.
+
+For another machine: --machine=aarch64 --cc=aarch64-linux-gnu-gcc --objdump=aarch64-linux-gnu-objdump. Python.h's
+configuration for this machine serves for every other one with the same sizes of C's types.
 """
 
 import argparse
@@ -55,9 +58,13 @@ Provides-Extra: onnx
 Requires-Dist: onnx >=1.12; extra == 'onnx'
 Provides-Extra: bfloat16
 Requires-Dist: ml_dtypes >=0.2; extra == 'bfloat16'
+Provides-Extra: torch
+Requires-Dist: torch >=1.13; extra == 'torch'
 Description-Content-Type: text/markdown
 
 {description}"""
+# torch.compile(backend="ember") finds the function by this entry, without an import of ember.
+ENTRY_POINTS = "[torch_dynamo_backends]\nember = ember.pytorch:backend\n"
 
 
 def version_of(root):
@@ -81,6 +88,10 @@ def stage(folder, libraries, needed, cc=None, include=None):
             shutil.copyfile(path, target)
             target.chmod(0o644)
     build(ROOT, package, cc, include)
+    for name, text in metadata().items():
+        target = folder / name
+        target.parent.mkdir(exist_ok=True)
+        target.write_text(text, encoding="utf-8")
     for where, paths in (("lib", libraries), ("lib/needed", needed)):
         for path in paths:
             target = package / where / path.name
@@ -89,11 +100,21 @@ def stage(folder, libraries, needed, cc=None, include=None):
             target.chmod(0o755)
 
 
+def metadata():
+    """Returns the files that describe the package to Python: the texts by name."""
+    info = f"ember-{version_of(ROOT)}.dist-info"
+    description = (HERE / "README.md").read_text(encoding="utf-8")
+    return {
+        f"{info}/METADATA": METADATA.format(version=version_of(ROOT), description=description),
+        f"{info}/entry_points.txt": ENTRY_POINTS,
+    }
+
+
 # For a version 3.4.N of libstdc++'s symbols, the glibc of the oldest distributions that have both.
 GLIBC_FOR_LIBSTDCXX = {29: (2, 34), 30: (2, 35), 31: (2, 38), 32: (2, 38), 33: (2, 40), 34: (2, 41)}
 
 
-def glibc_of(folder):
+def glibc_of(folder, objdump="objdump"):
     """Returns the oldest version of glibc, such as (2, 36), with which the ELF files in the folder can be loaded.
 
     A tag of manylinux names a glibc, but says nothing of libstdc++. So the symbols of libstdc++ count, too.
@@ -102,7 +123,7 @@ def glibc_of(folder):
     for path in sorted(folder.rglob("*")):
         if not path.is_file() or path.read_bytes()[:4] != b"\x7fELF":
             continue
-        text = subprocess.run(["objdump", "-T", str(path)], capture_output=True, text=True, check=True).stdout
+        text = subprocess.run([objdump, "-T", str(path)], capture_output=True, text=True, check=True).stdout
         for major, minor in re.findall(r"\bGLIBC_(\d+)\.(\d+)", text):
             newest = max(newest, (int(major), int(minor)))
         for patch in re.findall(r"\bGLIBCXX_3\.4\.(\d+)", text):
@@ -110,20 +131,18 @@ def glibc_of(folder):
     return newest
 
 
-def write_wheel(folder, out, machine, notices=None):
+def write_wheel(folder, out, machine, notices=None, objdump="objdump"):
     """Writes the wheel of a staged package and returns its path. notices: the text of the file NOTICE."""
     version = version_of(ROOT)
-    tag = f"{PYTHON_TAG}-manylinux_{'_'.join(map(str, glibc_of(folder)))}_{machine}"
+    tag = f"{PYTHON_TAG}-manylinux_{'_'.join(map(str, glibc_of(folder, objdump)))}_{machine}"
     info = f"ember-{version}.dist-info"
     files = {str(p.relative_to(folder)): p for p in sorted(folder.rglob("*")) if p.is_file()}
-    description = (HERE / "README.md").read_text(encoding="utf-8")
-    texts = {
-        f"{info}/METADATA": METADATA.format(version=version, description=description),
+    texts = metadata() | {
         f"{info}/WHEEL": f"Wheel-Version: 1.0\nGenerator: ember\nRoot-Is-Purelib: false\nTag: {tag}\n",
         f"{info}/LICENSE": (ROOT / "LICENSE").read_text(encoding="utf-8"),
         f"{info}/NOTICE": notices or (ROOT / "NOTICE").read_text(encoding="utf-8"),
     }
-    contents = {name: (path.read_bytes(), os.access(path, os.X_OK)) for name, path in files.items()}
+    contents = {n: (path.read_bytes(), os.access(path, os.X_OK)) for n, path in files.items() if n not in texts}
     contents.update({name: (text.encode("utf-8"), False) for name, text in texts.items()})
     record = []
     out.mkdir(parents=True, exist_ok=True)
@@ -153,6 +172,7 @@ def main():
     parser.add_argument("--notices", type=Path, help="Uses this text as the wheel's NOTICE.")
     parser.add_argument("--machine", default=os.uname().machine, help="Names the machine in the tag: aarch64.")
     parser.add_argument("--cc", help="Compiles with this program, for example a cross compiler.")
+    parser.add_argument("--objdump", default="objdump", help="Reads symbols with this program.")
     parser.add_argument("--include", help="Finds Python.h in this folder; the default is that of this Python.")
     parser.add_argument("--stage", action="store_true", help="Writes the package's files to the folder, and no wheel.")
     arguments = parser.parse_args()
@@ -164,7 +184,7 @@ def main():
     notices = arguments.notices.read_text(encoding="utf-8") if arguments.notices else None
     with tempfile.TemporaryDirectory() as folder:
         stage(Path(folder), arguments.libraries, arguments.needed, arguments.cc, arguments.include)
-        wheel = write_wheel(Path(folder), arguments.out, arguments.machine, notices)
+        wheel = write_wheel(Path(folder), arguments.out, arguments.machine, notices, arguments.objdump)
     print(f"{wheel}: {wheel.stat().st_size / 1e6:.1f} MB")
     return 0
 

@@ -1,13 +1,13 @@
 #!/bin/bash
-# Proves that a bare Debian 12 is enough: makes an empty chroot, clones the committed state of this
+# Proves that a bare Debian is enough: makes an empty chroot, clones the committed state of this
 # repository into it, and runs ./dev there. See --help.
 set -euo pipefail
 
 usage() {
   cat <<'EOF'
-Usage: ./dev clean-room [--cold] [--keep] [--with=DIR] [COMMAND...]
+Usage: ./dev clean-room [--debian=12|13] [--cold] [--keep] [--with=DIR] [COMMAND...]
 
-Runs each COMMAND (default: "./dev run" "./dev test") in a fresh Debian 12 chroot that holds
+Runs each COMMAND (default: "./dev run" "./dev test") in a fresh chroot of Debian 12 or 13 that holds
 a clone of HEAD, and prints the wall time of each. Needs root and debootstrap.
 
   --cold   Do not share downloaded packages with earlier runs.
@@ -20,10 +20,11 @@ EMBER_MIRROR (default http://deb.debian.org/debian) is where they come from.
 EOF
 }
 
-readonly CODENAME=bookworm
+# The codename of each version of Debian.
+declare -rA CODENAMES=([12]=bookworm [13]=trixie)
 readonly DIR="${EMBER_ROOM:-/var/tmp/ember-chroot}"
 readonly MIRROR="${EMBER_MIRROR:-http://deb.debian.org/debian}"
-readonly BASE="$DIR/base" ROOM="$DIR/room.$$" DEBS="$DIR/debs"
+readonly ROOM="$DIR/room.$$"
 REPO="$(cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/.." && pwd)"
 
 die() {
@@ -49,10 +50,11 @@ enter() {
 }
 
 main() {
-  local debs="$DEBS" keep=false with="" commands=() command status=0 start
+  local debian=12 cold=false keep=false with="" commands=() command status=0 start
   while (($# > 0)); do
     case "$1" in
-      --cold) debs="" ;;
+      --debian=*) debian="${1#*=}" ;;
+      --cold) cold=true ;;
       --keep) keep=true ;;
       --with=*) with="${1#*=}" ;;
       -h | --help)
@@ -70,16 +72,20 @@ main() {
   [[ -z "$(git -C "$REPO" status --porcelain)" ]] ||
     echo "clean-room: the working tree has changes; what is tested is the last commit" >&2
 
-  mkdir -p "$DIR" "$DEBS/partial"
-  if [[ ! -e "$BASE/.complete" ]]; then
-    rm -rf "$BASE"
-    debootstrap --variant=minbase "$CODENAME" "$BASE" "$MIRROR" >"$DIR/debootstrap.log" 2>&1 ||
+  local codename="${CODENAMES[$debian]:-}"
+  [[ -n "$codename" ]] || die "--debian: expected ${!CODENAMES[*]}, found '$debian'"
+  local base="$DIR/base-$codename" debs=""
+  $cold || debs="$DIR/debs-$codename"
+  mkdir -p "$DIR" "$DIR/debs-$codename/partial"
+  if [[ ! -e "$base/.complete" ]]; then
+    rm -rf "$base"
+    debootstrap --variant=minbase "$codename" "$base" "$MIRROR" >"$DIR/debootstrap.log" 2>&1 ||
       die "debootstrap failed, see $DIR/debootstrap.log"
-    touch "$BASE/.complete"
+    touch "$base/.complete"
   fi
 
   $keep || trap 'rm -rf --one-file-system "$ROOM"' EXIT
-  cp -a --reflink=auto "$BASE" "$ROOM"
+  cp -a --reflink=auto "$base" "$ROOM"
   cp -L /etc/resolv.conf /etc/hosts "$ROOM/etc/"
   git clone --quiet --no-local "$REPO" "$ROOM/root/ember"
   [[ -z "$with" ]] || cp -r "$with" "$ROOM/root/with"

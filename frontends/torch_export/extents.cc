@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/one_line.h"
+#include "frontends/torch_export/printed_tree.h"
 
 namespace ember::torch_export {
 namespace {
@@ -85,10 +86,16 @@ StatusOr<graph::Dim> ParseExtent(std::string_view text) {
                               std::to_string(kMaxText) + " characters, found " +
                               std::to_string(text.size()));
   }
-  EMBER_ASSIGN_OR_RETURN(const std::string translated, Translated(text));
-  StatusOr<graph::Dim> dim = graph::ParseDim(translated);
-  if (!dim.ok())
-    return dim.status().WithContext("extent '" + OnOneLine(text) + "'");
+  StatusOr<graph::Dim> dim = graph::Dim(0);
+  if (IsPrintedTree(text)) {
+    dim = ParsePrintedTree(text);
+    if (!dim.ok()) return dim;
+  } else {
+    EMBER_ASSIGN_OR_RETURN(const std::string translated, Translated(text));
+    dim = graph::ParseDim(translated);
+    if (!dim.ok())
+      return dim.status().WithContext("extent '" + OnOneLine(text) + "'");
+  }
   if (!dim->is_valid())
     return InvalidArgumentError("extent '" + OnOneLine(text) +
                                 "': expected one of 64 bits");

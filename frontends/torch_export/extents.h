@@ -2,6 +2,9 @@
 //
 //   EMBER_ASSIGN_OR_RETURN(const graph::Dim dim, ParseExtent("2*s0 + 1"));
 //
+// PyTorch 2.6 and later write trees instead: "Symbol('s0', positive=True)"
+// (printed_tree.h).
+//
 // Supported are integers, symbols, + - * // and powers of symbols, parentheses,
 // and the functions that PyTorch's printer uses for integers: Mod, PythonMod,
 // Max, Min, FloorDiv, CleanDiv, CeilDiv. Errors are one line. Thread-safe.

@@ -180,6 +180,17 @@ class PickleReader {
            " arguments of calls, found more");
       return;
     }
+    // A tensor with Python attributes is the call of a function with the type,
+    // the function that makes the tensor, its arguments, and the attributes.
+    if (callee->text == "torch._tensor._rebuild_from_type_v2" &&
+        arguments->items.size() == 4 &&
+        arguments->items[0]->kind == Kind::kGlobal &&
+        arguments->items[1]->kind == Kind::kGlobal &&
+        arguments->items[1]->text == "torch.Tensor" &&
+        arguments->items[2]->kind == Kind::kTuple) {
+      callee = arguments->items[0];
+      arguments = arguments->items[2];
+    }
     PickleValue* value = Make(Kind::kCall);
     value->callee = callee;
     value->items = arguments->items;

@@ -70,7 +70,8 @@ bool IsWrapper(std::string_view name) {
          name == "torch.jit._pickle.build_tensorlist" ||
          name == "torch.jit._pickle.build_doublelist" ||
          name == "torch.jit._pickle.build_boollist" ||
-         name == "torch._utils._rebuild_parameter";
+         name == "torch._utils._rebuild_parameter" ||
+         name == "torch._utils._rebuild_parameter_with_state";
 }
 
 // Returns a key that is equal for tensors with the same elements of the same

@@ -9,7 +9,7 @@
 ...   }
 ... }
 ... '''
->>> module = ember.compile(double)          # a path, bytes, or an onnx.ModelProto
+>>> module = ember.compile(double)          # a path, bytes, an onnx.ModelProto, …
 >>> module([1, 2, 3])
 array([2., 4., 6.], dtype=float32)
 
@@ -21,7 +21,7 @@ import importlib
 from ._native import VERSION as __version__
 from ._native import ProgressEvent
 from .binding import Binding
-from .compiler import CancelToken, Diagnostic, Format, compile, formats
+from .compiler import CancelToken, Diagnostic, Format, compile, formats, from_torch
 from .devices import Device, devices
 from .dlpack import Bfloat16
 from .errors import (
@@ -100,6 +100,7 @@ __all__ = [
     "compile",
     "devices",
     "formats",
+    "from_torch",
     "get_available_providers",
     "get_device",
     "load",

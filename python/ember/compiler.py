@@ -13,6 +13,7 @@ error m.mlir
 from __future__ import annotations
 
 import os
+import sys
 from dataclasses import dataclass
 from typing import Any, Callable, Mapping, Sequence
 
@@ -117,7 +118,7 @@ class _Options:
     def set_constants(self, constants: Mapping[str, Any]) -> None:
         made = ffi.new("EmberNamedTensor[]", max(1, len(constants)))
         for entry, (name, value) in zip(made, constants.items()):
-            array = np.array(value, order="C", copy=False)
+            array = np.asarray(value, order="C")
             found = type_of_dtype(array.dtype)
             if found is None:
                 raise InvalidArgument(f"constant '{name}': expected numbers or bools, found {array.dtype}")
@@ -163,6 +164,31 @@ def _diagnostics(compilation: Any) -> tuple[Diagnostic, ...]:
     return tuple(found)
 
 
+def from_torch(program: Any, **options: Any) -> Module:
+    """Compiles a program of torch.export.export. The options are those of compile."""
+    from . import pytorch
+
+    return pytorch.from_torch(program, **options)
+
+
+def _torch_bytes(model: Any, inputs: Any, format: str | None) -> tuple[bytes, str, Any] | None:  # noqa: A002
+    """Returns a model of PyTorch as bytes, with their format and the inputs that remain; None for other models."""
+    # A folder that happens to be named torch is a module without contents.
+    if not hasattr(sys.modules.get("torch"), "nn"):
+        return None
+    if isinstance(model, (str, os.PathLike, bytes, bytearray, memoryview)):
+        return None
+    from . import pytorch
+
+    if not pytorch.is_torch_model(model):
+        return None
+    if format is not None:
+        raise InvalidArgument(f"compile: expected format only with a path or bytes, found {format!r}")
+    data, made = pytorch.to_bytes(model, inputs)
+    # Modules have been captured with these inputs. TorchScript and programs are read with them.
+    return data, made, () if pytorch.is_captured(model) else inputs
+
+
 def _convert(model: Any, name: str | None, dtype: Any, format: str | None) -> bytes | None:  # noqa: A002
     """Returns an estimator, or a model of XGBoost or LightGBM, as an ONNX model, and None for all other models."""
     number = "float32" if dtype is None else dtype
@@ -203,8 +229,10 @@ def compile(  # noqa: A001 (the name of the function is the public one)
     """Compiles a model and loads the module.
 
     Args:
-      model: the path of a file or folder, bytes, an onnx.ModelProto, or a fitted estimator (ember.estimators).
-      inputs: shapes of inputs that the model leaves open: {"x": (1, 3, None)}, or "x=1x3x?".
+      model: the path of a file or folder, bytes, an onnx.ModelProto, a fitted estimator (ember.estimators), or a model of
+        PyTorch (ember.pytorch): a module, TorchScript, or a program of torch.export.
+      inputs: shapes of inputs that the model leaves open: {"x": (1, 3, None)}, or "x=1x3x?". A module of PyTorch needs
+        all of them, and they may be tensors: (x,).
       symbols: extents of open dims by their names: {"batch": 8}.
       constants: inputs that become constants, by name.
       metadata: texts to add to the module's metadata.
@@ -224,6 +252,10 @@ def compile(  # noqa: A001 (the name of the function is the public one)
     _native.load_compiler()
     options = _Options()
     struct = options.struct
+    exported = _torch_bytes(model, inputs, format)
+    if exported is not None:
+        name = name or type(model).__name__
+        model, format, inputs = exported
     converted = _convert(model, name, dtype, format)
     if converted is not None:
         options.set_data(converted)
@@ -243,7 +275,7 @@ def compile(  # noqa: A001 (the name of the function is the public one)
         struct.path = options.text(os.fsencode(model))
     else:
         raise InvalidArgument(
-            "compile: expected a path, bytes, an onnx.ModelProto or a fitted estimator, found "
+            "compile: expected a path, bytes, an onnx.ModelProto, a fitted estimator or a model of PyTorch, found "
             f"{type(model).__module__}.{type(model).__qualname__}"
         )
     struct.name, struct.format, struct.entry = options.text(name), options.text(format), options.text(entry)

@@ -10,13 +10,30 @@ cannot open file '/nonexistent.vmfb': No such file or directory
 
 from __future__ import annotations
 
+import os
+from types import TracebackType
 from typing import Sequence
+
+_PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
 
 
 class Error(RuntimeError):
     """The base class. `status` is the number of the C API's EmberStatus."""
 
     status = 7
+
+    def _render_traceback_(self) -> list[str]:
+        """Returns the lines that a notebook shows: without the frames in this package, which do not help the reader."""
+        from IPython import get_ipython  # type: ignore[import-not-found,attr-defined]
+
+        return list(get_ipython().InteractiveTB.structured_traceback(type(self), self, _outside(self.__traceback__)))
+
+
+def _outside(trace: TracebackType | None) -> TracebackType | None:
+    """Returns the frames up to the first one in this package."""
+    if trace is None or trace.tb_frame.f_code.co_filename.startswith(_PACKAGE):
+        return None
+    return TracebackType(_outside(trace.tb_next), trace.tb_frame, trace.tb_lasti, trace.tb_lineno)
 
 
 class InvalidArgument(Error, ValueError):

@@ -173,13 +173,14 @@ class Module:
     def _repr_html_(self) -> str:
         from .html import table
 
-        rows = [("input", i.name, i.logical_type or i.type, _shape_text(i)) for i in self.inputs]
-        rows += [("result", o.name, o.logical_type or o.type, _shape_text(o)) for o in self.outputs]
+        # A name of a dim may contain an x.
+        rows = [("input", i.name, i.logical_type or i.type, _shape_text(i, " × ")) for i in self.inputs]
+        rows += [("result", o.name, o.logical_type or o.type, _shape_text(o, " × ")) for o in self.outputs]
         return table(("", "name", "type", "shape"), rows)
 
 
-def _shape_text(info: TensorInfo) -> str:
-    return "x".join("?" if d is None else str(d) for d in info.shape) or "scalar"
+def _shape_text(info: TensorInfo, sign: str) -> str:
+    return sign.join("?" if d is None else str(d) for d in info.shape) or "scalar"
 
 
 def _signature(infos: tuple[TensorInfo, ...]) -> str:

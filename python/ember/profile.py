@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Iterator
 
 from ._native import check, ffi, lib, text
-from .html import table
+from .html import Share, table
 
 
 @dataclass(frozen=True)
@@ -93,10 +93,10 @@ class Profile:
     def _repr_html_(self) -> str:
         total = max(1, self.total_ns)
         rows = [
-            (r.dispatch, f"{100 * r.total_ns / total:.1f}%", r.total_ns / 1e6, r.calls, r.mean_us, r.tier, r.origin)
+            (r.dispatch, Share(r.total_ns / total), r.total_ns / 1e6, r.calls, r.mean_us, r.tier, r.origin)
             for r in self.rows
         ]
-        return table(self.HEAD, rows, self._foot())
+        return table([head.replace("us", "μs") for head in self.HEAD], rows, self._foot())
 
 
 def read_profile(session: Any) -> Profile:

@@ -229,6 +229,13 @@ static EmberStatus ember_python_run(EmberSession* session, int32_t input_count,
     status = ember_table->session_set_input(session, i, &inputs[i]);
     if (status != EMBER_OK) return status;
   }
+  /* A new array may be where another result of the last run was, so that run's
+   * memory is forgotten first. */
+  for (i = 0; output_count > 1 && i < output_count; ++i) {
+    const EmberStatus status =
+        ember_table->session_set_output(session, i, NULL, 0);
+    if (status != EMBER_OK) return status;
+  }
   for (i = 0; i < output_count; ++i) {
     const EmberStatus status =
         ember_table->session_set_output(session, i, outputs[i], sizes[i]);

@@ -102,7 +102,7 @@ class CompileTest(unittest.TestCase):
         with self.assertRaises(ember.NotFound):
             ember.compile("/nonexistent.onnx")
         with self.assertRaisesRegex(
-            ember.InvalidArgument, "bytes, an onnx.ModelProto or a fitted estimator, found builtins.int"
+            ember.InvalidArgument, "a fitted estimator or a model of PyTorch, found builtins.int"
         ):
             ember.compile(3)
 

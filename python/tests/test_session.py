@@ -34,6 +34,15 @@ def quick(model, **options):
 
 
 class InputsTest(unittest.TestCase):
+    def test_results_in_memory_that_another_result_had(self):
+        session = quick(sample_models.TWO_RESULTS)
+        a, b = np.full((2, 2), 3, np.float32), np.ones((2, 2), np.float32)
+        first, second = np.empty_like(a), np.empty_like(a)
+        for out in ((first, second), (second, first), (first, second)):
+            session(a, b, out=out)
+            np.testing.assert_array_equal(out[0], a + b)
+            np.testing.assert_array_equal(out[1], a - b)
+
     def test_in_order_and_by_name(self):
         session = quick(sample_models.TWO_RESULTS)
         a, b = np.full((2, 2), 3, np.float32), np.ones((2, 2), np.float32)
@@ -253,7 +262,10 @@ class OptionsTest(unittest.TestCase):
         self.assertEqual(profile[0].calls, 3)
         self.assertIn(profile[0].dispatch, str(profile))
         self.assertIn("1 dispatches", str(profile))
-        self.assertIn(profile[0].dispatch, profile._repr_html_())
+        page = profile._repr_html_()
+        self.assertIn(profile[0].dispatch, page)
+        self.assertIn("linear-gradient", page)
+        self.assertIn("text-align:right", page)
         session.profile_reset()
         self.assertEqual(sum(row.calls for row in session.profile()), 0)
         self.assertIn("profile=True", str(quick(sample_models.DOUBLE).profile()))

@@ -65,6 +65,10 @@ TEST(Import, OldLayout) {
   ExpectNumbers(
       RunArchive(SampleProgram("loop").OldArchive(), {F32({2}, {1, 2})}),
       {F32({2}, {64, 128})});
+  ExpectNumbers(
+      RunArchive(SampleProgram("layers").OldArchive(/*with_attributes=*/true),
+                 {Images(2)}),
+      {F32({2, 2}, kLayersResult)});
 }
 
 TEST(Import, TransformerBlockForAnyLength) {
@@ -334,6 +338,27 @@ TEST(Extents, AreReadAsSymPyPrintsThem) {
   EXPECT_EQ(text("Mod(s1, 8)"), "mod(s1, 8)");
   EXPECT_EQ(text("Max(1, s77 - 3)"), "max(1, s77 - 3)");
   EXPECT_EQ(text("FloorDiv(6*s0, 3)"), "2*s0");
+  // PyTorch 2.6 and later.
+  const std::string s0 = "Symbol('s0', positive=True, integer=True)";
+  EXPECT_EQ(text(s0), "s0");
+  EXPECT_EQ(text("Add(Mul(Integer(2), " + s0 + "), Integer(-1))"), "2*s0 - 1");
+  EXPECT_EQ(text("Pow(" + s0 + ", Integer(2))"), "s0*s0");
+  EXPECT_EQ(text("FloorDiv(" + s0 + ", Integer(2))"), "floordiv(s0, 2)");
+  EXPECT_EQ(text("Mul(" + s0 + ", Symbol('u1', integer=True), Integer(3))"),
+            "3*s0*u1");
+  EXPECT_EQ(text("Max(Integer(1), " + s0 + ")"), "max(1, s0)");
+  EXPECT_NE(text("Rational(1, 2) + " + s0).find("found 'Rational(1, 2)"),
+            std::string::npos);
+  EXPECT_NE(text("Mod(" + s0 + ")").find("two arguments of Mod, found 1"),
+            std::string::npos);
+  EXPECT_NE(text("Pow(" + s0 + ", Integer(-1))").find("from 1 to 8, found -1"),
+            std::string::npos);
+  EXPECT_NE(text("Integer(99999999999999999999)").find("64 bits"),
+            std::string::npos);
+  EXPECT_NE(text(s0 + ")").find("expected the end"), std::string::npos);
+  std::string deep = s0;
+  for (int i = 0; i < 200; ++i) deep = "Add(" + deep + ")";
+  EXPECT_NE(text(deep).find("at most 100 calls"), std::string::npos);
   EXPECT_NE(text("sqrt(s0)").find("found 'sqrt'"), std::string::npos);
   EXPECT_NE(text("s0**s1").find("found '**s1'"), std::string::npos);
   EXPECT_NE(text(std::string(5000, '(')).find("4096"), std::string::npos);

@@ -379,7 +379,26 @@ std::string ProgramBuilder::ArchiveOf(const std::string& program_json) const {
   return zip.Finish();
 }
 
-std::string ProgramBuilder::SavedDict(bool constants) const {
+// Returns the instructions of a tensor that has Python attributes. PyTorch
+// pickles a parameter with attributes in another way than other tensors.
+static std::string WithAttributes(const std::string& tensor,
+                                  bool is_parameter) {
+  const std::string attributes =
+      "}" + torchscript::PickleText("_dynamo_static_input_type") +
+      torchscript::PickleText("unguarded") + "s";
+  if (is_parameter) {
+    return "ctorch._utils\n_rebuild_parameter_with_state\n(" + tensor + "\x88" +
+           "ccollections\nOrderedDict\n)R" + attributes + "tR";
+  }
+  const std::string function = "ctorch._utils\n_rebuild_tensor_v2\n";
+  const std::string arguments =
+      tensor.substr(function.size(), tensor.size() - function.size() - 1);
+  return "ctorch._tensor\n_rebuild_from_type_v2\n(" + function +
+         "ctorch\nTensor\n" + arguments + attributes + "tR";
+}
+
+std::string ProgramBuilder::SavedDict(bool constants,
+                                      bool with_attributes) const {
   archive::ZipBuilder zip;
   std::string items;
   int count = 0;
@@ -398,6 +417,10 @@ std::string ProgramBuilder::SavedDict(bool constants) const {
     // In the pickle, a parameter is wrapped in a call that marks it as a
     // parameter.
     items += torchscript::PickleText(stored.name);
+    if (with_attributes) {
+      items += WithAttributes(tensor, count % 2 == 0);
+      continue;
+    }
     items += constants ? tensor
                        : "ctorch._utils\n_rebuild_parameter\n(" + tensor +
                              "\x88" + "ccollections\nOrderedDict\n)RtR";
@@ -409,10 +432,10 @@ std::string ProgramBuilder::SavedDict(bool constants) const {
   return zip.Finish();
 }
 
-std::string ProgramBuilder::OldArchive() const {
+std::string ProgramBuilder::OldArchive(bool with_attributes) const {
   archive::ZipBuilder zip;
-  zip.Add("serialized_state_dict.pt", SavedDict(false));
-  zip.Add("serialized_constants.pt", SavedDict(true));
+  zip.Add("serialized_state_dict.pt", SavedDict(false, with_attributes));
+  zip.Add("serialized_constants.pt", SavedDict(true, with_attributes));
   std::string json = ProgramJson();
   for (const std::string kind : {", \"kind\": 1", ", \"kind\": 2"})
     for (size_t at = 0; (at = json.find(kind, at)) != std::string::npos;)

@@ -115,7 +115,9 @@ class ProgramBuilder : public GraphText {
   std::string Archive() const { return ArchiveOf(ProgramJson()); }
   // Returns an archive of another program that has the same tensors.
   std::string ArchiveOf(const std::string& program_json) const;
-  std::string OldArchive() const;
+  // `with_attributes`: the tensors have Python attributes, as those of a module
+  // that torch.compile has seen.
+  std::string OldArchive(bool with_attributes = false) const;
 
  private:
   struct Stored {
@@ -128,7 +130,7 @@ class ProgramBuilder : public GraphText {
   void Add(const std::string& name, const std::string& spec, Stored stored);
   // Adds the entries of one folder, and returns the JSON that lists them.
   std::string AddPayloads(archive::ZipBuilder& zip, bool constants) const;
-  std::string SavedDict(bool constants) const;
+  std::string SavedDict(bool constants, bool with_attributes) const;
 
   std::string input_specs_, output_specs_, ranges_, out_spec_;
   std::vector<Stored> stored_;
