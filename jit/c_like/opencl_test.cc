@@ -24,7 +24,6 @@ namespace ember::jit::c_like {
 namespace {
 
 using ::testing::HasSubstr;
-using ::testing::Not;
 using ::testing::StartsWith;
 
 constexpr char kCompiler[] =
