@@ -1,4 +1,4 @@
-// Tests the list of passes and their runner. tests/cases/passes has a text case
+// Tests the list of passes and their runner. tests/cases/pipeline has a text case
 // for each pass.
 #include "jit/pipeline/pipeline.h"
 
