@@ -1,5 +1,5 @@
-// Tests the list of passes and their runner. tests/cases/passes has a text case
-// for each pass.
+// Tests the list of passes and their runner. tests/cases/pipeline has a text
+// case for each pass.
 #include "jit/pipeline/pipeline.h"
 
 #include <cstdint>

@@ -89,11 +89,12 @@ class PassesTest : public ::testing::Test {
     for (const jit::PassInfo& pass : jit::Pipeline()) {
       std::string file(pass.name);
       std::ranges::replace(file, '-', '_');
-      const std::string text = ReadText("tests/cases/passes/" + file + ".case");
+      const std::string text =
+          ReadText("tests/cases/pipeline/" + file + ".case");
       EXPECT_NE(text.find("--- after " + std::string(pass.name) + " "),
                 std::string::npos)
           << "expected a section 'after " << pass.name
-          << "' in tests/cases/passes/" << file << ".case";
+          << "' in tests/cases/pipeline/" << file << ".case";
     }
   }
 };
