@@ -45,6 +45,9 @@ StatusOr<EmberTeSchedule*> Create(const EmberTeDispatch& dispatch,
   request.dispatch = &dispatch.data->dispatch;
   EMBER_ASSIGN_OR_RETURN(schedule::Computation computation,
                          jit::ComputationOf(request));
+  // Calls of this API have outputs of their own (AddOutputs in call.cc).
+  for (schedule::ComputationBuffer& buffer : computation.buffers)
+    buffer.may_be_overwritten = false;
   if (default_target == nullptr) {
     return new EmberTeSchedule{
         dispatch.data, schedule::Schedule(std::move(computation)), "", ""};

@@ -202,6 +202,14 @@ class ScheduleTest(unittest.TestCase):
         self.assertEqual([loop.name for loop in io.stage.loops], ["io", "ii", "j"])
         self.assertLess(s.check(), 1e-6)
 
+    def test_inline(self):
+        x = te.tensor("x", (8, 8))
+        doubled = te.compute("doubled", lambda i, j: 2 * x[i, j])
+        s = te.schedule(te.compute("y", lambda i, j: doubled[j, i] + 1))
+        s[doubled].inline()
+        self.assertEqual([stage.name for stage in s.stages], ["y"])
+        self.assertEqual(s.check(), 0.0)
+
     def test_refusals(self):
         s = self.schedule()
         y = s["y"]
