@@ -82,7 +82,7 @@ print(session.info)
 END
 
   step "python3-ember: models with strings need libre2, which libember recommends"
-  if apt-cache show libre2-9 >/dev/null 2>&1; then
+  if apt-get -qq --simulate install libre2-9 >/dev/null 2>&1; then
     apt_install libre2-9
     /usr/bin/python3 strings.py | grep -x "\['no', 'yes', 'yes'\]"
   else

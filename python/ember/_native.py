@@ -70,6 +70,12 @@ def load_compiler() -> None:
         # A wheel may bring libraries that the compiler needs. A library that is loaded already is found by its name.
         for path in sorted((_PACKAGE / "lib/needed").glob("*.so*")):
             lib.ember_python_preload(os.fsencode(path))
+        if (_PACKAGE / "lib/libember.so").exists() and not (_PACKAGE / "lib/libember_compiler.so").exists():
+            if "EMBER_LIBRARY_FOLDER" not in os.environ:
+                raise ImportError(
+                    "this wheel has the runtime alone, without libember_compiler.so; compile the model with the wheel "
+                    "of another machine, save the module, and load it here with ember.load"
+                )
         _load("libember_compiler.so", lib.ember_python_load_compiler, "libember-compiler")
         _has_compiler = True
 

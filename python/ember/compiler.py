@@ -184,9 +184,7 @@ def _torch_bytes(model: Any, inputs: Any, format: str | None) -> tuple[bytes, st
         return None
     if format is not None:
         raise InvalidArgument(f"compile: expected format only with a path or bytes, found {format!r}")
-    data, made = pytorch.to_bytes(model, inputs)
-    # Modules have been captured with these inputs. TorchScript and programs are read with them.
-    return data, made, () if pytorch.is_captured(model) else inputs
+    return pytorch.to_bytes(model, inputs)
 
 
 def _convert(model: Any, name: str | None, dtype: Any, format: str | None) -> bytes | None:  # noqa: A002

@@ -3,6 +3,7 @@
 import gc
 import os
 import tempfile
+import traceback
 import unittest
 import weakref
 from pathlib import Path
@@ -10,6 +11,7 @@ from pathlib import Path
 import ember
 import numpy as np
 import sample_models
+from ember import errors
 
 
 class ModuleTest(unittest.TestCase):
@@ -105,6 +107,13 @@ class CompileTest(unittest.TestCase):
             ember.InvalidArgument, "a fitted estimator or a model of PyTorch, found builtins.int"
         ):
             ember.compile(3)
+
+    def test_a_notebook_shows_no_frames_of_the_package(self):
+        try:
+            ember.compile(3)
+        except ember.InvalidArgument as error:
+            frames = traceback.extract_tb(errors._outside(error.__traceback__))
+        self.assertEqual([frame.filename for frame in frames], [__file__])
 
     def test_diagnostics(self):
         with self.assertRaisesRegex(ember.CompileError, "frobnicate") as caught:

@@ -28,7 +28,7 @@ first time. The options are those of `Options`:
 from __future__ import annotations
 
 from .backend import Options, backend
-from .programs import from_torch, is_captured, is_torch_model, to_bytes
+from .programs import from_torch, is_torch_model, to_bytes
 
-__all__ = ["Options", "backend", "from_torch", "is_captured", "is_torch_model", "to_bytes"]
+__all__ = ["Options", "backend", "from_torch", "is_torch_model", "to_bytes"]
 

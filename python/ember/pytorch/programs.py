@@ -5,9 +5,11 @@ from __future__ import annotations
 import io
 from typing import Any, Mapping, Sequence
 
+import numpy as np
 import torch
 
 from ..compiler import compile
+from ..element_types import type_of_dtype
 from ..errors import InvalidArgument, Unimplemented
 from ..module import Module
 
@@ -17,11 +19,6 @@ EXPORT, SCRIPT = "torch-export", "torchscript"
 def is_torch_model(model: Any) -> bool:
     """Returns True for modules, TorchScript, and programs of torch.export."""
     return isinstance(model, (torch.nn.Module, torch.jit.ScriptModule)) or _is_program(model)
-
-
-def is_captured(model: Any) -> bool:
-    """Returns True if to_bytes captures the model with the inputs: a module that is not TorchScript."""
-    return isinstance(model, torch.nn.Module) and not isinstance(model, torch.jit.ScriptModule)
 
 
 def _is_program(model: Any) -> bool:
@@ -36,29 +33,51 @@ def from_torch(program: Any, **options: Any) -> Module:
             f"from_torch: expected a program of torch.export.export, found {type(program).__name__}; ember.compile "
             "takes modules and TorchScript"
         )
-    data, form = to_bytes(program)
+    data, form, _ = to_bytes(program)
     return compile(data, format=form, **{"name": "program.pt2", **options})
 
 
-def to_bytes(model: Any, inputs: Any = ()) -> tuple[bytes, str]:
-    """Returns a model as bytes, with the name of their format.
+def to_bytes(model: Any, inputs: Any = ()) -> tuple[bytes, str, Any]:
+    """Returns a model as bytes, the name of their format, and the inputs for ember.compile.
 
     inputs: for a module, tensors (a tuple, or a mapping from names of arguments) or shapes (a mapping).
     """
     buffer = io.BytesIO()
     if _is_program(model):
         torch.export.save(model, buffer)
-        return buffer.getvalue(), EXPORT
+        return buffer.getvalue(), EXPORT, inputs
     if isinstance(model, torch.jit.ScriptModule):
         torch.jit.save(model, buffer)
-        return buffer.getvalue(), SCRIPT
+        return buffer.getvalue(), SCRIPT, _shapes(model, inputs)
     if not isinstance(model, torch.nn.Module):
         raise InvalidArgument(
             "compile: expected a torch.nn.Module, a torch.jit.ScriptModule or a program of torch.export, found "
             f"{type(model).__name__}"
         )
     arguments, named, open_dims = _examples(inputs)
-    return to_bytes(_captured(model, arguments, named, open_dims))
+    captured = _captured(model, arguments, named, open_dims)
+    return to_bytes(captured, arguments if isinstance(captured, torch.jit.ScriptModule) else ())
+
+
+def _shapes(model: Any, inputs: Any) -> Any:
+    """Returns inputs of TorchScript with shapes in place of tensors: TorchScript does not say what it was traced with."""
+    if isinstance(inputs, torch.Tensor):
+        inputs = (inputs,)
+    if not isinstance(inputs, Mapping):
+        if not any(isinstance(value, torch.Tensor) for value in inputs):
+            return inputs
+        # The first argument of the method is the module.
+        names = [argument.name for argument in model.forward.schema.arguments[1:]]
+        inputs = dict(zip(names, inputs))
+    return {n: _spec(n, v) if isinstance(v, torch.Tensor) else v for n, v in inputs.items()}
+
+
+def _spec(name: str, tensor: torch.Tensor) -> str:
+    """Returns a tensor's shape and type as "2x3xi64"."""
+    found = type_of_dtype(np.dtype(str(tensor.dtype).removeprefix("torch."))) if tensor.dtype != torch.bfloat16 else None
+    if found is None and tensor.dtype != torch.bfloat16:
+        raise InvalidArgument(f"input '{name}': expected numbers or bools, found {tensor.dtype}")
+    return "x".join([*(str(d) for d in tensor.shape), found.name if found else "bf16"])
 
 
 def _captured(model: torch.nn.Module, arguments: tuple[Any, ...], named: dict[str, Any], open_dims: Any) -> Any:

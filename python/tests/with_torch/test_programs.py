@@ -53,6 +53,16 @@ class ProgramsTest(unittest.TestCase):
         close(module(self.x), self.wanted)
         self.assertEqual(module.inputs[0].name, "x")
 
+    def test_traced_with_tensors_as_inputs(self):
+        class Pick(nn.Module):
+            def forward(self, x, i):
+                return x[i] * 2
+
+        x, i = torch.randn(5, 2), torch.tensor([4, 0])
+        module = ember.compile(torch.jit.trace(Pick(), (x, i)), inputs=(x, i))
+        self.assertEqual([(v.type, v.shape) for v in module.inputs], [("f32", (5, 2)), ("i64", (2,))])
+        close(module(x, i), x[i] * 2)
+
     def test_scripted(self):
         module = ember.compile(torch.jit.script(self.net), inputs={"x": (None, 1, 8, 8)})
         close(module(self.x), self.wanted)
