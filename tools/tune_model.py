@@ -29,7 +29,7 @@ HALF_WEIGHT = 0.7
 # Slower schedules than this, in ln of time to the fastest one, only need to be known as slow.
 SLOWEST = 3.0
 PARAMETERS = {"max_depth": 6, "eta": 0.12, "subsample": 0.8, "colsample_bytree": 0.5, "min_child_weight": 4,
-              "lambda": 2.0, "tree_method": "hist", "verbosity": 0, "base_score": 0.0, "nthread": 2}
+              "lambda": 2.0, "tree_method": "hist", "verbosity": 0, "base_score": 0.0, "nthread": 1}
 # The names of the features are in tune/model/feature_table.h.
 TABLE = "tune/model/feature_table.h"
 

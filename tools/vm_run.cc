@@ -33,6 +33,7 @@
 #include "tools/lib/report/statistics.h"
 #include "tools/lib/tensors/compare.h"
 #include "tools/lib/tensors/print.h"
+#include "tools/lib/tuning/predicted_gain.h"
 #include "vm/format/recorded_profile.h"
 #include "vm/isa/limits.h"
 #include "vm/runtime/devices/session.h"
@@ -499,6 +500,12 @@ Status Run(Options& options) {
     const MachineLimits limits = MeasureMachineLimits(threads);
     std::fputs(ExplainText(*session, tier.tiering.get(), limits).c_str(),
                stdout);
+    if (tier.tiering != nullptr) {
+      // A dispatch that the cost model cannot describe has no row there.
+      const StatusOr<std::string> gain =
+          PredictedGainText(*session, model.module, load.shapes);
+      if (gain.ok()) std::fputs(gain->c_str(), stdout);
+    }
   }
   if (options.profile || options.explain)
     std::fputs(JitText(tier, *model.module).c_str(), stdout);

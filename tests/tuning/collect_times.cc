@@ -15,7 +15,6 @@
 #include "compiler/compile.h"
 #include "jit/llvm/compiler.h"
 #include "jit/target/compile_target.h"
-#include "jit/target/cpu_model.h"
 #include "tests/tuning/dispatch_visitor.h"
 #include "tests/tuning/random_networks.h"
 #include "tests/tuning/schedule_times.h"

@@ -40,8 +40,8 @@ struct TimedSchedule {
 };
 
 // Returns the default schedule, and others that are legal and that compile.
-// buffers: operands of a call. Errors: the default kernel's; kOutOfRange if the
-// default kernel is too fast or too slow.
+// buffers: operands of a call. Errors: the default kernel's;
+// kFailedPrecondition if the default kernel is too fast or too slow.
 StatusOr<std::vector<TimedSchedule>> TimeSchedules(
     const tune::Task& task, std::span<void* const> buffers,
     jit::Compiler& compiler, const TimingOptions& options);

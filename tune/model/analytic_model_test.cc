@@ -34,7 +34,7 @@ std::string Product(const std::string& body) {
 }
 
 constexpr std::string_view kTarget =
-    "x86_64-linux+avx2+fma+l1=32K+l2=512K+l3=32M+cores=1";
+    "x86_64-linux+avx2+fma+l1=32K+l2=4096K+l3=32M+cores=1";
 
 // One element at a time, a row of vectors, and a tile of 6 by 2 vectors.
 TEST(AnalyticModel, PrefersVectorsAndTiles) {
@@ -90,7 +90,7 @@ TEST(AnalyticModel, IsMonotoneInTheTarget) {
       {base, "x86_64-linux+avx2"},
       {base, "x86_64-linux+fma"},
   };
-  const SeedRange seeds = TestSeeds(60);
+  const SeedRange seeds = TestSeeds(40);
   for (uint64_t seed = seeds.begin; seed < seeds.end; ++seed) {
     SCOPED_TRACE(ReplayOf(seed, "//tune/model:analytic_model_test"));
     const loops::RandomNest random = loops::MakeRandomNest(seed, {});

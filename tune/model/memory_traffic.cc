@@ -76,8 +76,6 @@ std::vector<double> MemoryTraffic::LinesOf(
     std::span<const int> chain, uint32_t buffer,
     std::span<const NodeId> indices) const {
   const loops::LoopNest& nest = tree_.nest();
-  const double bytes = DTypeByteSize(nest.buffers[buffer].type);
-  const double most = std::ceil(tree_.BytesOf(buffer) / kLineBytes);
   std::vector<std::vector<NodeId>> variables;
   for (NodeId index : indices) {
     std::vector<NodeId>& of_index = variables.emplace_back();
@@ -85,46 +83,64 @@ std::vector<double> MemoryTraffic::LinesOf(
       if (nest.pool[id].opcode == Opcode::kAxis) of_index.push_back(id);
     }
   }
-  std::vector<double> result;
-  for (size_t first = 0; first <= chain.size(); ++first) {
-    const auto iterates = [&](NodeId variable) {
-      return std::ranges::any_of(chain.subspan(first), [&](int loop) {
-        return tree_.loops()[static_cast<size_t>(loop)].variable == variable;
-      });
+  // From the innermost loop outwards: a loop whose variable is in no index
+  // touches the lines of one iteration.
+  std::vector<double> result(chain.size() + 1);
+  for (size_t first = chain.size() + 1; first-- > 0;) {
+    const auto varies = [&](const std::vector<NodeId>& of_index) {
+      const NodeId variable =
+          tree_.loops()[static_cast<size_t>(chain[first])].variable;
+      return std::ranges::find(of_index, variable) != of_index.end();
     };
-    double rows = 1;
-    IndexValues last;
-    double row_elements = 1;
-    for (size_t d = 0; d < indices.size(); ++d) {
-      rows *= last.count;
-      last = {};
-      const Interval extent =
-          tree_.ranges().Of(nest.buffers[buffer].extents[d]);
-      row_elements = std::max(static_cast<double>(extent.high), 1.0);
-      double iterations = 1;
-      for (int loop : chain.subspan(first)) {
-        const TreeLoop& around = tree_.loops()[static_cast<size_t>(loop)];
-        if (std::ranges::find(variables[d], around.variable) !=
-            variables[d].end()) {
-          iterations *= std::max(around.extent, 1.0);
-        }
-      }
-      if (iterations == 1) continue;
-      const Interval range = tree_.ranges().Of(indices[d], iterates);
-      last.span =
-          std::min(row_elements, static_cast<double>(range.high) -
-                                     static_cast<double>(range.low) + 1);
-      last.count = std::min(iterations, last.span);
-    }
-    // Rows that are touched from their begin to their end share lines.
-    const double row_lines = last.span * bytes / kLineBytes;
-    const double per_row = last.span >= row_elements && rows > 1
-                               ? row_lines
-                               : std::ceil(row_lines);
-    const double lines = rows * std::min(per_row, last.count);
-    result.push_back(std::clamp(lines, 1.0, std::max(most, 1.0)));
+    const bool is_new =
+        first == chain.size() || std::ranges::any_of(variables, varies);
+    result[first] =
+        is_new ? LinesIn(chain.subspan(first), buffer, indices, variables)
+               : result[first + 1];
   }
   return result;
+}
+
+double MemoryTraffic::LinesIn(
+    std::span<const int> iterating, uint32_t buffer,
+    std::span<const NodeId> indices,
+    std::span<const std::vector<NodeId>> variables) const {
+  const loops::LoopNest& nest = tree_.nest();
+  const double bytes = DTypeByteSize(nest.buffers[buffer].type);
+  const double most = std::ceil(tree_.BytesOf(buffer) / kLineBytes);
+  const auto iterates = [&](NodeId variable) {
+    return std::ranges::any_of(iterating, [&](int loop) {
+      return tree_.loops()[static_cast<size_t>(loop)].variable == variable;
+    });
+  };
+  double rows = 1;
+  IndexValues last;
+  double row_elements = 1;
+  for (size_t d = 0; d < indices.size(); ++d) {
+    rows *= last.count;
+    last = {};
+    const Interval extent = tree_.ranges().Of(nest.buffers[buffer].extents[d]);
+    row_elements = std::max(static_cast<double>(extent.high), 1.0);
+    double iterations = 1;
+    for (int loop : iterating) {
+      const TreeLoop& around = tree_.loops()[static_cast<size_t>(loop)];
+      if (std::ranges::find(variables[d], around.variable) !=
+          variables[d].end()) {
+        iterations *= std::max(around.extent, 1.0);
+      }
+    }
+    if (iterations == 1) continue;
+    const Interval range = tree_.ranges().Of(indices[d], iterates);
+    last.span = std::min(row_elements, static_cast<double>(range.high) -
+                                           static_cast<double>(range.low) + 1);
+    last.count = std::min(iterations, last.span);
+  }
+  // Rows that are touched from their begin to their end share lines.
+  const double row_lines = last.span * bytes / kLineBytes;
+  const double per_row =
+      last.span >= row_elements && rows > 1 ? row_lines : std::ceil(row_lines);
+  const double lines = rows * std::min(per_row, last.count);
+  return std::clamp(lines, 1.0, std::max(most, 1.0));
 }
 
 double MemoryTraffic::BytesBeyond(double cache_bytes) const {

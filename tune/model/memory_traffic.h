@@ -57,6 +57,11 @@ class MemoryTraffic {
             std::span<const loops::NodeId> indices);
   std::vector<double> LinesOf(std::span<const int> chain, uint32_t buffer,
                               std::span<const loops::NodeId> indices) const;
+  // Returns the lines that an access touches while these loops iterate.
+  // variables: those of each index.
+  double LinesIn(std::span<const int> iterating, uint32_t buffer,
+                 std::span<const loops::NodeId> indices,
+                 std::span<const std::vector<loops::NodeId>> variables) const;
 
   const LoopTree& tree_;
   std::vector<Group> groups_;

@@ -1,0 +1,54 @@
+// Predicts what tuning would gain, by the cost model alone, for --explain.
+//
+//   EMBER_ASSIGN_OR_RETURN(const PredictedGain gain,
+//                          PredictGain(task, model, {}));
+//   gain.seconds;   // 0.0012, the estimate for the default schedule
+//   gain.factor;    // 1.3: the best of a few schedules takes 1 / 1.3 of that
+//
+// No schedule is compiled or measured. What a schedule that looks better is
+// worth shows when it is measured, by vm-tune.
+#ifndef EMBER_TOOLS_LIB_TUNING_PREDICTED_GAIN_H_
+#define EMBER_TOOLS_LIB_TUNING_PREDICTED_GAIN_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/status.h"
+#include "tools/lib/models/load_model.h"
+#include "tune/model/cost_model.h"
+#include "tune/task/task.h"
+#include "vm/runtime/module.h"
+#include "vm/runtime/session.h"
+
+namespace ember::tools {
+
+struct GainOptions {
+  int64_t schedules = 12;  // number of schedules besides the default one
+  uint64_t seed = 1;
+};
+
+struct PredictedGain {
+  double seconds = 0;
+  double factor = 1;
+  double deviation = 0;  // the expected error of ln(factor)
+};
+
+// Errors are those of tune::Space::Make: the dispatch has no kernel.
+StatusOr<PredictedGain> PredictGain(const tune::Task& task,
+                                    const tune::CostModel& model,
+                                    const GainOptions& options);
+
+// Returns a table of the dispatches that took at least a hundredth of the
+// session's time: measured and predicted time, their ratio, and the predicted
+// gain of tuning. The session has been made with SessionOptions::trace.
+// Dispatches without a kernel are left out. shapes: as for TasksOf. Errors are
+// those of TasksOf.
+StatusOr<std::string> PredictedGainText(
+    const vm::Session& session, const std::shared_ptr<const vm::Module>& module,
+    const std::vector<NamedShape>& shapes);
+
+}  // namespace ember::tools
+
+#endif  // EMBER_TOOLS_LIB_TUNING_PREDICTED_GAIN_H_
