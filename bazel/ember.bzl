@@ -31,6 +31,7 @@ _USERS = {
     "tests": "users_of_tools",
     "tools": "users_of_tools",
     "vm": "users_of_vm",
+    "vm/api": "users_of_vm_api",
     "vm/format": "users_of_vm_format",
     "vm/interpreter": "users_of_vm_interpreter",
     "vm/isa": "users_of_vm_isa",
