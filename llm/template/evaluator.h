@@ -5,9 +5,9 @@
 //   EMBER_ASSIGN_OR_RETURN(std::string text, evaluator.Run(statements));
 //
 // Templates come from strangers. Each evaluated node, visited item and created
-// byte is charged against a limit before it is done, and calls nest at most so
-// deep that the stack of any thread suffices. A template that exceeds a limit
-// gets an error that names it. Errors begin with "line N: ".
+// byte is charged against a limit before it is done, and calls nest only so
+// deep that 512 KiB of stack suffice. A template that exceeds a limit gets an
+// error that names it. Errors begin with "line N: ".
 //
 // The statements must outlive the evaluator, which runs one template once.
 // Thread-compatible. Source: the documentation of Jinja.

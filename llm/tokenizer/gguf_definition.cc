@@ -271,8 +271,10 @@ class Reader {
         const bool adds_separator,
         file_.BoolOr(Key("add_sep_token"), d.adds_separator));
     if (adds_begin && r.begin_of_text >= 0) r.prefix = {r.begin_of_text};
-    if (adds_end && r.end_of_text >= 0) r.suffix.push_back(r.end_of_text);
-    if (adds_separator && r.separator >= 0) r.suffix.push_back(r.separator);
+    // BERT's texts end with the separator, all others with the end of text.
+    const bool is_bert = r.model == ModelKind::kWordPiece;
+    const int32_t last = is_bert ? r.separator : r.end_of_text;
+    if ((is_bert ? adds_separator : adds_end) && last >= 0) r.suffix = {last};
     return MarkPhi3Tokens();
   }
 

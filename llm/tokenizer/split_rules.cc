@@ -104,10 +104,11 @@ constexpr Text kGpt2Names[] = {
     "gpt-2",        "phi-2",       "jina-es",    "jina-de",
     "gigachat",     "jina-v2-es",  "jina-v2-de", "jina-v1-en",
     "jina-v2-code", "roberta-bpe", "exaone4",    "mpt",
-    "olmo",         "jais",        "trillion",   "granite-docling"};
+    "olmo",         "jais",        "trillion",   "granite-docling",
+    "a.x-4.0",      "mellum",      "modern-bert"};
 constexpr Text kLlama3Names[] = {"llama3",   "llama-v3",  "llama-bpe",
                                  "falcon3",  "falcon-h1", "pixtral",
-                                 "midm-2.0", "lfm2"};
+                                 "midm-2.0", "lfm2",      "jina-v5-nano"};
 constexpr Text kLlama3MergedNames[] = {"dbrx", "smaug-bpe", "chatglm-bpe",
                                        "glm4"};
 constexpr Text kQwen2Names[] = {"qwen2",   "deepseek-r1-qwen", "kormo",
@@ -126,7 +127,8 @@ constexpr Text kDeepSeek3Names[] = {"deepseek-v3", "hunyuan-dense",
 constexpr Text kBloomNames[] = {"bloom", "poro-chat", "gpt3-finnish"};
 constexpr Text kVikingNames[] = {"viking"};
 constexpr Text kTekkenNames[] = {"tekken"};
-constexpr Text kGpt4oNames[] = {"gpt-4o", "llama4", "kanana2", "minimax-m2"};
+constexpr Text kGpt4oNames[] = {"gpt-4o", "llama4", "kanana2", "minimax-m2",
+                                "talkie"};
 constexpr Text kTinyAyaNames[] = {"tiny_aya", "cohere2moe"};
 constexpr Text kSuperBpeNames[] = {"superbpe"};
 constexpr Text kBailingMoeNames[] = {"bailingmoe", "bailingmoe2", "llada-moe"};

@@ -1,0 +1,214 @@
+/* The C API of language models: load, encode, apply a chat template, generate.
+ * This header is a design; no library implements it yet.
+ *
+ *   const EmberLlmApi* llm = ember_llm_get_api(EMBER_LLM_API_VERSION);
+ *   EmberLlm* model;
+ *   if (llm->load("model.gguf", NULL, &model) != EMBER_OK) {
+ *     puts(llm->error_message());
+ *   }
+ *   EmberLlmChat* chat;
+ *   llm->chat_create(model, NULL, &chat);
+ *   llm->chat_add(chat, "user", "Hello");
+ *   llm->chat_generate(chat, NULL, PrintText, NULL, NULL);
+ *
+ * The rules are those of vm/api/ember.h: one table of functions to which later
+ * versions append; structs that begin with their size; release functions that
+ * accept NULL; one line per error and thread.
+ *
+ * Ownership: a model is released when its last chat and sequence is. Texts that
+ * functions return belong to the object that they are passed, and are valid
+ * until the next call with this object.
+ *
+ * Threads: any number of threads may share a model. Only one thread at a time
+ * may use a chat or a sequence, except for functions that say "on any thread".
+ * Sequences of one model may run at once; they are computed in one batch where
+ * they meet at a step.
+ *
+ * Trust: files, templates and texts need not be trusted. Templates have limits
+ * on steps, memory, output and depth; the names of control tokens in texts of
+ * messages are text. Memory and time of the model are limited by the options of
+ * its session. */
+#ifndef EMBER_LLM_EMBER_LLM_H_
+#define EMBER_LLM_EMBER_LLM_H_
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "vm/api/ember.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define EMBER_LLM_API_VERSION 1
+
+/* A model with its tokenizer and template. */
+typedef struct EmberLlm EmberLlm;
+/* Tokens with the state that the model has of them. */
+typedef struct EmberLlmSequence EmberLlmSequence;
+/* Messages with a sequence. */
+typedef struct EmberLlmChat EmberLlmChat;
+
+typedef struct EmberLlmOptions {
+  size_t struct_size; /* sizeof(EmberLlmOptions) */
+  /* Options of the session that runs the model: threads, memory, device, tier,
+   * native code, folder of compiled kernels. NULL: the defaults. */
+  const EmberSessionOptions* session;
+  /* Most tokens of a sequence; 0: as many as the model was trained for. The
+   * state grows as tokens are added. */
+  int64_t context;
+  /* Type of the elements of keys and values: EMBER_F32, EMBER_F16 or EMBER_I8.
+   */
+  int32_t state_type;
+  /* Path of tokenizer.json, if the model's file or folder has none; or NULL. */
+  const char* tokenizer;
+  /* Text of a chat template instead of the file's; or NULL. */
+  const char* chat_template;
+  const EmberProgress* progress; /* receives the progress of loading; or NULL */
+} EmberLlmOptions;
+
+/* The options of llm/sampling/sampler.h. Fields that are 0 have their
+ * defaults, except the temperature. */
+typedef struct EmberLlmSampling {
+  size_t struct_size; /* sizeof(EmberLlmSampling) */
+  float temperature;  /* 0: the likeliest token */
+  int32_t top_k;      /* 0: 40; negative: all tokens */
+  float top_p;        /* 0: 0.95 */
+  float min_p;        /* 0: 0.05; negative: none */
+  float repetition_penalty;
+  float frequency_penalty;
+  float presence_penalty;
+  int32_t penalty_window; /* 0: 64; negative: all tokens */
+  uint64_t seed;
+  const int32_t* bias_ids; /* tokens whose logits get biases; or NULL */
+  const float* biases;
+  size_t bias_count;
+} EmberLlmSampling;
+
+typedef enum EmberLlmFormat {
+  EMBER_LLM_TEXT = 0,
+  EMBER_LLM_JSON = 1,       /* any JSON value */
+  EMBER_LLM_JSON_OBJECT = 2 /* a JSON object */
+} EmberLlmFormat;
+
+typedef struct EmberLlmGenerateOptions {
+  size_t struct_size;               /* sizeof(EmberLlmGenerateOptions) */
+  const EmberLlmSampling* sampling; /* NULL: the defaults, temperature 0.8 */
+  int64_t max_tokens;               /* 0: as many as there is room for */
+  const char* const* stop;          /* strings that end the text; or NULL */
+  size_t stop_count;
+  int32_t format; /* an EmberLlmFormat */
+  /* Most tokens guessed from the text so far and checked in one step; 0: none.
+   * Guesses change no result. */
+  int32_t guesses;
+} EmberLlmGenerateOptions;
+
+typedef enum EmberLlmEnd {
+  EMBER_LLM_END_TOKEN = 0,   /* The model ended its text. */
+  EMBER_LLM_END_STOP = 1,    /* A stop string occurred. */
+  EMBER_LLM_END_LENGTH = 2,  /* max_tokens were generated. */
+  EMBER_LLM_END_NO_ROOM = 3, /* The sequence is as long as its context. */
+  EMBER_LLM_END_CANCELLED = 4
+} EmberLlmEnd;
+
+/* The library fills it; the caller sets struct_size before. */
+typedef struct EmberLlmGeneration {
+  size_t struct_size;
+  const char* text; /* UTF-8, with a terminating zero */
+  size_t text_size;
+  EmberLlmEnd end;
+  int64_t prompt_tokens; /* tokens of the prompt that were computed */
+  int64_t generated_tokens;
+  double prompt_seconds; /* until the first token */
+  double generate_seconds;
+} EmberLlmGeneration;
+
+/* Receives a part of the text in valid UTF-8, which is not terminated by a
+ * zero. Returns 0 to end the generation. */
+typedef int32_t (*EmberLlmOnText)(void* context, const char* text, size_t size);
+
+typedef struct EmberLlmApi {
+  size_t struct_size; /* size of the library's table */
+  uint32_t version;   /* EMBER_LLM_API_VERSION of the library */
+
+  const char* (*error_message)(void);
+
+  /* Loads a GGUF file, a Hugging Face folder, or a module that vm-compile made
+   * of one. The file is mapped, and must not change while the model lives. */
+  EmberStatus (*load)(const char* path, const EmberLlmOptions* options,
+                      EmberLlm** model);
+  void (*release)(EmberLlm* model);
+  int32_t (*vocabulary_size)(const EmberLlm* model);
+  int64_t (*context)(const EmberLlm* model);
+
+  /* Encodes a text. *ids is released with ids_release. add_special puts the
+   * tokens that begin and end texts around it; parse_special reads the names
+   * of control tokens in it. */
+  EmberStatus (*encode)(const EmberLlm* model, const char* text, size_t size,
+                        int32_t add_special, int32_t parse_special,
+                        int32_t** ids, size_t* count);
+  void (*ids_release)(int32_t* ids);
+  /* Writes the bytes of the tokens to buffer, at most capacity of them, and
+   * their number to *size. They may end inside a character. */
+  EmberStatus (*decode)(const EmberLlm* model, const int32_t* ids, size_t count,
+                        char* buffer, size_t capacity, size_t* size);
+
+  /* Creates an empty sequence. */
+  EmberStatus (*sequence_create)(EmberLlm* model, EmberLlmSequence** sequence);
+  /* Copies a sequence; both share the state that they have in common. */
+  EmberStatus (*sequence_fork)(const EmberLlmSequence* sequence,
+                               EmberLlmSequence** fork);
+  void (*sequence_release)(EmberLlmSequence* sequence);
+  /* Appends tokens and computes their state. logits, which may be NULL,
+   * receives vocabulary_size floats: those of the token behind the last one. */
+  EmberStatus (*sequence_append)(EmberLlmSequence* sequence, const int32_t* ids,
+                                 size_t count, float* logits);
+  /* Removes all tokens but the first `length`. */
+  EmberStatus (*sequence_truncate)(EmberLlmSequence* sequence, int64_t length);
+  int64_t (*sequence_length)(const EmberLlmSequence* sequence);
+  EmberStatus (*sequence_save)(const EmberLlmSequence* sequence,
+                               const char* path);
+  /* Loads a state of the same model; another one is EMBER_INVALID_ARGUMENT. */
+  EmberStatus (*sequence_load)(EmberLlm* model, const char* path,
+                               EmberLlmSequence** sequence);
+  /* Continues the sequence. on_text, options and generation may be NULL. */
+  EmberStatus (*sequence_generate)(EmberLlmSequence* sequence,
+                                   const EmberLlmGenerateOptions* options,
+                                   EmberLlmOnText on_text, void* context,
+                                   EmberLlmGeneration* generation);
+  /* On any thread: ends the generation that is in progress. */
+  void (*sequence_cancel)(EmberLlmSequence* sequence);
+
+  /* Renders the chat template. messages and tools are JSON arrays; tools may be
+   * NULL. *text is released with text_release. */
+  EmberStatus (*apply_template)(const EmberLlm* model, const char* messages,
+                                const char* tools,
+                                int32_t add_generation_prompt, char** text);
+  void (*text_release)(char* text);
+
+  /* Creates a chat. tools is a JSON array or NULL. */
+  EmberStatus (*chat_create)(EmberLlm* model, const char* tools,
+                             EmberLlmChat** chat);
+  void (*chat_release)(EmberLlmChat* chat);
+  EmberStatus (*chat_add)(EmberLlmChat* chat, const char* role,
+                          const char* content);
+  /* Adds a message that is a JSON object, with tool calls or parts. */
+  EmberStatus (*chat_add_json)(EmberLlmChat* chat, const char* message);
+  /* Generates the assistant's message and adds it. Messages whose tokens are in
+   * the state already are not computed again. */
+  EmberStatus (*chat_generate)(EmberLlmChat* chat,
+                               const EmberLlmGenerateOptions* options,
+                               EmberLlmOnText on_text, void* context,
+                               EmberLlmGeneration* generation);
+  /* On any thread. */
+  void (*chat_cancel)(EmberLlmChat* chat);
+} EmberLlmApi;
+
+/* Returns the table, or NULL if the library is older than the version. */
+EMBER_EXPORT const EmberLlmApi* ember_llm_get_api(uint32_t version);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* EMBER_LLM_EMBER_LLM_H_ */

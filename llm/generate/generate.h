@@ -1,0 +1,81 @@
+// The loop that continues a prompt: logits, a chosen token, its text, again.
+//
+//   GenerateOptions options;
+//   options.stop = {"\n\n"};
+//   options.on_text = [](std::string_view text) { Print(text); return true; };
+//   EMBER_ASSIGN_OR_RETURN(
+//       const Generation generation,
+//       Generate(tokenizer, logits, prompt_ids, options));
+//
+// The loop knows no model: LogitSource is what it needs of one. Errors are
+// those of the source, wrong options, and a prompt that is empty, too long, or
+// has ids that the vocabulary lacks. Thread-compatible.
+#ifndef EMBER_LLM_GENERATE_GENERATE_H_
+#define EMBER_LLM_GENERATE_GENERATE_H_
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/status.h"
+#include "llm/grammar/json_machine.h"
+#include "llm/grammar/vocabulary_trie.h"
+#include "llm/sampling/sampler.h"
+#include "llm/tokenizer/tokenizer.h"
+
+namespace ember::llm {
+
+// A model with its state: the tokens so far.
+class LogitSource {
+ public:
+  virtual ~LogitSource() = default;
+  // Appends tokens, at least one, and returns the logits of the token behind
+  // them: one per token of the vocabulary. They are valid until the next call.
+  virtual StatusOr<std::span<const float>> Append(
+      std::span<const int32_t> ids) = 0;
+  // Number of tokens that can still be appended.
+  virtual int64_t room() const = 0;
+};
+
+struct GenerateOptions {
+  SamplingOptions sampling;
+  int64_t max_tokens = -1;  // -1: as many as the state has room for.
+  std::vector<std::string> stop;
+  // The text is JSON; needs `trie`, which must be that of the tokenizer's
+  // vocabulary and outlive the call.
+  std::optional<JsonLimits> json;
+  const VocabularyTrie* trie = nullptr;
+  int64_t prompt_chunk = 512;  // Most tokens of the prompt appended at once.
+  // Writes control tokens by their names.
+  bool render_special = false;
+  // Receives the text as it is made, in valid UTF-8; false ends the generation.
+  std::function<bool(std::string_view text)> on_text;
+  // Is asked before each call of Append; true ends the generation.
+  std::function<bool()> is_cancelled;
+};
+
+enum class EndReason : uint8_t {
+  kEndToken,
+  kStopString,
+  kMaxTokens,
+  kNoRoom,  // The state is full.
+  kCancelled,
+};
+
+struct Generation {
+  std::string text;          // All text that on_text received.
+  std::vector<int32_t> ids;  // Without the token that ended the generation.
+  EndReason reason = EndReason::kMaxTokens;
+};
+
+StatusOr<Generation> Generate(const Tokenizer& tokenizer, LogitSource& logits,
+                              std::span<const int32_t> prompt,
+                              const GenerateOptions& options);
+
+}  // namespace ember::llm
+
+#endif  // EMBER_LLM_GENERATE_GENERATE_H_

@@ -1,0 +1,188 @@
+#include "llm/generate/generate.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace ember::llm {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+constexpr int32_t kEnd = 256;
+
+Tokenizer MakeTokenizer() {
+  TokenizerDefinition d;
+  d.is_byte_level = true;
+  for (int byte = 0; byte < 256; ++byte) {
+    d.tokens.push_back({.text = std::string(1, static_cast<char>(byte))});
+  }
+  d.tokens.push_back({.text = "<end>", .kind = TokenKind::kControl});
+  d.ends_of_generation = {kEnd};
+  auto tokenizer = Tokenizer::Create(std::move(d));
+  EXPECT_TRUE(tokenizer.ok());
+  return *std::move(tokenizer);
+}
+
+// A model that says a text, whatever its prompt is.
+class Script : public LogitSource {
+ public:
+  Script(std::string text, size_t prompt, int64_t room)
+      : text_(std::move(text)), prompt_(prompt), room_(room) {}
+
+  StatusOr<std::span<const float>> Append(
+      std::span<const int32_t> ids) override {
+    chunks.push_back(ids.size());
+    tokens.insert(tokens.end(), ids.begin(), ids.end());
+    // Two more than there are tokens, as padded embeddings have.
+    logits_.assign(kEnd + 3, 0.0f);
+    if (tokens.size() < prompt_) return std::span<const float>(logits_);
+    const size_t at = tokens.size() - prompt_;
+    const int32_t next =
+        at < text_.size() ? static_cast<unsigned char>(text_[at]) : kEnd;
+    logits_[next] = 50;
+    return std::span<const float>(logits_);
+  }
+  int64_t room() const override {
+    return room_ - static_cast<int64_t>(tokens.size());
+  }
+
+  std::vector<int32_t> tokens;
+  std::vector<size_t> chunks;
+
+ private:
+  std::string text_;
+  size_t prompt_;
+  int64_t room_;
+  std::vector<float> logits_;
+};
+
+const std::vector<int32_t> kPrompt = {'a', 'b', 'c'};
+
+TEST(Generate, EndsAtTheEndToken) {
+  const Tokenizer tokenizer = MakeTokenizer();
+  Script model("héllo", 3, 100);
+  std::vector<std::string> parts;
+  GenerateOptions options;
+  options.prompt_chunk = 2;
+  options.on_text = [&parts](std::string_view text) {
+    parts.emplace_back(text);
+    return true;
+  };
+  const auto result = Generate(tokenizer, model, kPrompt, options);
+  ASSERT_TRUE(result.ok()) << result.status().ToString();
+  EXPECT_EQ(result->text, "héllo");
+  EXPECT_EQ(result->ids.size(), 6);
+  EXPECT_EQ(result->reason, EndReason::kEndToken);
+  EXPECT_THAT(parts, ElementsAre("h", "é", "l", "l", "o"));
+  EXPECT_THAT(model.chunks, ElementsAre(2, 1, 1, 1, 1, 1, 1, 1));
+}
+
+TEST(Generate, EndsForEachReason) {
+  const Tokenizer tokenizer = MakeTokenizer();
+  GenerateOptions options;
+  options.stop = {"lo"};
+  Script stopped("hello world", 3, 100);
+  auto result = Generate(tokenizer, stopped, kPrompt, options);
+  ASSERT_TRUE(result.ok());
+  EXPECT_EQ(result->text, "hel");
+  EXPECT_EQ(result->reason, EndReason::kStopString);
+
+  options = {};
+  options.max_tokens = 4;
+  Script limited("hello world", 3, 100);
+  result = Generate(tokenizer, limited, kPrompt, options);
+  ASSERT_TRUE(result.ok());
+  EXPECT_EQ(result->text, "hell");
+  EXPECT_EQ(result->reason, EndReason::kMaxTokens);
+  // The last token needs no logits behind it.
+  EXPECT_EQ(limited.tokens.size(), 6);
+
+  options.max_tokens = 0;
+  Script none("hello", 3, 100);
+  result = Generate(tokenizer, none, kPrompt, options);
+  ASSERT_TRUE(result.ok());
+  EXPECT_EQ(result->text, "");
+  EXPECT_EQ(none.tokens.size(), 3);
+
+  options = {};
+  Script full("hello world", 3, 5);
+  result = Generate(tokenizer, full, kPrompt, options);
+  ASSERT_TRUE(result.ok());
+  EXPECT_EQ(result->text, "hel");
+  EXPECT_EQ(result->reason, EndReason::kNoRoom);
+
+  options.on_text = [](std::string_view text) { return text != "l"; };
+  Script refused("hello world", 3, 100);
+  result = Generate(tokenizer, refused, kPrompt, options);
+  ASSERT_TRUE(result.ok());
+  EXPECT_EQ(result->text, "hel");
+  EXPECT_EQ(result->reason, EndReason::kCancelled);
+
+  options = {};
+  options.is_cancelled = [] { return true; };
+  Script cancelled("hello world", 3, 100);
+  result = Generate(tokenizer, cancelled, kPrompt, options);
+  ASSERT_TRUE(result.ok());
+  EXPECT_EQ(result->reason, EndReason::kCancelled);
+  EXPECT_TRUE(cancelled.tokens.empty());
+}
+
+TEST(Generate, GivesBackTextThatWasHeld) {
+  const Tokenizer tokenizer = MakeTokenizer();
+  GenerateOptions options;
+  options.stop = {"o w"};
+  options.max_tokens = 5;
+  Script model("hello", 3, 100);
+  const auto result = Generate(tokenizer, model, kPrompt, options);
+  ASSERT_TRUE(result.ok());
+  EXPECT_EQ(result->text, "hello");
+}
+
+TEST(Generate, KeepsJson) {
+  const Tokenizer tokenizer = MakeTokenizer();
+  const VocabularyTrie trie(tokenizer.vocabulary());
+  GenerateOptions options;
+  options.json = JsonLimits{.is_object = true, .white_space = 1};
+  options.trie = &trie;
+  options.max_tokens = 5000;
+  // The model wants to say something else.
+  options.sampling.temperature = 1;
+  options.sampling.biases = {{'"', 12.0f}, {'}', 12.0f}};
+  Script model("Sure, here is the JSON:", 3, 100000);
+  const auto result = Generate(tokenizer, model, kPrompt, options);
+  ASSERT_TRUE(result.ok()) << result.status().ToString();
+  ASSERT_EQ(result->reason, EndReason::kEndToken);
+  EXPECT_TRUE(nlohmann::json::parse(result->text, nullptr, false).is_object())
+      << result->text;
+}
+
+TEST(Generate, RefusesWrongPrompts) {
+  const Tokenizer tokenizer = MakeTokenizer();
+  const auto error_of = [&](const std::vector<int32_t>& prompt,
+                            const GenerateOptions& options) {
+    Script model("x", 1, 2);
+    return std::string(
+        Generate(tokenizer, model, prompt, options).status().message());
+  };
+  EXPECT_THAT(error_of({}, {}), HasSubstr("at least one token"));
+  EXPECT_THAT(error_of({1, 2, 3}, {}), HasSubstr("at most 2 tokens"));
+  EXPECT_THAT(error_of({1000}, {}), HasSubstr("expected ids below 257"));
+  GenerateOptions options;
+  options.json = JsonLimits{};
+  EXPECT_THAT(error_of({1}, options), HasSubstr("expected the trie"));
+  options = {};
+  options.stop = {""};
+  EXPECT_THAT(error_of({1}, options), HasSubstr("stop string"));
+  options = {};
+  options.sampling.top_p = 5;
+  EXPECT_THAT(error_of({1}, options), HasSubstr("top_p"));
+}
+
+}  // namespace
+}  // namespace ember::llm

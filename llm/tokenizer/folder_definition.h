@@ -1,0 +1,23 @@
+// Reads the tokenizer of a Hugging Face folder from its files.
+//
+//   EMBER_ASSIGN_OR_RETURN(TokenizerDefinition definition,
+//                          ReadFolderTokenizer("models/tiny"));
+//
+// tokenizer.json must be there. tokenizer_config.json and chat_template.jinja
+// (or chat_template.json) may be: the template of a file of its own replaces
+// the one in the configuration. Errors name the file. Thread-safe.
+#ifndef EMBER_LLM_TOKENIZER_FOLDER_DEFINITION_H_
+#define EMBER_LLM_TOKENIZER_FOLDER_DEFINITION_H_
+
+#include <string>
+
+#include "base/status.h"
+#include "llm/tokenizer/definition.h"
+
+namespace ember::llm {
+
+StatusOr<TokenizerDefinition> ReadFolderTokenizer(const std::string& folder);
+
+}  // namespace ember::llm
+
+#endif  // EMBER_LLM_TOKENIZER_FOLDER_DEFINITION_H_
