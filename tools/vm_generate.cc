@@ -131,6 +131,7 @@ StatusOr<Times> Generate(const Options& options,
   }
   times.generation = SecondsSince(begin);
   if (options.top == 0) std::printf("\n");
+  std::fflush(stdout);
   return times;
 }
 

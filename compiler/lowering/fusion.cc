@@ -206,6 +206,29 @@ class GroupFormer {
     return depth;
   }
 
+  // True if the value is a constant, or if operations compute it from constants
+  // alone, as they do weights that are packed in bytes. Looks at a limited
+  // number of operations.
+  static bool IsComputedFromConstants(const Value* value) {
+    constexpr size_t kMost = 64;
+    std::set<const Value*> seen;
+    std::vector<const Value*> next = {value};
+    while (!next.empty() && seen.size() < kMost) {
+      const Value* current = next.back();
+      next.pop_back();
+      if (ConstantOf(current) != nullptr || !seen.insert(current).second)
+        continue;
+      const Operation* producer = current->producer();
+      if (producer == nullptr ||
+          producer->record().trait == OperatorTrait::kProgram) {
+        return false;
+      }
+      next.insert(next.end(), producer->operands().begin(),
+                  producer->operands().end());
+    }
+    return next.empty();
+  }
+
   // True if the operation is a product that combines a row of the group, at its
   // own row index, with an operand that is small enough to be read again for
   // every few rows:
@@ -231,7 +254,7 @@ class GroupFormer {
     for (const auto& [value, read_depth] : summary.read_depth) {
       const auto home = home_.find(value);
       if (home == home_.end() || home->second != candidate) {
-        if (ConstantOf(StorageRoot(value)) != nullptr) return false;
+        if (IsComputedFromConstants(value)) return false;
         continue;
       }
       if (rows != nullptr) return false;

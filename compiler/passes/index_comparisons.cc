@@ -81,17 +81,48 @@ StatusOr<Value*> IndexFor(const Value& constant, const Counted& counted,
   return rewriter.Make("add", {index, start});
 }
 
-bool IsIndex(const Value* value) {
-  return value->producer() != nullptr && value->producer()->name() == "iota";
+// Returns the operation whose elements the value has, through reshapes; null
+// for an input.
+const Operation* SourceOf(const Value* value) {
+  const Operation* producer = value->producer();
+  while (producer != nullptr && producer->name() == "reshape")
+    producer = producer->operand(0)->producer();
+  return producer;
 }
 
-bool IsNumber(const Value* value) { return UniformConstant(value).has_value(); }
+bool IsIndex(const Value* value) {
+  const Operation* source = SourceOf(value);
+  return source != nullptr && source->name() == "iota";
+}
 
-// True for an iota plus a constant number, the form in which IndexFor writes
-// counted constants.
+// True for a constant of one number, and for one dim of the model.
+bool IsNumber(const Value* value) {
+  if (UniformConstant(value).has_value()) return true;
+  const Operation* source = SourceOf(value);
+  return source != nullptr && source->name() == "shape_value" &&
+         source->result()->shape() == graph::Shape{Dim(1)};
+}
+
+// True for an index plus or minus numbers: the form in which IndexFor writes
+// counted constants, and the positions of a causal mask.
 bool IsShiftedIndex(const Operation& operation) {
-  return operation.name() == "add" && IsIndex(operation.operand(0)) &&
-         IsNumber(operation.operand(1));
+  if (operation.name() != "add" && operation.name() != "subtract") return false;
+  const auto is_shifted = [](const Value* value) {
+    const Operation* source = SourceOf(value);
+    return IsIndex(value) ||
+           (source != nullptr && source->name() == "add" &&
+            IsIndex(source->operand(0)) && IsNumber(source->operand(1)));
+  };
+  return is_shifted(operation.operand(0)) && IsNumber(operation.operand(1));
+}
+
+bool IsComparisonOfIndices(const Operation& operation) {
+  return IsComparison(operation) &&
+         std::ranges::all_of(operation.operands(), [](const Value* operand) {
+           const Operation* source = SourceOf(operand);
+           return IsIndex(operand) || IsNumber(operand) ||
+                  (source != nullptr && IsShiftedIndex(*source));
+         });
 }
 
 }  // namespace
@@ -118,12 +149,13 @@ Status UseIndicesInComparisons(graph::Graph& graph) {
 }
 
 bool IsOfIndices(const Operation& operation) {
-  if (IsShiftedIndex(operation)) return true;
-  return IsComparison(operation) &&
+  if (IsShiftedIndex(operation) || IsComparisonOfIndices(operation))
+    return true;
+  // A sliding window is two comparisons.
+  return operation.name() == "and" &&
          std::ranges::all_of(operation.operands(), [](const Value* operand) {
-           return IsIndex(operand) || IsNumber(operand) ||
-                  (operand->producer() != nullptr &&
-                   IsShiftedIndex(*operand->producer()));
+           const Operation* source = SourceOf(operand);
+           return source != nullptr && IsComparisonOfIndices(*source);
          });
 }
 

@@ -23,8 +23,9 @@ namespace ember::compiler {
 
 Status UseIndicesInComparisons(graph::Graph& graph);
 
-// True if the operation compares indices and numbers with each other, or adds a
-// number to an index: computing it again costs no more than reading its result.
+// True if the operation compares indices and numbers with each other, joins two
+// such comparisons, or adds a number to an index: computing it again costs no
+// more than reading its result. Dims of the model are numbers, too.
 bool IsOfIndices(const graph::Operation& operation);
 
 }  // namespace ember::compiler

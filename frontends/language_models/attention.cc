@@ -58,6 +58,19 @@ Tensor NormalizeHeads(const LayerContext& c, Tensor x, const std::string& name,
          weight.Values();
 }
 
+// The keys that some query of the run sees: the positions begin … end - 1.
+struct KeyRange {
+  Dim begin, end;
+  Dim size() const { return end - begin; }
+};
+
+KeyRange KeysOf(const LayerContext& c, const LayerOptions& layer) {
+  const Dim end = c.past + c.sequence;
+  if (layer.window == 0 || !c.architecture().is_causal) return {Dim(0), end};
+  // The first query sees window - 1 positions before its own.
+  return {Maximum(c.past - Dim(layer.window - 1), Dim(0)), end};
+}
+
 // Returns the state with the rows of `fresh`[batch, heads, sequence, size] in
 // the positions past, past + 1, … of dim 2. Each part of the result is either
 // copied from its own position or fresh, so that a runtime that gives the
@@ -69,17 +82,19 @@ Tensor KeepInState(LayerContext& c, std::string_view name, Tensor fresh) {
                              SliceAxis(state, 2, end, c.context - end)},
                             2);
   c.SetState(name, next);
-  return SliceAxis(next, 2, Dim(0), end);
+  return next;
 }
 
-// Returns true for the keys that each query sees, [sequence, keys].
-Tensor SeenKeys(const LayerContext& c, const LayerOptions& layer) {
+// Returns true for the keys of the range that each query sees, [sequence,
+// keys].
+Tensor SeenKeys(const LayerContext& c, const LayerOptions& layer,
+                const KeyRange& keys) {
   graph::GraphBuilder& builder = c.builder();
-  Tensor key = ops::AlongAxis(
-      ops::IotaVector(builder, c.past + c.sequence, DType::kI64), 1, 2);
+  Tensor key =
+      ops::AlongAxis(ops::IotaVector(builder, keys.size(), DType::kI64), 1, 2);
   Tensor query =
       ops::AlongAxis(ops::IotaVector(builder, c.sequence, DType::kI64), 0, 2) +
-      DimScalar(builder, c.past);
+      DimScalar(builder, c.past - keys.begin);
   Tensor seen = ops::LessEqual(key, query);
   if (layer.window == 0) return seen;
   const auto window = static_cast<double>(layer.window);
@@ -109,14 +124,15 @@ Tensor Attend(LayerContext& c, const LayerOptions& layer,
   Tensor k = Transpose(h.k, {0, 2, 1, 3});
   Tensor v = Transpose(h.v, {0, 2, 1, 3});
   const bool is_causal = c.architecture().is_causal;
+  const KeyRange keys = KeysOf(c, layer);
   if (is_causal) {
-    k = KeepInState(c, kKeyState, k);
-    v = KeepInState(c, kValueState, v);
+    k = SliceAxis(KeepInState(c, kKeyState, k), 2, keys.begin, keys.size());
+    v = SliceAxis(KeepInState(c, kValueState, v), 2, keys.begin, keys.size());
   }
   Tensor scores = ops::Contract(q, k, "bhgqs,bhks->bhgqk");
   if (o.score_cap > 0) scores = ops::Tanh(scores / o.score_cap) * o.score_cap;
   if (is_causal) {
-    scores = ops::Select(SeenKeys(c, layer), scores,
+    scores = ops::Select(SeenKeys(c, layer, keys), scores,
                          scores.Like(-std::numeric_limits<double>::infinity()));
   }
   Tensor y = ops::Contract(ops::Softmax(scores, 4), v, "bhgqk,bhks->bhgqs");

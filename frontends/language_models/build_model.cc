@@ -46,8 +46,10 @@ StatusOr<Entry> ReadEntry(const ModelOptions& options,
   return frontends::NoSuchEntry("entries", names, import.entry);
 }
 
-ModelInput StateInput(std::string name, std::vector<ModelDim> dims) {
+ModelInput StateInput(std::string name, std::vector<ModelDim> dims,
+                      DType type = DType::kF32) {
   return {.name = std::move(name),
+          .dtype = type,
           .dims = std::move(dims),
           .logical_type = std::string(frontends::kStateType)};
 }
@@ -61,9 +63,8 @@ std::vector<ModelInput> InputsOf(const ModelOptions& options) {
        .dtype = DType::kI32,
        .dims = std::vector<ModelDim>{batch, {.symbol = "sequence"}}});
   if (!options.architecture->is_causal) return inputs;
-  inputs.push_back({.name = std::string(kPast),
-                    .dtype = DType::kI64,
-                    .dims = std::vector<ModelDim>{{.extent = 1}}});
+  inputs.push_back(
+      StateInput(std::string(kPast), {{.extent = 1}}, DType::kI64));
   for (size_t i = 0; i < options.layers.size(); ++i) {
     const LayerOptions& layer = options.layers[i];
     const std::string prefix = LayerPrefix(i);
@@ -258,10 +259,12 @@ void Builder::Finish(Entry entry) {
       x = ops::Tanh(x / options_.logit_cap) * options_.logit_cap;
   }
   builder_.Output(entry == Entry::kHidden ? "hidden" : "logits", x.value());
-  for (const NewState& state : context_.new_states) {
-    builder_.Output(state.name, state.value.value(),
-                    std::string(frontends::kStateType));
-  }
+  const std::string type(frontends::kStateType);
+  builder_.Output(std::string(kPast),
+                  builder_.ShapeValue({context_.past + context_.sequence}),
+                  type);
+  for (const NewState& state : context_.new_states)
+    builder_.Output(state.name, state.value.value(), type);
 }
 
 void Builder::FinishEncoder() {

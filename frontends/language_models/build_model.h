@@ -8,12 +8,12 @@
 // Inputs of a causal model:
 //
 //   tokens  i32 [batch, sequence]   ids of the new tokens
-//   past    i64 [1]                 number of tokens before them
-//   state   blk.N.key, blk.N.value  f32 [batch, key heads, context, size];
-//                                   blk.N.convolution of short convolutions
+//   past    i64 [1], state          number of tokens before them
+//   blk.N.key, blk.N.value, state   f32 [batch, key heads, context, size]
+//   blk.N.convolution, state        of short convolutions
 //
 // Results: logits f32 [batch, 1, vocabulary] of the last position, and the
-// state. The entry "all" (ImportOptions::entry) gives the logits of all
+// state, with `sequence` added to `past`. The entry "all" (ImportOptions::entry) gives the logits of all
 // positions, "hidden" the normalised values before the logits instead. batch,
 // sequence and context are open dims: a run takes a prompt, a part of it, or
 // one token, and a state of any length that holds past + sequence positions.

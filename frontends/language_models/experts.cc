@@ -91,8 +91,9 @@ Tensor OneExpert(const LayerContext& c, Mixture m, Tensor y, Tensor gate) {
       builder.Fail(region->builder().status());
   }
   if (!builder.status().ok()) return y;
-  return {&builder,
-          regions.Build(any.value(), {sum.value()}, {same.value()})[0]};
+  const std::vector<graph::Value*> results =
+      regions.Build(any.value(), {sum.value()}, {same.value()});
+  return results.empty() ? y : Tensor(&builder, results[0]);
 }
 
 Tensor AllExperts(const LayerContext& c, Mixture& m) {

@@ -42,7 +42,7 @@ StatusOr<LanguageModel> LanguageModel::Create(vm::Session& session,
     return WrongModule(std::to_string(inputs.size()) + " inputs");
   }
   if (inputs[0].name != "tokens" || inputs[1].name != "past" ||
-      module.results().size() != inputs.size() - 1) {
+      module.results().size() != inputs.size()) {
     return WrongModule("'" + inputs[0].name + "' and '" + inputs[1].name + "'");
   }
   model.inputs_.resize(inputs.size());
@@ -72,8 +72,8 @@ StatusOr<std::span<const float>> LanguageModel::Append(
   inputs_[0] = vm::Tensor::Borrow(DType::kI32, {1, count}, tokens.data());
   inputs_[1].elements<int64_t>()[0] = past_;
   EMBER_RETURN_IF_ERROR(session_->Run(inputs_, &results_));
-  for (size_t i = 1; i < results_.size(); ++i)
-    std::swap(inputs_[i + 1], results_[i]);
+  for (size_t i = 2; i < results_.size(); ++i)
+    std::swap(inputs_[i], results_[i]);
   past_ += count;
   const std::span<const float> logits =
       std::as_const(results_[0]).elements<float>();

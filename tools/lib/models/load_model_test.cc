@@ -47,6 +47,10 @@ TEST(LoadModelTest, SniffsContentsNotNames) {
   EXPECT_EQ(kind("\xff\xfe\xfd", "a-symbol.json"), "mxnet");
   EXPECT_EQ(kind("\xff\xfe\xfd", "a.pt"), "torchscript");
   EXPECT_EQ(kind("\xff\xfe\xfd", "a.pt2"), "torch-export");
+  EXPECT_EQ(kind("GGUF\x03", "a.bin"), "gguf");
+  EXPECT_EQ(kind("\xff\xfe\xfd", "a.gguf"), "gguf");
+  EXPECT_EQ(kind("{\"weight_map\": {}}", "a.json"), "safetensors");
+  EXPECT_EQ(kind("\xff\xfe\xfd", "model.safetensors"), "safetensors");
   EXPECT_EQ(kind("\xff\xfe\xfd", "a.bin"), "other");
 }
 
