@@ -23,11 +23,18 @@ using tensor::Opcode;
                                         const tensor::Node& node) {
   [[maybe_unused]] const auto& [nest1, nest2, nest3, nest4, nest5, nest6,
                                 nest7] = nest;
-  [[maybe_unused]] const auto& [phase1, phase2] = phase;
+  [[maybe_unused]] const auto& [phase1, phase2, phase3] = phase;
+  [[maybe_unused]] const auto& [group1, group2, group3, group4, group5, group6,
+                                group7, group8, group9, group10] =
+      phase.workgroup;
+  const loops::BufferStorage storage;
+  [[maybe_unused]] const auto& [storage1, storage2, storage3, storage4,
+                                storage5, storage6, storage7, storage8,
+                                storage9, storage10] = storage;
   [[maybe_unused]] const auto& [statement1, statement2, statement3, statement4,
                                 statement5, statement6, statement7, statement8,
                                 statement9, statement10, statement11,
-                                statement12] = statement;
+                                statement12, statement13] = statement;
   [[maybe_unused]] const auto& [store1, store2, store3, store4, store5] = store;
   [[maybe_unused]] const auto& [buffer1, buffer2, buffer3, buffer4] = buffer;
   [[maybe_unused]] const auto& [node1, node2, node3, node4, node5, node6, node7,
@@ -62,7 +69,32 @@ class Writer {
     Number(phases.size());
     for (const loops::Phase& phase : phases) {
       Loop(phase.task);
+      Write(phase.workgroup);
       Body(phase.body);
+    }
+  }
+
+  void Write(const loops::Workgroup& workgroup) {
+    for (const int64_t number :
+         {workgroup.invocations, static_cast<int64_t>(workgroup.mode),
+          static_cast<int64_t>(workgroup.has_checks),
+          static_cast<int64_t>(workgroup.has_producer), workgroup.shared_bytes,
+          workgroup.parts, workgroup.slot_barriers, workgroup.most_workgroups,
+          workgroup.iterations}) {
+      Number(static_cast<uint64_t>(number));
+    }
+    Number(workgroup.storage.size());
+    for (const loops::BufferStorage& storage : workgroup.storage) {
+      for (const bool flag :
+           {storage.is_read, storage.is_written, storage.is_coherent,
+            storage.is_ordered, storage.of_invocation, storage.is_unsigned}) {
+        Number(static_cast<uint64_t>(flag));
+      }
+      Number(static_cast<uint64_t>(storage.kind));
+      Number(static_cast<uint64_t>(storage.form));
+      Number(static_cast<uint64_t>(storage.panels.rows));
+      Number(static_cast<uint64_t>(storage.panels.row_bytes));
+      Number(static_cast<uint64_t>(storage.offset.value_or(-1)));
     }
   }
 
@@ -87,6 +119,7 @@ class Writer {
     switch (statement.kind) {
       case Statement::Kind::kFor:
         Number(static_cast<uint64_t>(statement.loop));
+        Number(static_cast<uint64_t>(statement.stays_in_flight));
         Loop(statement.variable);
         Body(statement.body);
         return;

@@ -25,7 +25,7 @@
 #include <vector>
 
 #include "jit/loops/loop_nest.h"
-#include "jit/target/shared_panels.h"
+#include "jit/loops/workgroup.h"
 
 namespace ember::jit::gpu {
 
@@ -65,7 +65,7 @@ struct BoxCopy {
 // within the limits of vm/format/device_abi.h.
 std::optional<BoxCopy> BoxCopyOf(const loops::LoopNest& nest,
                                  const loops::Statement& statement,
-                                 const SharedPanels& panels);
+                                 const loops::Panels& panels);
 
 }  // namespace ember::jit::gpu
 

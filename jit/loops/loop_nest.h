@@ -20,9 +20,10 @@
 // the nest's buffers. The same Load node at two places may read different
 // values: only a node without loads has the same value everywhere.
 //
-// A nest with a barrier anywhere is a *device nest*: it is what a GPU executes,
-// and says where the invocations of a task synchronise. In every other nest
-// they synchronise after each loop over invocations. See
+// A nest with a barrier anywhere, or with a workgroup (jit/loops/workgroup.h)
+// in its phases, is a *device nest*: it is what a GPU executes. It says where
+// each buffer is, and where the invocations of a task synchronise. In every
+// other nest they synchronise after each loop over invocations. See
 // Statement::Kind::kBarrier.
 //
 // Nothing here depends on how many registers or lanes a device has. That a loop
@@ -38,6 +39,7 @@
 #include <vector>
 
 #include "base/dtype.h"
+#include "jit/loops/workgroup.h"
 #include "tensor/builder/expression_pool.h"
 #include "tensor/dispatch.h"
 
@@ -215,6 +217,18 @@ struct Statement {
   // variables of surrounding loops that are no vector loops.
   NodeId variable = 0;
 
+  // kFor of kSubgroup, in device nests: the loop multiplies matrices, and its
+  // products may read their factors until the end of the next iteration of the
+  // serial loop that it is directly in, or until that loop ends
+  // (jit/gpu/products_in_flight.h).
+  //
+  //   for k < 8 {
+  //     barrier
+  //     in_flight subgroup s < 4 { matrix … += f32(%a[mod(k, 4), …]) * … }
+  //     invocation i < 128 { async %a[mod(k + 2, 4), …] = … }
+  //   }
+  bool stays_in_flight = false;
+
   // kIf: runs the body if the bool holds; in a vector loop, in the lanes where
   // it holds.
   NodeId condition = 0;
@@ -261,6 +275,7 @@ struct Phase {
   // the task's number, an Axis node; its extent is the number of tasks
   NodeId task = 0;
   Block body;
+  Workgroup workgroup;  // set in device nests whose buffers are placed
 };
 
 struct LoopNest {

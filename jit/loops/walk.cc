@@ -81,12 +81,26 @@ bool HasBarrier(const Block& block) {
   });
 }
 
+namespace {
+
+template <typename Test>
+bool AnyPhase(const LoopNest& nest, Test&& test) {
+  return std::ranges::any_of(nest.prologue, test) ||
+         std::ranges::any_of(nest.phases, test);
+}
+
+}  // namespace
+
+bool IsPlaced(const LoopNest& nest) {
+  return AnyPhase(nest, [](const Phase& phase) {
+    return phase.workgroup.invocations != 0;
+  });
+}
+
 bool IsDeviceNest(const LoopNest& nest) {
-  const auto has_barrier = [](const Phase& phase) {
-    return HasBarrier(phase.body);
-  };
-  return std::ranges::any_of(nest.prologue, has_barrier) ||
-         std::ranges::any_of(nest.phases, has_barrier);
+  return IsPlaced(nest) || AnyPhase(nest, [](const Phase& phase) {
+           return HasBarrier(phase.body);
+         });
 }
 
 bool HasInvocationLoop(const Block& block) {

@@ -41,9 +41,11 @@ std::vector<NodeId> RootsOf(const tensor::ExpressionPool& pool,
 bool IsInvocationLoop(const Statement& statement);
 bool HasInvocationLoop(const Block& block);
 
-// HasBarrier is true if the block contains a barrier at any depth. IsDeviceNest
-// is true if a phase of the nest does.
+// HasBarrier is true if the block contains a barrier at any depth. IsPlaced is
+// true if the phases of the nest have workgroups (jit/loops/workgroup.h).
+// IsDeviceNest is true if a phase has a barrier or a workgroup.
 bool HasBarrier(const Block& block);
+bool IsPlaced(const LoopNest& nest);
 bool IsDeviceNest(const LoopNest& nest);
 
 }  // namespace ember::loops

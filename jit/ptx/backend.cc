@@ -4,7 +4,7 @@
 
 #include "jit/backend/kernel_report.h"
 #include "jit/backend/object_compiler.h"
-#include "jit/gpu/insert_barriers.h"
+#include "jit/gpu/device_passes.h"
 #include "jit/loops/text/text.h"
 #include "jit/ptx/target.h"
 #include "jit/schedule/gpu/device_schedule.h"
@@ -26,7 +26,7 @@ StatusOr<std::unique_ptr<CompiledNest>> Compile(
     // The expressions are those from before legalisation.
     loops::LoopNest device_nest = nest;
     EMBER_RETURN_IF_ERROR(
-        gpu::InsertBarriers(ptx::Target::Of(request.target), device_nest));
+        gpu::MakeDeviceNest(ptx::Target::Of(request.target), device_nest));
     *texts = {{".device.loops", loops::ToText(device_nest)},
               {".ll", code->llvm},
               {".ptx", code->assembly}};

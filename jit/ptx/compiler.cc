@@ -10,7 +10,7 @@
 #include "base/concat.h"
 #include "base/float_format.h"
 #include "jit/backend/decline_reasons.h"
-#include "jit/gpu/insert_barriers.h"
+#include "jit/gpu/device_passes.h"
 #include "jit/legalise/legalise.h"
 #include "jit/llvm/emit/target_operations.h"
 #include "jit/llvm/passes/pipeline.h"
@@ -169,8 +169,7 @@ StatusOr<gpu::DeviceCode> CompileNest(const loops::LoopNest& nest,
   operations.matrix_loops = true;
   loops::LoopNest legal = nest;
   legalise::Legalise(operations, legal);
-  if (const Status status = gpu::InsertBarriers(target, legal); !status.ok())
-    return status.WithContext(Concat({"loops @", nest.name}));
+  EMBER_RETURN_IF_ERROR(gpu::MakeDeviceNest(target, legal));
   EMBER_RETURN_IF_ERROR(EmitPhases(legal, target, module, code));
   ExpandExponentials(module);
   EMBER_RETURN_IF_ERROR(RunPasses(*machine, kPipeline, module));

@@ -2,15 +2,14 @@
 
 #include <algorithm>
 
-#include "jit/gpu/phase_plan.h"
 #include "jit/ptx/box_functions.h"
 
 namespace ember::jit::ptx {
 
 using llvm_ir::Builder;
 
-using gpu::kCopyBarrierBytes;
 using llvm::Value;
+using loops::kSlotBarrierBytes;
 
 void RingBarriers::Make() {
   Value* const first = first_();
@@ -18,7 +17,7 @@ void RingBarriers::Make() {
   const auto make = [&](int64_t arrivals) {
     Value* const barrier = b_.CreateConstInBoundsGEP1_64(
         b_.getInt8Ty(), first,
-        static_cast<uint64_t>(number++ * kCopyBarrierBytes));
+        static_cast<uint64_t>(number++ * kSlotBarrierBytes));
     EmitMakeCopyBarrier(b_, barrier, arrivals);
   };
   for (const gpu::WarpRoles::Ring& ring : roles_.rings) {
@@ -74,8 +73,8 @@ Value* RingBarriers::Empty(size_t ring, Value* slot) {
 
 Value* RingBarriers::At(int64_t number, Value* slot) {
   Value* const bytes = b_.CreateAdd(
-      b_.CreateMul(slot, b_.getInt64(static_cast<uint64_t>(kCopyBarrierBytes))),
-      b_.getInt64(static_cast<uint64_t>(number * kCopyBarrierBytes)));
+      b_.CreateMul(slot, b_.getInt64(static_cast<uint64_t>(kSlotBarrierBytes))),
+      b_.getInt64(static_cast<uint64_t>(number * kSlotBarrierBytes)));
   return b_.CreateGEP(b_.getInt8Ty(), first_(), bytes);
 }
 

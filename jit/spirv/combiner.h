@@ -1,7 +1,7 @@
 // Combines a value of each invocation of a workgroup into one, for combining
 // loops (jit/loops/analysis/combining.h).
 //
-//   Combiner combiner(target, plan, code, memory, arithmetic);
+//   Combiner combiner(target, workgroup, code, memory, arithmetic);
 //   const Value sum = combiner.Combine(DType::kF32, Update::kAdd, value);
 //   ... the first invocation has it ...
 //
@@ -15,7 +15,7 @@
 #include <array>
 #include <vector>
 
-#include "jit/gpu/phase_plan.h"
+#include "jit/loops/workgroup.h"
 #include "jit/spirv/arithmetic.h"
 #include "jit/spirv/code_builder.h"
 #include "jit/spirv/memory.h"
@@ -27,10 +27,10 @@ namespace ember::jit::spirv {
 
 class Combiner {
  public:
-  Combiner(const Target& target, const gpu::PhasePlan& plan, CodeBuilder& code,
-           Memory& memory, Arithmetic& arithmetic)
+  Combiner(const Target& target, const loops::Workgroup& workgroup,
+           CodeBuilder& code, Memory& memory, Arithmetic& arithmetic)
       : target_(target),
-        plan_(plan),
+        workgroup_(workgroup),
         c_(code),
         memory_(memory),
         arithmetic_(arithmetic) {}
@@ -71,7 +71,7 @@ class Combiner {
   }
 
   const Target& target_;
-  const gpu::PhasePlan& plan_;
+  const loops::Workgroup& workgroup_;
   CodeBuilder& c_;
   Memory& memory_;
   Arithmetic& arithmetic_;

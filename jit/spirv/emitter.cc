@@ -2,7 +2,7 @@
 
 #include "base/concat.h"
 #include "jit/backend/decline_reasons.h"
-#include "jit/gpu/insert_barriers.h"
+#include "jit/gpu/device_passes.h"
 #include "jit/gpu/kernel_abi.h"
 #include "jit/legalise/legalise.h"
 #include "jit/loops/analysis/facts.h"
@@ -65,8 +65,7 @@ StatusOr<loops::LoopNest> DeviceNestOf(const loops::LoopNest& nest,
                                        const Target& target) {
   loops::LoopNest result = nest;
   LegaliseFor(target, result);
-  const Status status = gpu::InsertBarriers(target, result);
-  if (!status.ok()) return status.WithContext(Concat({"loops @", nest.name}));
+  EMBER_RETURN_IF_ERROR(gpu::MakeDeviceNest(target, result));
   return result;
 }
 

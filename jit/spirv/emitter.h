@@ -28,14 +28,14 @@ struct ModuleCode {
   gpu::DeviceCode ForDevice() const;
 };
 
-// Compiles the nest, which must be verified. Returns kUnimplemented with a
-// reason of jit/backend/decline_reasons.h if this back end does not support the
-// nest.
-// Returns the nest that EmitModule emits: legalised for the target, with
-// barriers (jit/gpu/insert_barriers.h). Errors: those of InsertBarriers.
+// Returns the nest that EmitModule emits: legalised for the target, as a device
+// nest. Errors: those of gpu::MakeDeviceNest.
 StatusOr<loops::LoopNest> DeviceNestOf(const loops::LoopNest& nest,
                                        const Target& target);
 
+// Compiles the nest, which must be verified. Returns kUnimplemented with a
+// reason of jit/backend/decline_reasons.h if this back end does not support the
+// nest.
 StatusOr<ModuleCode> EmitModule(const loops::LoopNest& nest,
                                 const Target& target);
 

@@ -9,6 +9,7 @@
 #include "jit/loops/text/text.h"
 #include "jit/schedule/lowering/lowering.h"
 #include "jit/schedule/primitives/replay.h"
+#include "tests/cases/nest_after_pass.h"
 #include "tests/cases/run_section.h"
 
 namespace ember::cases {
@@ -96,6 +97,7 @@ class Instance {
     static constexpr std::pair<std::string_view, Checker> kCheckers[] = {
         {"schedule", &Instance::CheckSchedule},
         {"nest", &Instance::CheckNest},
+        {"pass", &Instance::CheckPass},
         {"text", &Instance::CheckText},
         {"refused", &Instance::CheckRefused},
         {"wrong", &Instance::CheckWrong},
@@ -108,8 +110,8 @@ class Instance {
       if (keyword == section.keyword) return (this->*checker)(section);
     }
     return InvalidArgumentError(
-        "expected each, dispatch, loops, schedule, nest, text, refused, wrong, "
-        "unlowered, valid, invalid, run, declined or figures");
+        "expected each, dispatch, loops, schedule, nest, pass, text, refused, "
+        "wrong, unlowered, valid, invalid, run, declined or figures");
   }
 
   // Checks a section whose statements replace $BODY in the frame, a loop nest.
@@ -148,28 +150,42 @@ class Instance {
 
   // Checks that the text contains the section's body ("has"), does not contain
   // it ("lacks"), or equals it ("is").
-  Status CheckPart(Section& section, const std::string& text) {
-    if (section.operands == "is") return Expect(section, text);
+  Status CheckPart(Section& section, std::string_view how,
+                   const std::string& text) {
+    if (how == "is") return Expect(section, text);
     const bool has =
         Words(text).find(Words(Text(section.body))) != std::string::npos;
-    if (section.operands == "has" && has) return OkStatus();
-    if (section.operands == "lacks" && !has) return OkStatus();
-    if (section.operands != "has" && section.operands != "lacks")
+    if (how == "has" && has) return OkStatus();
+    if (how == "lacks" && !has) return OkStatus();
+    if (how != "has" && how != "lacks")
       return InvalidArgumentError("expected 'has', 'lacks' or 'is'");
     return InvalidArgumentError(
-        Concat({"expected that the ", section.keyword, " ", section.operands,
-                "\n", Text(section.body), "found\n", text}));
+        Concat({"expected that the ", section.keyword, " ", how, "\n",
+                Text(section.body), "found\n", text}));
   }
 
   Status CheckNest(Section& section) {
     EMBER_ASSIGN_OR_RETURN(const loops::LoopNest nest, subject_->Nest(nullptr));
-    return CheckPart(section, loops::ToText(nest));
+    return CheckPart(section, section.operands, loops::ToText(nest));
+  }
+
+  // Checks the device nest after a pass: "pass place_buffers sm_80 has".
+  Status CheckPass(Section& section) {
+    const std::vector<std::string> words = SplitWords(Text(section.operands));
+    if (words.size() != 3) {
+      return InvalidArgumentError(
+          "expected a pass, a target, and 'has', 'lacks' or 'is'");
+    }
+    EMBER_ASSIGN_OR_RETURN(const loops::LoopNest nest, subject_->Nest(nullptr));
+    EMBER_ASSIGN_OR_RETURN(const std::string text,
+                           NestAfterPass(nest, words[0], words[1]));
+    return CheckPart(section, words[2], text);
   }
 
   Status CheckText(Section& section) {
     EMBER_ASSIGN_OR_RETURN(const schedule::Schedule schedule,
                            subject_->Scheduled(nullptr));
-    return CheckPart(section, schedule.ToText());
+    return CheckPart(section, section.operands, schedule.ToText());
   }
 
   // Checks a section whose operands are a line of a schedule. Applying the line

@@ -9,6 +9,7 @@
 #include "base/lexer.h"
 #include "jit/loops/text/keywords.h"
 #include "jit/loops/text/text.h"
+#include "jit/loops/text/workgroup_text.h"
 #include "tensor/builder/draft.h"
 #include "tensor/text/declaration_parser.h"
 #include "tensor/text/expression_parser.h"
@@ -129,13 +130,15 @@ class NestParser {
       return ErrorAt(keyword, "expected 'prologue' before the first 'phase'");
     }
     Phase phase;
-    EMBER_RETURN_IF_ERROR(ParseLoop(phase.task, phase.body));
+    EMBER_RETURN_IF_ERROR(ParseLoop(phase.task, phase.body, &phase.workgroup));
     (is_prologue ? nest_.prologue : nest_.phases).push_back(std::move(phase));
     return OkStatus();
   }
 
-  // Parses a loop after its keyword: i < N { ... }
-  Status ParseLoop(NodeId& variable, Block& body) {
+  // Parses a loop after its keyword: i < N { ... }. workgroup: for a phase,
+  // whose body may begin with a workgroup.
+  Status ParseLoop(NodeId& variable, Block& body,
+                   Workgroup* workgroup = nullptr) {
     EMBER_ASSIGN_OR_RETURN(
         const tensor::ParsedAxis axis,
         tensor::ParseAxis(lexer_, "a variable", names_, draft_));
@@ -144,7 +147,7 @@ class NestParser {
                                   VariableNumber(name), kBodyScope);
     EMBER_RETURN_IF_ERROR(
         tensor::DefineName(names_.names, axis.name, name, variable));
-    EMBER_RETURN_IF_ERROR(ParseBlock(body));
+    EMBER_RETURN_IF_ERROR(ParseBlock(body, workgroup));
     names_.names.erase(names_.names.find(name));
     return OkStatus();
   }
@@ -162,12 +165,15 @@ class NestParser {
 
   // Parses a block: '{' statements '}'. The names of its lets are known only
   // within it.
-  Status ParseBlock(Block& block) {
+  Status ParseBlock(Block& block, Workgroup* workgroup = nullptr) {
     if (++nesting_ > kMaxNesting) {
       return ErrorAt(lexer_.Peek(), Concat({"expected at most ", kMaxNesting,
                                             " statements in each other"}));
     }
     EMBER_RETURN_IF_ERROR(lexer_.Expect("{"));
+    if (workgroup != nullptr && lexer_.Peek().Is("workgroup")) {
+      EMBER_ASSIGN_OR_RETURN(*workgroup, ParseWorkgroup(lexer_, draft_));
+    }
     const auto outer = names_.sigils;
     while (!lexer_.Accept("}")) {
       if (lexer_.Accept("let")) {
@@ -193,7 +199,10 @@ class NestParser {
   }
 
   Status ParseStatement(Statement& statement) {
+    statement.stays_in_flight = lexer_.Accept("in_flight");
     const Token start = lexer_.Peek();
+    if (statement.stays_in_flight && !start.Is("subgroup"))
+      return lexer_.ExpectedError("'subgroup'");
     if (const auto loop = FindKeyword(start, kLoopKeywords)) {
       lexer_.Next();
       statement.kind = Statement::Kind::kFor;

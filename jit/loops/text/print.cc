@@ -8,6 +8,7 @@
 #include "jit/loops/raw.h"
 #include "jit/loops/text/keywords.h"
 #include "jit/loops/text/text.h"
+#include "jit/loops/text/workgroup_text.h"
 #include "jit/loops/walk.h"
 #include "tensor/text/expression_printer.h"
 #include "tensor/text/tables.h"
@@ -40,10 +41,10 @@ class NestPrinter : private tensor::ExpressionSource {
         printer_.EndLine();
       }
       for (const Phase& phase : nest_.prologue) {
-        PrintLoop("prologue", phase.task, phase.body);
+        PrintLoop("prologue", phase.task, phase.body, &phase.workgroup);
       }
       for (const Phase& phase : nest_.phases) {
-        PrintLoop("phase", phase.task, phase.body);
+        PrintLoop("phase", phase.task, phase.body, &phase.workgroup);
       }
     }
     printer_.Line("}");
@@ -151,7 +152,8 @@ class NestPrinter : private tensor::ExpressionSource {
     for (uint32_t value : named) expressions_.ForgetName(value);
   }
 
-  void PrintLoop(std::string_view keyword, NodeId variable, const Block& body) {
+  void PrintLoop(std::string_view keyword, NodeId variable, const Block& body,
+                 const Workgroup* workgroup = nullptr) {
     const NodeId extent = ExtentOf(nest_.pool, variable);
     const std::vector<uint32_t> named = PrintLets({&extent, 1});
     printer_.Print(keyword, " ");
@@ -159,13 +161,15 @@ class NestPrinter : private tensor::ExpressionSource {
     printer_.Print(" < ");
     expressions_.PrintValue(extent, DType::kI64, tensor::kSumPrecedence);
     Forget(named);
-    PrintBody(body);
+    PrintBody(body, workgroup);
   }
 
-  void PrintBody(const Block& body) {
+  void PrintBody(const Block& body, const Workgroup* workgroup = nullptr) {
     printer_.Line(" {");
     {
       Printer::Indent indent(printer_);
+      if (workgroup != nullptr && workgroup->invocations != 0)
+        PrintWorkgroup(nest_, *workgroup, printer_);
       for (const Statement& statement : body) PrintStatement(statement);
     }
     printer_.Line("}");
@@ -174,6 +178,7 @@ class NestPrinter : private tensor::ExpressionSource {
   void PrintStatement(const Statement& statement) {
     if (statement.kind == Statement::Kind::kFor) {
       const size_t loop = static_cast<size_t>(statement.loop);
+      if (statement.stays_in_flight) printer_.Print("in_flight ");
       PrintLoop(kLoopKeywords[loop], statement.variable, statement.body);
       return;
     }
