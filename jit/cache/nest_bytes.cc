@@ -35,7 +35,8 @@ using tensor::Opcode;
                                 statement5, statement6, statement7, statement8,
                                 statement9, statement10, statement11,
                                 statement12, statement13] = statement;
-  [[maybe_unused]] const auto& [store1, store2, store3, store4, store5] = store;
+  [[maybe_unused]] const auto& [store1, store2, store3, store4, store5,
+                                store6] = store;
   [[maybe_unused]] const auto& [buffer1, buffer2, buffer3, buffer4] = buffer;
   [[maybe_unused]] const auto& [node1, node2, node3, node4, node5, node6, node7,
                                 node8, node9] = node;
@@ -148,6 +149,7 @@ class Writer {
       Number(store.indices.size());
       Number(static_cast<uint64_t>(store.update));
       Number(static_cast<uint64_t>(store.is_async));
+      Number(static_cast<uint64_t>(store.combining));
     }
   }
 

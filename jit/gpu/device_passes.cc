@@ -3,6 +3,7 @@
 #include "base/concat.h"
 #include "jit/gpu/asynchronous_copies.h"
 #include "jit/gpu/insert_barriers.h"
+#include "jit/gpu/mark_combining.h"
 #include "jit/gpu/place_buffers.h"
 
 namespace ember::jit::gpu {
@@ -13,6 +14,10 @@ constexpr DevicePass kPasses[] = {
      "Chooses the number of invocations of each phase, and where its buffers "
      "are.",
      PlaceBuffers},
+    {"mark_combining",
+     "Says how invocations combine values where all of them update one "
+     "element.",
+     MarkCombining},
     // The bytes that buffers share decide which barriers are needed.
     {"insert_barriers",
      "Inserts the barriers that invocations of a workgroup need.",

@@ -154,6 +154,18 @@ enum class LoopKind : uint8_t {
   kMatrix,
 };
 
+// The way in which invocations of a workgroup combine values in a device nest,
+// if all of them update one element (jit/loops/analysis/combining.h). The
+// combined value is exchanged through the workgroup's memory
+// (Workgroup::parts), and the invocations synchronise while they do that.
+enum class Combining : uint8_t {
+  kUnspecified,  // no device nest, or not an update by all invocations
+  // Each subgroup combines its values; then the first invocation combines those
+  // of the subgroups.
+  kBySubgroups,
+  kByHalves  // halves of the workgroup are combined repeatedly
+};
+
 // One assignment or update of an element: buffer[indices] = value, or += and so
 // on.
 struct Store {
@@ -168,6 +180,7 @@ struct Store {
   // loop is around the store. GPUs with asynchronous copies start one; every
   // other executor stores at once.
   bool is_async = false;
+  Combining combining = Combining::kUnspecified;
 };
 
 struct Statement;

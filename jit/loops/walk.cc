@@ -74,6 +74,13 @@ bool IsInvocationLoop(const Statement& statement) {
           statement.loop == LoopKind::kSubgroup);
 }
 
+bool SaysHowToCombine(const Statement& statement) {
+  return IsInvocationLoop(statement) && !statement.body.empty() &&
+         std::ranges::any_of(statement.body[0].stores, [](const Store& store) {
+           return store.combining != Combining::kUnspecified;
+         });
+}
+
 bool HasBarrier(const Block& block) {
   return std::ranges::any_of(block, [](const Statement& statement) {
     return statement.kind == Statement::Kind::kBarrier ||

@@ -41,6 +41,10 @@ std::vector<NodeId> RootsOf(const tensor::ExpressionPool& pool,
 bool IsInvocationLoop(const Statement& statement);
 bool HasInvocationLoop(const Block& block);
 
+// True if the statement is a loop whose invocations combine values in a way
+// that its stores say (Store::combining).
+bool SaysHowToCombine(const Statement& statement);
+
 // HasBarrier is true if the block contains a barrier at any depth. IsPlaced is
 // true if the phases of the nest have workgroups (jit/loops/workgroup.h).
 // IsDeviceNest is true if a phase has a barrier or a workgroup.

@@ -14,7 +14,7 @@
 #include "jit/gpu/phase_order.h"
 #include "jit/llvm/emit/block_emitter.h"
 #include "jit/llvm/emit/kernel_arguments.h"
-#include "jit/loops/analysis/combining.h"
+#include "jit/loops/walk.h"
 #include "jit/loops/workgroup.h"
 #include "jit/ptx/arguments.h"
 #include "jit/ptx/box_functions.h"
@@ -369,7 +369,7 @@ void PhaseEmitter::EmitInvocations(const Statement& statement) {
     return matrices_.Emit(statement, subgroup_);
   if (statement.loop == LoopKind::kSubgroup) return EmitSubgroups(statement);
   const int64_t extent = Constant(ExtentOf(statement.variable));
-  if (loops::IsCombining(nest_.pool, statement))
+  if (loops::SaysHowToCombine(statement))
     return EmitCombining(statement, extent);
   in_invocations_ = true;
   const auto body = [&] {

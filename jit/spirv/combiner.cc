@@ -5,7 +5,6 @@
 #include <cstdint>
 
 #include "base/rounding.h"
-#include "jit/gpu/register_class.h"
 #include "tensor/scalar.h"
 
 namespace ember::jit::spirv {
@@ -35,12 +34,12 @@ Value Combiner::Apply(DType type, Update update, Value a, Value b) {
   return arithmetic_.EmitUpdate(update, type, a, b);
 }
 
-Value Combiner::Combine(DType type, Update update, Value value,
+Value Combiner::Combine(DType type, const loops::Store& store, Value value,
                         Value invocation) {
   if (workgroup_.invocations == 1) return value;
-  if (gpu::CombinesBySubgroups(type, update, target_))
-    return BySubgroups(type, update, value, invocation);
-  return ByHalves(type, update, value, invocation);
+  if (store.combining == loops::Combining::kBySubgroups)
+    return BySubgroups(type, store.update, value, invocation);
+  return ByHalves(type, store.update, value, invocation);
 }
 
 // --- Memory of the workgroup. ---

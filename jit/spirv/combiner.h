@@ -2,12 +2,13 @@
 // loops (jit/loops/analysis/combining.h).
 //
 //   Combiner combiner(target, workgroup, code, memory, arithmetic);
-//   const Value sum = combiner.Combine(DType::kF32, Update::kAdd, value);
+//   const Value sum =
+//       combiner.Combine(DType::kF32, store, value, invocation);
 //   ... the first invocation has it ...
 //
-// If the device has arithmetic of subgroups, subgroups combine their values,
-// and their results are combined one after another. Otherwise halves of the
-// workgroup are combined repeatedly, in its memory. Minimum and maximum of
+// The store says if subgroups combine their values, whose results are combined
+// one after another, or if halves of the workgroup are combined repeatedly, in
+// its memory. Minimum and maximum of
 // floats follow tensor/semantics.h: a NaN wins. Not thread-safe.
 #ifndef EMBER_JIT_SPIRV_COMBINER_H_
 #define EMBER_JIT_SPIRV_COMBINER_H_
@@ -15,6 +16,7 @@
 #include <array>
 #include <vector>
 
+#include "jit/loops/loop_nest.h"
 #include "jit/loops/workgroup.h"
 #include "jit/spirv/arithmetic.h"
 #include "jit/spirv/code_builder.h"
@@ -42,7 +44,7 @@ class Combiner {
   // invocations are undefined. All invocations of the workgroup must execute
   // the code. The workgroup's memory for it must not be in use: there must be a
   // barrier after the previous call.
-  Value Combine(DType type, tensor::Update update, Value value,
+  Value Combine(DType type, const loops::Store& store, Value value,
                 Value invocation);
 
   // Variables of the workgroup that the code uses.

@@ -8,7 +8,6 @@
 
 #include "base/concat.h"
 #include "jit/backend/decline_reasons.h"
-#include "jit/loops/analysis/combining.h"
 #include "jit/loops/analysis/facts.h"
 #include "jit/loops/walk.h"
 #include "jit/spirv/arithmetic.h"
@@ -347,8 +346,7 @@ void PhaseEmitter::EmitCombining(const Statement& statement, int64_t extent) {
             ? own()
             : c_.ValueIf(c_.Less(around_.invocation, c_.Int(extent), true),
                          combiner_.Neutral(type, store.update), own_if);
-    pending.value =
-        combiner_.Combine(type, store.update, value, around_.invocation);
+    pending.value = combiner_.Combine(type, store, value, around_.invocation);
     all.push_back(pending);
   }
   c_.If(c_.Equal(around_.invocation, c_.Int(0)), [&] {
@@ -359,7 +357,7 @@ void PhaseEmitter::EmitCombining(const Statement& statement, int64_t extent) {
 }
 
 void PhaseEmitter::EmitInvocations(const Statement& statement, int64_t extent) {
-  if (loops::IsCombining(nest_.pool, statement))
+  if (loops::SaysHowToCombine(statement))
     return EmitCombining(statement, extent);
   around_.in_invocations = true;
   const auto body = [&] {

@@ -222,8 +222,10 @@ class NestParser {
     if (lexer_.Accept("await")) return ParseAwait(statement);
     if (lexer_.Accept("barrier")) return ParseBarrier(statement);
     statement.kind = Statement::Kind::kStore;
-    if (start.kind == Token::kSigil || start.text == "async")
+    if (start.kind == Token::kSigil || start.text == "async" ||
+        FindKeyword(start, kCombiningKeywords)) {
       return ParseStore(statement.stores);
+    }
     if (!lexer_.Accept("{")) {
       return lexer_.ExpectedError(
           "a loop, 'if', 'check', 'prefetch', 'await', 'barrier', 'let', a "
@@ -238,6 +240,8 @@ class NestParser {
   // Parses a store: %y[i] += value
   Status ParseStore(std::vector<Store>& stores) {
     const bool is_async = lexer_.Accept("async");
+    const auto combining = FindKeyword(lexer_.Peek(), kCombiningKeywords);
+    if (combining) lexer_.Next();
     EMBER_ASSIGN_OR_RETURN(DraftStore store,
                            tensor::ParseStore(lexer_, names_, draft_));
     EMBER_ASSIGN_OR_RETURN(store.update, tensor::ParseUpdate(lexer_));
@@ -245,8 +249,9 @@ class NestParser {
     const DType type = draft_.buffers[store.buffer].type;
     EMBER_ASSIGN_OR_RETURN(const NodeId node,
                            ResolveAs(value, type, names_, draft_));
-    stores.push_back(
-        {store.buffer, std::move(store.indices), node, store.update, is_async});
+    stores.push_back({store.buffer, std::move(store.indices), node,
+                      store.update, is_async,
+                      static_cast<Combining>(combining.value_or(0))});
     return OkStatus();
   }
 

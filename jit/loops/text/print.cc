@@ -236,6 +236,10 @@ class NestPrinter : private tensor::ExpressionSource {
 
   void PrintStore(const Store& store) {
     if (store.is_async) printer_.Print("async ");
+    if (store.combining != Combining::kUnspecified) {
+      printer_.Print(kCombiningKeywords[static_cast<size_t>(store.combining)],
+                     " ");
+    }
     expressions_.PrintElement(store.buffer, store.indices);
     printer_.Print(" ", tensor::kUpdateNames[static_cast<int>(store.update)],
                    " ");

@@ -360,6 +360,8 @@ class Verifier {
     for (const Store& store : statement.stores) {
       EMBER_RETURN_IF_ERROR(CheckStore(store));
       if (store.is_async) EMBER_RETURN_IF_ERROR(CheckAsync(store));
+      if (store.combining != Combining::kUnspecified && !combines_)
+        return Error("expected only updates by all invocations to be combined");
     }
     if (invocation_) EMBER_RETURN_IF_ERROR(CheckCombining(statement));
     for (const Store& store : statement.stores) {
