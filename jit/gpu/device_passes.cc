@@ -5,6 +5,7 @@
 #include "jit/gpu/insert_barriers.h"
 #include "jit/gpu/mark_combining.h"
 #include "jit/gpu/place_buffers.h"
+#include "jit/gpu/specialise_warps.h"
 
 namespace ember::jit::gpu {
 namespace {
@@ -22,6 +23,9 @@ constexpr DevicePass kPasses[] = {
     {"insert_barriers",
      "Inserts the barriers that invocations of a workgroup need.",
      InsertBarriers},
+    {"specialise_warps",
+     "Marks rings, copies of boxes, and what the producer of a phase executes.",
+     SpecialiseWarps},
     // Barriers are planned for copies that may be asynchronous or not.
     {"asynchronous_copies",
      "Makes ordinary stores of the asynchronous ones that the device does not "

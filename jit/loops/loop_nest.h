@@ -35,10 +35,12 @@
 #define EMBER_JIT_LOOPS_LOOP_NEST_H_
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "base/dtype.h"
+#include "jit/loops/copied_box.h"
 #include "jit/loops/workgroup.h"
 #include "tensor/builder/expression_pool.h"
 #include "tensor/dispatch.h"
@@ -241,6 +243,27 @@ struct Statement {
   //     invocation i < 128 { async %a[mod(k + 2, 4), …] = … }
   //   }
   bool stays_in_flight = false;
+
+  // Roles of warps, in phases of device nests with rings (Workgroup::rings;
+  // jit/gpu/warp_roles.h). Only the producer executes a statement that is
+  // `of_producer`. The others execute everything else, and both execute loops
+  // around such statements. An evaluation in the order of the nest is one of
+  // those that the barriers of slots allow.
+  //
+  //   producer box 0 begins … invocation i < 256 { … async %a[0, …] = … }
+  //   for k < 8 {
+  //     awaits 0 mod(k, 4) releases 0 mod(k, 4) subgroup s < 8 { … }
+  //     if k + 2 < 8 { … }
+  //   }
+  //
+  // box: the producer copies a box instead of executing the invocation loop. A
+  // copy that begins a fill waits until the slot is empty.
+  // awaits, releases: the slots that are full when the subgroup loop begins,
+  // and those that are empty when it has ended. A ring whose products stay in
+  // flight (WorkgroupRing::stays_in_flight) is released one iteration later.
+  bool of_producer = false;
+  std::shared_ptr<const CopiedBox> box;
+  std::vector<SlotUse> awaits, releases;
 
   // kIf: runs the body if the bool holds; in a vector loop, in the lanes where
   // it holds.

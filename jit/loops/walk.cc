@@ -74,6 +74,19 @@ bool IsInvocationLoop(const Statement& statement) {
           statement.loop == LoopKind::kSubgroup);
 }
 
+const Store* FirstStore(const Statement& statement) {
+  if (!statement.stores.empty()) return statement.stores.data();
+  for (const Statement& inner : statement.body) {
+    if (const Store* const found = FirstStore(inner)) return found;
+  }
+  return nullptr;
+}
+
+bool HasProducer(const Statement& statement) {
+  return statement.of_producer ||
+         std::ranges::any_of(statement.body, HasProducer);
+}
+
 bool SaysHowToCombine(const Statement& statement) {
   return IsInvocationLoop(statement) && !statement.body.empty() &&
          std::ranges::any_of(statement.body[0].stores, [](const Store& store) {

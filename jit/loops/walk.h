@@ -41,6 +41,14 @@ std::vector<NodeId> RootsOf(const tensor::ExpressionPool& pool,
 bool IsInvocationLoop(const Statement& statement);
 bool HasInvocationLoop(const Block& block);
 
+// Returns the first store in the statement, at any depth; null if there is
+// none.
+const Store* FirstStore(const Statement& statement);
+
+// True if the statement or one inside it is only for the producer
+// (Statement::of_producer).
+bool HasProducer(const Statement& statement);
+
 // True if the statement is a loop whose invocations combine values in a way
 // that its stores say (Store::combining).
 bool SaysHowToCombine(const Statement& statement);

@@ -81,6 +81,16 @@ struct BufferStorage {
   std::optional<int64_t> offset;
 };
 
+// A ring of slots that a producer fills (jit/gpu/warp_roles.h).
+struct WorkgroupRing {
+  int64_t slots = 0;
+  int64_t fill_bytes = 0;  // bytes of one fill: a slot of each of its buffers
+  int64_t subgroups = 0;   // number of subgroups that read each slot
+  // True if the products that read the ring stay in flight in the next
+  // iteration. A slot is then empty at the end of that iteration.
+  bool stays_in_flight = false;
+};
+
 struct Workgroup {
   enum class Mode : uint8_t {
     // A workgroup runs a task, with an invocation for each value of the task's
@@ -118,6 +128,10 @@ struct Workgroup {
   // some call may exceed.
   int64_t iterations = 0;
   std::vector<BufferStorage> storage;  // an entry per buffer of the nest
+  // Two barriers for each slot of each ring are at `slot_barriers`: for each
+  // ring, first those that say that slots 0, 1 and so on are full, then those
+  // that say that they are empty.
+  std::vector<WorkgroupRing> rings;
 
   bool HasPanels() const {
     return std::ranges::any_of(storage, [](const BufferStorage& buffer) {

@@ -49,7 +49,7 @@ Value* AddressInPanels(Builder& builder, const SharedPanels& panels,
   return builder.CreateGEP(builder.getInt8Ty(), begin, position);
 }
 
-vm::BoxMap BoxMapOf(const Layout& layout, const gpu::BoxCopy& copy) {
+vm::BoxMap BoxMapOf(const Layout& layout, const loops::CopiedBox& copy) {
   vm::BoxMap box;
   box.binding = layout.arguments[copy.from];
   box.box = copy.box;
@@ -58,10 +58,19 @@ vm::BoxMap BoxMapOf(const Layout& layout, const gpu::BoxCopy& copy) {
   return box;
 }
 
+// Adds the boxes of all copies in the block.
+void AddBoxes(const loops::Block& block, Layout& layout) {
+  for (const loops::Statement& statement : block) {
+    if (statement.box != nullptr)
+      layout.boxes.push_back(BoxMapOf(layout, *statement.box));
+    AddBoxes(statement.body, layout);
+  }
+}
+
 }  // namespace
 
-Layout LayOut(const loops::LoopNest& nest, const loops::Workgroup& workgroup,
-              const std::optional<gpu::WarpRoles>& roles) {
+Layout LayOut(const loops::LoopNest& nest, const loops::Phase& phase) {
+  const loops::Workgroup& workgroup = phase.workgroup;
   Layout layout;
   layout.arguments.resize(workgroup.storage.size());
   layout.shared_offsets.resize(workgroup.storage.size());
@@ -80,11 +89,9 @@ Layout LayOut(const loops::LoopNest& nest, const loops::Workgroup& workgroup,
   layout.first_parameter = layout.record + workgroup.has_checks;
   layout.first_box = layout.first_parameter +
                      static_cast<unsigned>(nest.parameters.size()) + 1;
-  if (!roles) return layout;
   // All fills copy the same boxes. They differ only in the positions where the
   // boxes begin.
-  for (const auto& [statement, copy] : roles->copies)
-    layout.boxes.push_back(BoxMapOf(layout, copy.box));
+  AddBoxes(phase.body, layout);
   const auto key = [](const vm::BoxMap& box) {
     return std::tie(box.binding, box.box, box.order);
   };
@@ -103,7 +110,7 @@ int64_t ArgumentBytes(const Layout& layout) {
          static_cast<int64_t>(layout.boxes.size() * vm::kBoxMapBytes);
 }
 
-Value* PtxArguments::Box(const gpu::BoxCopy& copy) {
+Value* PtxArguments::Box(const loops::CopiedBox& copy) {
   const auto box = std::ranges::find(layout_.boxes, BoxMapOf(layout_, copy));
   return function_.getArg(layout_.first_box +
                           static_cast<unsigned>(box - layout_.boxes.begin()));

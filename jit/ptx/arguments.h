@@ -2,7 +2,7 @@
 // bindings and parameters are its arguments, buffers of the workgroup are
 // places of shared memory.
 //
-//   const Layout layout = LayOut(nest, workgroup, roles);
+//   const Layout layout = LayOut(nest, phase);
 //   PtxArguments arguments(nest, workgroup, layout, function, shared);
 //   llvm::Value* begin = arguments.Buffer(builder, buffer);
 //
@@ -11,14 +11,12 @@
 #define EMBER_JIT_PTX_ARGUMENTS_H_
 
 #include <cstdint>
-#include <optional>
 #include <vector>
 
-#include "jit/gpu/box_copies.h"
 #include "jit/gpu/kernel_abi.h"
-#include "jit/gpu/warp_roles.h"
 #include "jit/llvm/emit/ir.h"
 #include "jit/llvm/emit/kernel_arguments.h"
+#include "jit/loops/copied_box.h"
 #include "jit/loops/loop_nest.h"
 #include "jit/loops/workgroup.h"
 #include "llvm/IR/Function.h"
@@ -43,9 +41,7 @@ struct Layout {
   unsigned first_box = 0;
 };
 
-// roles: those of the phase's warps, if it has any.
-Layout LayOut(const loops::LoopNest& nest, const loops::Workgroup& workgroup,
-              const std::optional<gpu::WarpRoles>& roles);
+Layout LayOut(const loops::LoopNest& nest, const loops::Phase& phase);
 
 // Returns the number of bytes of the kernel's arguments; drivers accept
 // kMaxArgumentBytes.
@@ -103,7 +99,7 @@ class PtxArguments final : public llvm_ir::KernelArguments {
                                               static_cast<uint64_t>(offset));
   }
   // Returns the address of a box's tensor map.
-  llvm::Value* Box(const gpu::BoxCopy& copy);
+  llvm::Value* Box(const loops::CopiedBox& copy);
   // Sets the number of the workgroup, an i64.
   void set_workgroup(llvm::Value* number) { number_ = number; }
 

@@ -11,7 +11,6 @@
 #include "base/concat.h"
 #include "base/rounding.h"
 #include "jit/backend/decline_reasons.h"
-#include "jit/gpu/phase_order.h"
 #include "jit/llvm/emit/block_emitter.h"
 #include "jit/llvm/emit/kernel_arguments.h"
 #include "jit/loops/walk.h"
@@ -55,19 +54,18 @@ constexpr int64_t kConsumers = 1;
 class PhaseEmitter final : public BlockEmitter {
  public:
   PhaseEmitter(const loops::LoopNest& nest, bool is_prologue,
-               const loops::Workgroup& workgroup, const gpu::PhaseOrder& order,
-               const Layout& layout, const Target& target,
-               PtxArguments& arguments, llvm::Function& function)
+               const loops::Workgroup& workgroup, const Layout& layout,
+               const Target& target, PtxArguments& arguments,
+               llvm::Function& function)
       : BlockEmitter(nest, is_prologue, arguments, TraitsOf(target), function),
         workgroup_(workgroup),
-        order_(order),
         layout_(layout),
         arguments_(arguments),
         combiner_(b_, function, stores_),
         dots_(nest, b_, expressions_),
         matrices_(nest, workgroup, target, b_, function, expressions_, error_) {
-    if (order.roles) {
-      ring_barriers_.emplace(b_, function, *order.roles, [this] {
+    if (!workgroup.rings.empty()) {
+      ring_barriers_.emplace(b_, function, workgroup.rings, [this] {
         return arguments_.Shared(b_, workgroup_.slot_barriers);
       });
     }
@@ -110,7 +108,7 @@ class PhaseEmitter final : public BlockEmitter {
   // emits such a loop for each role.
   void EmitTasks(const loops::Phase& phase, Value* first, Value* tasks);
   void EmitRoles(const loops::Phase& phase, Value* first, Value* tasks);
-  void EmitProducing(const gpu::WarpRoles::Copy& copy);
+  void EmitProducing(const Statement& copy);
   Value* RingSlotOf(NodeId index) {
     expressions_.BeginStatement();
     return expressions_.Emit(index);
@@ -146,7 +144,6 @@ class PhaseEmitter final : public BlockEmitter {
   }
 
   const loops::Workgroup& workgroup_;
-  const gpu::PhaseOrder& order_;
   const Layout& layout_;
   PtxArguments& arguments_;
   Combiner combiner_;
@@ -164,19 +161,18 @@ class PhaseEmitter final : public BlockEmitter {
   std::optional<RingBarriers> ring_barriers_;
   bool is_producer_ = false;
   int64_t depth_ = 0;
-  // the value of `depth_` in the loop of order_.roles
+  // the value of `depth_` in the loop that reads rings
   int64_t depth_of_iterations_ = 0;
 };
 
 // True if the current role leaves the statement out. The producer keeps the
 // loop over slots.
 bool PhaseEmitter::IsLeftOut(const Statement& statement) const {
-  if (!order_.roles) return false;
-  if (!order_.roles->has_warp) return statement.kind == Statement::Kind::kAwait;
-  const bool is_of_producer = order_.roles->of_producer.contains(&statement);
-  if (!is_producer_) return is_of_producer;
-  return statement.kind == Statement::Kind::kAwait ||
-         (!is_of_producer && &statement != order_.roles->loop);
+  if (workgroup_.rings.empty()) return false;
+  // Barriers of slots replace the awaits.
+  if (statement.kind == Statement::Kind::kAwait) return true;
+  if (!workgroup_.has_producer) return false;
+  return is_producer_ ? !loops::HasProducer(statement) : statement.of_producer;
 }
 
 void PhaseEmitter::AfterStatement(const Statement& statement) {
@@ -185,8 +181,9 @@ void PhaseEmitter::AfterStatement(const Statement& statement) {
   const bool has_products_in_flight =
       std::ranges::any_of(statement.body, &Statement::stays_in_flight);
   if (has_products_in_flight) matrices_.AwaitAll();
-  if (order_.roles && order_.roles->loop == &statement)
-    ring_barriers_->LeaveLoop(matrices_.lane());
+  const bool fills_rings =
+      ring_barriers_ && !statement.of_producer && loops::HasProducer(statement);
+  if (fills_rings) ring_barriers_->LeaveLoop(matrices_.lane());
 }
 
 // The products of the previous iteration have been awaited at the end of an
@@ -352,7 +349,7 @@ void PhaseEmitter::EmitAwait(const Statement& await) {
 
 // Emits the producer's copy of one box. If there is no producer warp, the first
 // thread of the last warp is the producer.
-void PhaseEmitter::EmitProducing(const gpu::WarpRoles::Copy& copy) {
+void PhaseEmitter::EmitProducing(const Statement& copy) {
   const auto emit = [&] {
     EmitBoxes(nest_, copy, *ring_barriers_, arguments_, expressions_, b_);
   };
@@ -362,9 +359,7 @@ void PhaseEmitter::EmitProducing(const gpu::WarpRoles::Copy& copy) {
 }
 
 void PhaseEmitter::EmitInvocations(const Statement& statement) {
-  if (order_.roles && order_.roles->copies.contains(&statement)) {
-    return EmitProducing(order_.roles->copies.at(&statement));
-  }
+  if (statement.box != nullptr) return EmitProducing(statement);
   if (statement.loop == LoopKind::kMatrix)
     return matrices_.Emit(statement, subgroup_);
   if (statement.loop == LoopKind::kSubgroup) return EmitSubgroups(statement);
@@ -400,7 +395,7 @@ void PhaseEmitter::EmitSubgroups(const Statement& statement) {
     expressions_.scopes().EnterBound(statement.variable, matrices_.warp());
     EmitBlock(statement.body);
     expressions_.scopes().Leave();
-    if (!ring_barriers_ || !ring_barriers_->EndsReading(statement)) return;
+    if (!ring_barriers_ || statement.releases.empty()) return;
     matrices_.Await();
     ring_barriers_->AfterReader(statement, ring_slot_of, matrices_.lane());
   };
@@ -517,13 +512,8 @@ StatusOr<PhaseCode> EmitPhase(const loops::LoopNest& nest,
                               const loops::Phase& phase, bool is_prologue,
                               const std::string& name, const Target& target,
                               llvm::Module& module) {
-  // The workgroup of a device nest is complete, so it stays as it is. Only
-  // phases with barriers of slots have roles.
-  loops::Workgroup workgroup = phase.workgroup;
-  gpu::PhaseOrder order;
-  if (workgroup.slot_barriers != 0)
-    order = gpu::OrderPhase(nest, phase, target, workgroup);
-  const Layout layout = LayOut(nest, workgroup, order.roles);
+  const loops::Workgroup& workgroup = phase.workgroup;
+  const Layout layout = LayOut(nest, phase);
   if (layout.shared_bytes > target.shared_bytes) {
     return Decline(DeclineReason::kDeviceLimit,
                    Concat({layout.shared_bytes,
@@ -544,8 +534,8 @@ StatusOr<PhaseCode> EmitPhase(const loops::LoopNest& nest,
       nest, workgroup, layout, *function,
       SharedOf(module, workgroup.HasPanels() ? kPanelAlignment
                                              : target.shared_alignment));
-  PhaseEmitter emitter(nest, is_prologue, workgroup, order, layout, target,
-                       arguments, *function);
+  PhaseEmitter emitter(nest, is_prologue, workgroup, layout, target, arguments,
+                       *function);
   EMBER_RETURN_IF_ERROR(emitter.EmitTask(phase));
   PhaseCode code;
   code.entry_point = name;

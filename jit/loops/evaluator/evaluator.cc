@@ -347,6 +347,10 @@ class Evaluator {
       }
       return RunBlock(loop.body, vector);
     }
+    for (const SlotUse& use : loop.awaits) {
+      EMBER_ASSIGN_OR_RETURN(const int64_t slot, SlotOf(use, lanes[0]));
+      EMBER_RETURN_IF_ERROR(races_.AwaitSlot(loop, use, slot));
+    }
     const bool is_invocations = IsInvocationLoop(loop);
     if (is_invocations) races_.BeginInvocations(loop);
     Lanes iteration = lanes;
@@ -362,7 +366,17 @@ class Evaluator {
     }
     if (is_invocations) races_.EndInvocations();
     races_.EndLoop(loop);
+    for (const SlotUse& use : loop.releases) {
+      EMBER_ASSIGN_OR_RETURN(const int64_t slot, SlotOf(use, lanes[0]));
+      races_.ReleaseSlot(use, slot);
+    }
     return OkStatus();
+  }
+
+  StatusOr<int64_t> SlotOf(const SlotUse& use, const Lane& lane) {
+    Values slots;
+    EMBER_RETURN_IF_ERROR(Evaluate(use.slot, {lane}, slots));
+    return static_cast<int64_t>(slots[0]);
   }
 
   // Returns the register buffers to which the loop stores without its variable
@@ -447,7 +461,7 @@ class Evaluator {
     while (static_cast<int64_t>(on_their_way_.size()) > groups) {
       for (const AsyncStore& late : on_their_way_.front()) {
         races_.SetAgent(late.invocation);
-        if (races_.has_barriers()) {
+        if (races_.NotesAwaits(late.store->buffer)) {
           EMBER_RETURN_IF_ERROR(
               races_.Note(late.store->buffer, late.position, true));
         }

@@ -307,6 +307,53 @@ TEST(EvaluatorTest, ProductsInFlight) {
   EXPECT_EQ(run("in_flight", 4, 3), race);
 }
 
+// A slot of a ring is filled by copies, full while its readers await it, and
+// empty when they have released it. No barriers are needed for that.
+TEST(EvaluatorTest, SlotsOfRings) {
+  const auto run = [](const std::string& marks, int ahead, bool stays) {
+    std::vector<float> x(16 * 16);
+    const std::string box =
+        "producer box 0 begins bytes 1024 of 16 16 dims 1 2 order 0 1 "
+        "piece 0 at 0 0 invocation i < 16 { for j < 16 { async %a[";
+    const std::string value = ", i, j] = %x[i, j] } } ";
+    std::string fills;
+    for (int i = 0; i < ahead; ++i)
+      fills += box + std::to_string(i) + value + "producer await 0 ";
+    const std::string next = "k + " + std::to_string(ahead);
+    return ErrorOf(
+        "loops @t(%x: input f32[16, 16], %y: output i64[1]) { "
+        "task %a: f32[4, 16, 16] register %s: f32[1, 16, 16] phase t < 1 { "
+        "workgroup 32 slots_at 4096 ring slots 4 bytes 1024 "
+        "subgroups 1 " +
+            std::string(stays ? "in_flight " : "") +
+            "subgroup s < 1 { matrix m < 16 { matrix n < 16 { "
+            "%s[s, m, n] = 0.0 } } } " +
+            fills + "for k < 6 { " + marks +
+            " subgroup s < 1 { matrix m < 16 { matrix n < 16 { matrix d < 16 { "
+            "%s[s, m, n] += %a[mod(k, 4), m, d] * %x[d, n] } } } } "
+            "producer if " +
+            next + " < 6 { " + box + "mod(" + next + ", 4)" + value +
+            "} producer await 0 } } }",
+        {}, {x.data(), x.data()});
+  };
+  const std::string awaits = "awaits 0 mod(k, 4) ";
+  const std::string releases = "releases 0 mod(k, 4) ";
+  EXPECT_EQ(run(awaits + releases, 3, false), "no error");
+  EXPECT_EQ(run(awaits + "in_flight", 2, true), "no error");
+  EXPECT_EQ(run(releases, 3, false),
+            "loops @t: buffer %a: slot 0 is read by a loop that does not await "
+            "it");
+  EXPECT_EQ(run(awaits, 3, false),
+            "loops @t: buffer %a: slot 0 is stored to before its readers have "
+            "released it");
+  // Products in flight still read the slot of the iteration before.
+  EXPECT_EQ(run(awaits + "in_flight", 3, true),
+            "loops @t: buffer %a: slot 0 is stored to before its readers have "
+            "released it");
+  EXPECT_EQ(run("awaits 0 mod(k + 1, 4) " + releases, 1, false),
+            "loops @t: ring 0: slot 1 is awaited, but not filled");
+}
+
 TEST(EvaluatorTest, AccessesOutOfBoundsAreErrors) {
   std::vector<float> x(6), y(6);
   const auto error = [&](const std::string& store) {

@@ -32,11 +32,14 @@ Status RaceFinder::BeginPhase(const Phase& phase, bool has_barriers,
   by_tasks_.Begin();
   EMBER_RETURN_IF_ERROR(shared_.Bind(nest_, phase.workgroup, extents, memory));
   memory_.assign(memory.begin(), memory.end());
+  slots_.BeginPhase(nest_, phase);
   counts_.clear();
+  slot_sizes_.clear();
   for (const std::vector<int64_t>& dims : extents) {
     int64_t count = 1;
     for (const int64_t extent : dims) count *= extent;
     counts_.push_back(count);
+    slot_sizes_.push_back(dims.empty() || dims[0] == 0 ? 1 : count / dims[0]);
   }
   return OkStatus();
 }
@@ -44,6 +47,7 @@ Status RaceFinder::BeginPhase(const Phase& phase, bool has_barriers,
 void RaceFinder::BeginTask(int64_t task) {
   task_ = task;
   since_barrier_.Begin();
+  slots_.BeginTask();
   in_flight_.clear();
 }
 
@@ -80,11 +84,13 @@ RaceFinder::InFlight* RaceFinder::InFlightOf(const Statement& loop) {
 }
 
 void RaceFinder::EndIteration(const Statement& loop) {
+  slots_.EndIteration(loop);
   if (InFlight* const products = InFlightOf(loop))
     products->before = std::exchange(products->now, {});
 }
 
 void RaceFinder::EndLoop(const Statement& loop) {
+  slots_.EndLoop(loop);
   if (InFlight* const products = InFlightOf(loop)) products->before.clear();
 }
 
@@ -123,6 +129,8 @@ Status RaceFinder::Note(uint32_t buffer, int64_t position, bool stores) {
   if (!notes || task_ < 0) return OkStatus();
   const MemoryScope scope = nest_.buffers[buffer].scope;
   if (scope == MemoryScope::kRegister) return OkStatus();
+  if (has_barriers_ && slots_.Has(buffer))
+    return slots_.Note(buffer, position / slot_sizes_[buffer], stores);
   if (has_barriers_) {
     const bool is_own = invocation_ >= 0 && !(combines_ && stores);
     const int64_t first = is_own ? invocation_ : 0;

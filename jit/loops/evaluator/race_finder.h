@@ -21,6 +21,7 @@
 
 #include "base/status.h"
 #include "jit/loops/evaluator/access_log.h"
+#include "jit/loops/evaluator/ring_slots.h"
 #include "jit/loops/evaluator/workgroup_memory.h"
 #include "jit/loops/loop_nest.h"
 
@@ -50,6 +51,14 @@ class RaceFinder {
   // products that stay in flight end there.
   void EndIteration(const Statement& loop);
   void EndLoop(const Statement& loop);
+  // Notes that a loop begins that awaits a slot of a ring, and that one ends
+  // that releases it. Errors: see RingSlots::Await.
+  Status AwaitSlot(const Statement& reader, const SlotUse& use, int64_t slot) {
+    return slots_.Await(reader, use, slot);
+  }
+  void ReleaseSlot(const SlotUse& use, int64_t slot) {
+    slots_.Release(use, slot);
+  }
   // Earlier accesses no longer count after a barrier, except those of products
   // in flight.
   void Barrier();
@@ -62,7 +71,12 @@ class RaceFinder {
   // invocations.
   int64_t agent() const { return invocation_; }
   void SetAgent(int64_t agent) { invocation_ = agent; }
-  bool has_barriers() const { return has_barriers_; }
+  // True if asynchronous stores to the buffer also count as accesses at the
+  // await that covers them. For slots of rings the barriers of slots matter
+  // instead.
+  bool NotesAwaits(uint32_t buffer) const {
+    return has_barriers_ && !slots_.Has(buffer);
+  }
 
  private:
   struct Read {
@@ -95,9 +109,11 @@ class RaceFinder {
   bool is_subgroup_loop_ = false;
   // true if the invocations update one element together
   bool combines_ = false;
-  std::vector<int64_t> counts_;  // number of elements of each buffer
-  std::vector<void*> memory_;    // memory of each buffer
+  std::vector<int64_t> counts_;      // number of elements of each buffer
+  std::vector<void*> memory_;        // memory of each buffer
+  std::vector<int64_t> slot_sizes_;  // elements per index of the first dim
   WorkgroupMemory shared_;
+  RingSlots slots_;
   AccessLog by_tasks_;
   AccessLog by_invocations_;
   AccessLog since_barrier_;

@@ -1,4 +1,5 @@
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -10,6 +11,7 @@
 #include "jit/loops/text/keywords.h"
 #include "jit/loops/text/text.h"
 #include "jit/loops/text/workgroup_text.h"
+#include "jit/loops/walk.h"
 #include "tensor/builder/draft.h"
 #include "tensor/text/declaration_parser.h"
 #include "tensor/text/expression_parser.h"
@@ -199,15 +201,14 @@ class NestParser {
   }
 
   Status ParseStatement(Statement& statement) {
-    statement.stays_in_flight = lexer_.Accept("in_flight");
+    EMBER_RETURN_IF_ERROR(ParseMarks(statement));
     const Token start = lexer_.Peek();
-    if (statement.stays_in_flight && !start.Is("subgroup"))
-      return lexer_.ExpectedError("'subgroup'");
     if (const auto loop = FindKeyword(start, kLoopKeywords)) {
       lexer_.Next();
       statement.kind = Statement::Kind::kFor;
       statement.loop = static_cast<LoopKind>(*loop);
-      return ParseLoop(statement.variable, statement.body);
+      EMBER_RETURN_IF_ERROR(ParseLoop(statement.variable, statement.body));
+      return statement.box == nullptr ? OkStatus() : FindBuffers(statement);
     }
     if (lexer_.Accept("if")) {
       statement.kind = Statement::Kind::kIf;
@@ -234,6 +235,58 @@ class NestParser {
     while (!lexer_.Accept("}")) {
       EMBER_RETURN_IF_ERROR(ParseStore(statement.stores));
     }
+    return OkStatus();
+  }
+
+  // Parses the marks of a statement of a device nest, which come before it.
+  Status ParseMarks(Statement& statement) {
+    statement.of_producer = lexer_.Accept("producer");
+    if (lexer_.Accept("box")) {
+      EMBER_ASSIGN_OR_RETURN(CopiedBox box, ParseBox(lexer_));
+      statement.box = std::make_shared<CopiedBox>(std::move(box));
+      if (!lexer_.Peek().Is("invocation"))
+        return lexer_.ExpectedError("'invocation'");
+    }
+    EMBER_RETURN_IF_ERROR(ParseSlots("awaits", statement.awaits));
+    EMBER_RETURN_IF_ERROR(ParseSlots("releases", statement.releases));
+    statement.stays_in_flight = lexer_.Accept("in_flight");
+    const bool is_reader = statement.stays_in_flight ||
+                           !statement.awaits.empty() ||
+                           !statement.releases.empty();
+    if (is_reader && !lexer_.Peek().Is("subgroup"))
+      return lexer_.ExpectedError("'subgroup'");
+    const bool may_be = lexer_.Peek().Is("if") || lexer_.Peek().Is("await") ||
+                        FindKeyword(lexer_.Peek(), kLoopKeywords);
+    if (statement.of_producer && !may_be)
+      return lexer_.ExpectedError("a loop, 'if' or 'await'");
+    return OkStatus();
+  }
+
+  // Parses uses of slots: awaits 0 mod(k, 4) awaits 1 mod(k, 2)
+  Status ParseSlots(std::string_view keyword, std::vector<SlotUse>& uses) {
+    while (lexer_.Accept(keyword)) {
+      EMBER_ASSIGN_OR_RETURN(const int64_t ring,
+                             lexer_.ExpectInteger("the number of a ring"));
+      EMBER_ASSIGN_OR_RETURN(const Expression slot, expressions_.ParseSum());
+      SlotUse& use = uses.emplace_back();
+      use.ring = static_cast<uint32_t>(ring);
+      EMBER_ASSIGN_OR_RETURN(use.slot,
+                             ResolveAs(slot, DType::kI64, names_, draft_));
+    }
+    return OkStatus();
+  }
+
+  // Finds the buffers between which a loop copies a box.
+  Status FindBuffers(Statement& loop) {
+    const Store* const store = FirstStore(loop);
+    if (store == nullptr) {
+      return lexer_.ExpectedError(
+          "a store in the loop that copies a box before");
+    }
+    CopiedBox box = *loop.box;
+    box.to = store->buffer;
+    box.from = draft_.pool[store->value].buffer;
+    loop.box = std::make_shared<CopiedBox>(std::move(box));
     return OkStatus();
   }
 

@@ -175,10 +175,30 @@ class NestPrinter : private tensor::ExpressionSource {
     printer_.Line("}");
   }
 
+  // Prints the marks of a statement of a device nest.
+  void PrintMarks(const Statement& statement) {
+    if (statement.of_producer) printer_.Print("producer ");
+    if (statement.box != nullptr) {
+      PrintBox(*statement.box, printer_);
+      printer_.Print(" ");
+    }
+    PrintSlots("awaits ", statement.awaits);
+    PrintSlots("releases ", statement.releases);
+    if (statement.stays_in_flight) printer_.Print("in_flight ");
+  }
+
+  void PrintSlots(std::string_view keyword, const std::vector<SlotUse>& uses) {
+    for (const SlotUse& use : uses) {
+      printer_.Print(keyword, use.ring, " ");
+      expressions_.PrintValue(use.slot, DType::kI64, tensor::kSumPrecedence);
+      printer_.Print(" ");
+    }
+  }
+
   void PrintStatement(const Statement& statement) {
     if (statement.kind == Statement::Kind::kFor) {
       const size_t loop = static_cast<size_t>(statement.loop);
-      if (statement.stays_in_flight) printer_.Print("in_flight ");
+      PrintMarks(statement);
       PrintLoop(kLoopKeywords[loop], statement.variable, statement.body);
       return;
     }
@@ -188,6 +208,7 @@ class NestPrinter : private tensor::ExpressionSource {
       case Statement::Kind::kFor:
         break;
       case Statement::Kind::kIf:
+        PrintMarks(statement);
         printer_.Print("if ");
         expressions_.PrintValue(statement.condition, DType::kBool);
         Forget(named);
@@ -213,6 +234,7 @@ class NestPrinter : private tensor::ExpressionSource {
         printer_.EndLine();
         break;
       case Statement::Kind::kAwait:
+        PrintMarks(statement);
         printer_.Print("await ", statement.groups);
         printer_.EndLine();
         break;

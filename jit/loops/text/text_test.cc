@@ -179,12 +179,22 @@ TEST(TextTest, Workgroups) {
   }
   phase i < 4 {
     workgroup 1 alone
+    ring slots 4 bytes 24576 subgroups 8 in_flight
+    ring slots 2 bytes 8192 subgroups 4
     shared %a reads native
     shared %b reads words
     shared %c reads vectors
     for k < 2 {
       in_flight subgroup s < 2 {
       }
+      awaits 0 mod(k, 4) awaits 1 0 releases 1 0 subgroup s < 2 {
+      }
+      producer if k < 1 {
+        producer box 1 begins bytes 8192 of 1 64 32 dims none 1 2 order 0 2 1 piece 0 at 0 0 0 piece 4096 at 0 0 32 invocation v < 64 {
+          async %a[0, v, k] = 1.0
+        }
+      }
+      producer await 1
     }
   }
 }
@@ -248,6 +258,10 @@ TEST(TextTest, ErrorsSayWhereAndWhat) {
   EXPECT_EQ(BodyError("  barrier orders"), "3:1: expected 'stores', found '}'");
   EXPECT_EQ(BodyError("  in_flight for j < 4 {}"),
             "2:13: expected 'subgroup', found 'for'");
+  EXPECT_EQ(BodyError("producer %y.1[i] = 1.0"),
+            "2:10: expected a loop, 'if' or 'await', found '%y.1'");
+  EXPECT_EQ(BodyError("box 0 bytes 8 of 1 dims 0 order 0 for j < 4 {}"),
+            "2:35: expected 'invocation', found 'for'");
   EXPECT_EQ(BodyError("workgroup bytes 8"),
             "2:11: expected a number of invocations, found 'bytes'");
   EXPECT_EQ(BodyError("workgroup 8 memory %x reads memory %x reads"),

@@ -3,7 +3,10 @@
 #include <algorithm>
 #include <cstddef>
 #include <iterator>
+#include <optional>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "base/concat.h"
 #include "jit/loops/text/keywords.h"
@@ -66,6 +69,21 @@ StorageKind FindStorage(const Token& token) {
   return StorageKind::kUnused;
 }
 
+// Parses a ring behind its keyword: slots 4 bytes 24576 subgroups 8 in_flight
+StatusOr<WorkgroupRing> ParseRing(Lexer& lexer) {
+  WorkgroupRing ring;
+  EMBER_RETURN_IF_ERROR(lexer.Expect("slots"));
+  EMBER_ASSIGN_OR_RETURN(ring.slots, lexer.ExpectInteger("a number of slots"));
+  EMBER_RETURN_IF_ERROR(lexer.Expect("bytes"));
+  EMBER_ASSIGN_OR_RETURN(ring.fill_bytes,
+                         lexer.ExpectInteger("a number of bytes"));
+  EMBER_RETURN_IF_ERROR(lexer.Expect("subgroups"));
+  EMBER_ASSIGN_OR_RETURN(ring.subgroups,
+                         lexer.ExpectInteger("a number of subgroups"));
+  ring.stays_in_flight = lexer.Accept("in_flight");
+  return ring;
+}
+
 // Parses what follows the buffer: reads writes panels 64 by 256 at 1024
 Status ParseStorage(Lexer& lexer, BufferStorage& storage) {
   for (const StorageFlagRow& row : kStorageFlags)
@@ -106,6 +124,9 @@ StatusOr<Workgroup> ParseWorkgroup(Lexer& lexer, const tensor::Draft& draft) {
   }
   for (const FlagRow& row : kFlags)
     workgroup.*row.field = lexer.Accept(row.keyword);
+  while (lexer.Accept("ring")) {
+    EMBER_ASSIGN_OR_RETURN(workgroup.rings.emplace_back(), ParseRing(lexer));
+  }
   workgroup.storage.resize(draft.buffers.size());
   while (true) {
     const StorageKind kind = FindStorage(lexer.Peek());
@@ -138,6 +159,12 @@ void PrintWorkgroup(const LoopNest& nest, const Workgroup& workgroup,
     if (workgroup.*row.field) printer.Print(" ", row.keyword);
   }
   printer.EndLine();
+  for (const WorkgroupRing& ring : workgroup.rings) {
+    printer.Print("ring slots ", ring.slots, " bytes ", ring.fill_bytes,
+                  " subgroups ", ring.subgroups);
+    if (ring.stays_in_flight) printer.Print(" in_flight");
+    printer.EndLine();
+  }
   // The nest may be invalid, so there may be more entries than buffers.
   const size_t count = std::min(workgroup.storage.size(), nest.buffers.size());
   for (size_t i = 0; i < count; ++i) {
@@ -159,6 +186,83 @@ void PrintWorkgroup(const LoopNest& nest, const Workgroup& workgroup,
     }
     if (storage.offset) printer.Print(" at ", *storage.offset);
     printer.EndLine();
+  }
+}
+
+namespace {
+
+bool IsInteger(const Token& token) {
+  return token.kind == Token::kInteger || token.Is("-");
+}
+
+// Parses numbers behind their keyword.
+template <typename Number>
+Status ParseNumbers(Lexer& lexer, std::string_view keyword,
+                    std::vector<Number>& numbers) {
+  EMBER_RETURN_IF_ERROR(lexer.Expect(keyword));
+  while (IsInteger(lexer.Peek())) {
+    EMBER_ASSIGN_OR_RETURN(const int64_t number,
+                           lexer.ExpectInteger("a number"));
+    numbers.push_back(static_cast<Number>(number));
+  }
+  return OkStatus();
+}
+
+// Parses the dims of the slot: dims none 1 2
+Status ParseDims(Lexer& lexer, std::vector<std::optional<size_t>>& dims) {
+  EMBER_RETURN_IF_ERROR(lexer.Expect("dims"));
+  while (true) {
+    if (lexer.Accept("none")) {
+      dims.emplace_back();
+    } else if (IsInteger(lexer.Peek())) {
+      EMBER_ASSIGN_OR_RETURN(const int64_t dim, lexer.ExpectInteger("a dim"));
+      dims.emplace_back(static_cast<size_t>(dim));
+    } else {
+      return OkStatus();
+    }
+  }
+}
+
+}  // namespace
+
+StatusOr<CopiedBox> ParseBox(Lexer& lexer) {
+  CopiedBox box;
+  EMBER_ASSIGN_OR_RETURN(const int64_t ring,
+                         lexer.ExpectInteger("the number of a ring"));
+  box.ring = static_cast<uint32_t>(ring);
+  box.begins_fill = lexer.Accept("begins");
+  EMBER_RETURN_IF_ERROR(lexer.Expect("bytes"));
+  EMBER_ASSIGN_OR_RETURN(box.ring_slot_bytes,
+                         lexer.ExpectInteger("the bytes of a slot"));
+  EMBER_RETURN_IF_ERROR(ParseNumbers(lexer, "of", box.box));
+  EMBER_RETURN_IF_ERROR(ParseDims(lexer, box.dims));
+  EMBER_RETURN_IF_ERROR(ParseNumbers(lexer, "order", box.order));
+  while (lexer.Accept("piece")) {
+    CopiedBox::Piece piece;
+    EMBER_ASSIGN_OR_RETURN(piece.position,
+                           lexer.ExpectInteger("the position of a piece"));
+    EMBER_RETURN_IF_ERROR(ParseNumbers(lexer, "at", piece.offsets));
+    box.pieces.push_back(std::move(piece));
+  }
+  return box;
+}
+
+void PrintBox(const CopiedBox& box, Printer& printer) {
+  printer.Print("box ", box.ring, box.begins_fill ? " begins" : "", " bytes ",
+                box.ring_slot_bytes, " of");
+  for (const uint32_t extent : box.box) printer.Print(" ", extent);
+  printer.Print(" dims");
+  for (const std::optional<size_t>& dim : box.dims) {
+    if (dim)
+      printer.Print(" ", *dim);
+    else
+      printer.Print(" none");
+  }
+  printer.Print(" order");
+  for (const uint32_t dim : box.order) printer.Print(" ", dim);
+  for (const CopiedBox::Piece& piece : box.pieces) {
+    printer.Print(" piece ", piece.position, " at");
+    for (const int64_t offset : piece.offsets) printer.Print(" ", offset);
   }
 }
 

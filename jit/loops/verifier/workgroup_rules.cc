@@ -32,8 +32,13 @@ class PhaseChecker {
         is_read_(nest.buffers.size()),
         is_written_(nest.buffers.size()) {}
 
-  Status Run() {
+  // is_placed: the nest's phases have workgroups. Otherwise only marks are
+  // checked.
+  Status Run(bool is_placed) {
     Survey(phase_.body);
+    EMBER_RETURN_IF_ERROR(CheckRings());
+    EMBER_RETURN_IF_ERROR(CheckMarksIn(phase_.body));
+    if (!is_placed) return OkStatus();
     EMBER_RETURN_IF_ERROR(CheckInvocations());
     if (workgroup_.storage.size() != nest_.buffers.size()) {
       return Error(
@@ -97,6 +102,75 @@ class PhaseChecker {
     return Error(
         Concat({"workgroup: expected at least ", largest_,
                 " invocations, as in a loop over them, found ", found}));
+  }
+
+  Status CheckRings() const {
+    for (const WorkgroupRing& ring : workgroup_.rings) {
+      if (ring.slots < 1 || ring.slots > kMaxSlots || ring.subgroups < 1 ||
+          ring.fill_bytes < 1) {
+        return Error(Concat({"ring: expected 1..", kMaxSlots,
+                             " slots, and positive numbers of bytes and "
+                             "subgroups"}));
+      }
+    }
+    if (workgroup_.rings.empty() || workgroup_.slot_barriers > 0)
+      return OkStatus();
+    return Error("ring: expected 'slots_at'");
+  }
+
+  // Checks the marks of roles (Statement::of_producer) in the block.
+  Status CheckMarksIn(const Block& block) const {
+    for (const Statement& statement : block) {
+      const bool has_marks =
+          statement.of_producer || statement.box != nullptr ||
+          !statement.awaits.empty() || !statement.releases.empty();
+      if (has_marks && workgroup_.rings.empty())
+        return Error("marks of roles: expected rings of the workgroup");
+      if (statement.box != nullptr) EMBER_RETURN_IF_ERROR(CheckBox(statement));
+      for (const auto* const uses : {&statement.awaits, &statement.releases}) {
+        for (const SlotUse& use : *uses) {
+          if (use.ring >= workgroup_.rings.size() ||
+              statement.loop != LoopKind::kSubgroup ||
+              statement.kind != Statement::Kind::kFor) {
+            return Error(
+                "slots: expected a subgroup loop and the number of a ring");
+          }
+        }
+      }
+      EMBER_RETURN_IF_ERROR(CheckMarksIn(statement.body));
+    }
+    return OkStatus();
+  }
+
+  // The emitters rely on the form of the loop, and on the sizes of the box.
+  Status CheckBox(const Statement& loop) const {
+    const Statement* inner = &loop;
+    while (inner->stores.empty() && inner->body.size() == 1)
+      inner = inner->body.data();
+    const bool is_copy =
+        loop.kind == Statement::Kind::kFor &&
+        loop.loop == LoopKind::kInvocation && inner->stores.size() == 1 &&
+        inner->stores[0].is_async && loop.box->ring < workgroup_.rings.size();
+    if (!is_copy) {
+      return Error(
+          "box: expected an invocation loop with one asynchronous store, and "
+          "the number of a ring");
+    }
+    const size_t rank = nest_.buffers[loop.box->from].extents.size();
+    const size_t to_rank = nest_.buffers[loop.box->to].extents.size();
+    bool fits = loop.box->dims.size() == rank &&
+                loop.box->order.size() == rank && loop.box->box.size() == rank;
+    for (const std::optional<size_t>& dim : loop.box->dims)
+      fits = fits && dim.value_or(0) < to_rank;
+    for (const uint32_t dim : loop.box->order) fits = fits && dim < rank;
+    for (const CopiedBox::Piece& piece : loop.box->pieces) {
+      fits = fits && piece.offsets.size() == rank && piece.position >= 0 &&
+             piece.position < loop.box->ring_slot_bytes;
+    }
+    if (fits) return OkStatus();
+    return Error(
+        Concat({"box: expected dims, an order and pieces for the ", rank,
+                " dims of %", nest_.buffers[loop.box->from].name}));
   }
 
   Status CheckBuffer(size_t i) const {
@@ -217,12 +291,13 @@ class PhaseChecker {
 }  // namespace
 
 Status CheckWorkgroups(const LoopNest& nest) {
-  if (!IsPlaced(nest)) return OkStatus();
+  const bool is_placed = IsPlaced(nest);
   const std::vector<bool> per_invocation = BuffersOfInvocations(nest);
   const auto check = [&](const std::vector<Phase>& phases,
                          std::string_view what) {
     for (size_t i = 0; i < phases.size(); ++i) {
-      const Status status = PhaseChecker(nest, phases[i], per_invocation).Run();
+      const Status status =
+          PhaseChecker(nest, phases[i], per_invocation).Run(is_placed);
       if (!status.ok()) return status.WithContext(Concat({what, i}));
     }
     return OkStatus();
