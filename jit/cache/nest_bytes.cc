@@ -23,12 +23,22 @@ using tensor::Opcode;
                                         const tensor::Node& node) {
   [[maybe_unused]] const auto& [nest1, nest2, nest3, nest4, nest5, nest6,
                                 nest7] = nest;
-  [[maybe_unused]] const auto& [phase1, phase2] = phase;
+  [[maybe_unused]] const auto& [phase1, phase2, phase3] = phase;
+  [[maybe_unused]] const auto& [group1, group2, group3, group4, group5, group6,
+                                group7, group8, group9, group10, group11] =
+      phase.workgroup;
+  const loops::BufferStorage storage;
+  [[maybe_unused]] const auto& [storage1, storage2, storage3, storage4,
+                                storage5, storage6, storage7, storage8,
+                                storage9, storage10] = storage;
   [[maybe_unused]] const auto& [statement1, statement2, statement3, statement4,
                                 statement5, statement6, statement7, statement8,
                                 statement9, statement10, statement11,
-                                statement12] = statement;
-  [[maybe_unused]] const auto& [store1, store2, store3, store4, store5] = store;
+                                statement12, statement13, statement14,
+                                statement15, statement16, statement17] =
+      statement;
+  [[maybe_unused]] const auto& [store1, store2, store3, store4, store5,
+                                store6] = store;
   [[maybe_unused]] const auto& [buffer1, buffer2, buffer3, buffer4] = buffer;
   [[maybe_unused]] const auto& [node1, node2, node3, node4, node5, node6, node7,
                                 node8, node9] = node;
@@ -62,7 +72,70 @@ class Writer {
     Number(phases.size());
     for (const loops::Phase& phase : phases) {
       Loop(phase.task);
+      Write(phase.workgroup);
       Body(phase.body);
+    }
+  }
+
+  void Write(const loops::Workgroup& workgroup) {
+    for (const int64_t number :
+         {workgroup.invocations, static_cast<int64_t>(workgroup.mode),
+          static_cast<int64_t>(workgroup.has_checks),
+          static_cast<int64_t>(workgroup.has_producer), workgroup.shared_bytes,
+          workgroup.parts, workgroup.slot_barriers, workgroup.most_workgroups,
+          workgroup.iterations}) {
+      Number(static_cast<uint64_t>(number));
+    }
+    Number(workgroup.rings.size());
+    for (const loops::WorkgroupRing& ring : workgroup.rings) {
+      Number(static_cast<uint64_t>(ring.slots));
+      Number(static_cast<uint64_t>(ring.fill_bytes));
+      Number(static_cast<uint64_t>(ring.subgroups));
+      Number(static_cast<uint64_t>(ring.stays_in_flight));
+    }
+    Number(workgroup.storage.size());
+    for (const loops::BufferStorage& storage : workgroup.storage) {
+      for (const bool flag :
+           {storage.is_read, storage.is_written, storage.is_coherent,
+            storage.is_ordered, storage.of_invocation, storage.is_unsigned}) {
+        Number(static_cast<uint64_t>(flag));
+      }
+      Number(static_cast<uint64_t>(storage.kind));
+      Number(static_cast<uint64_t>(storage.form));
+      Number(static_cast<uint64_t>(storage.panels.rows));
+      Number(static_cast<uint64_t>(storage.panels.row_bytes));
+      Number(static_cast<uint64_t>(storage.offset.value_or(-1)));
+    }
+  }
+
+  void Write(const loops::CopiedBox* box) {
+    Number(static_cast<uint64_t>(box != nullptr));
+    if (box == nullptr) return;
+    Number(box->ring);
+    Number(static_cast<uint64_t>(box->begins_fill));
+    Number(static_cast<uint64_t>(box->ring_slot_bytes));
+    Number(box->dims.size());
+    for (const auto& dim : box->dims) Number(dim ? *dim + 1 : 0);
+    for (const auto& numbers : {box->order, box->box}) {
+      Number(numbers.size());
+      for (const uint32_t number : numbers) Number(number);
+    }
+    Number(box->pieces.size());
+    for (const loops::CopiedBox::Piece& piece : box->pieces) {
+      Number(static_cast<uint64_t>(piece.position));
+      Number(piece.offsets.size());
+      for (const int64_t offset : piece.offsets)
+        Number(static_cast<uint64_t>(offset));
+    }
+  }
+
+  void Write(const std::vector<loops::SlotUse>& uses) {
+    Number(uses.size());
+    for (const loops::SlotUse& use : uses) {
+      Define({{use.slot}});
+      Tag('u');
+      Number(use.ring);
+      References({{use.slot}});
     }
   }
 
@@ -83,10 +156,15 @@ class Writer {
     Define(roots);
     Tag('s');
     Number(static_cast<uint64_t>(statement.kind));
+    Number(static_cast<uint64_t>(statement.of_producer));
     References(roots);
     switch (statement.kind) {
       case Statement::Kind::kFor:
         Number(static_cast<uint64_t>(statement.loop));
+        Number(static_cast<uint64_t>(statement.stays_in_flight));
+        Write(statement.box.get());
+        Write(statement.awaits);
+        Write(statement.releases);
         Loop(statement.variable);
         Body(statement.body);
         return;
@@ -115,6 +193,7 @@ class Writer {
       Number(store.indices.size());
       Number(static_cast<uint64_t>(store.update));
       Number(static_cast<uint64_t>(store.is_async));
+      Number(static_cast<uint64_t>(store.combining));
     }
   }
 

@@ -4,6 +4,7 @@
 #include <span>
 #include <utility>
 
+#include "jit/target/shared_panels.h"
 #include "tensor/builder/coefficient.h"
 #include "tensor/builder/linear.h"
 #include "vm/format/device_abi.h"
@@ -20,7 +21,7 @@ namespace {
 
 class Finder {
  public:
-  Finder(const loops::LoopNest& nest, const SharedPanels& panels)
+  Finder(const loops::LoopNest& nest, const loops::Panels& panels)
       : nest_(nest), pool_(nest.pool), panels_(panels) {}
 
   std::optional<BoxCopy> Find(const Statement& statement) {
@@ -184,7 +185,7 @@ class Finder {
 
   const loops::LoopNest& nest_;
   const tensor::ExpressionPool& pool_;
-  const SharedPanels& panels_;
+  const loops::Panels& panels_;
   std::span<const NodeId> from_indices_;
   BoxCopy copy_;
 };
@@ -193,7 +194,7 @@ class Finder {
 
 std::optional<BoxCopy> BoxCopyOf(const loops::LoopNest& nest,
                                  const Statement& statement,
-                                 const SharedPanels& panels) {
+                                 const loops::Panels& panels) {
   if (!panels.Any()) return std::nullopt;
   return Finder(nest, panels).Find(statement);
 }

@@ -20,42 +20,21 @@
 #ifndef EMBER_JIT_GPU_BOX_COPIES_H_
 #define EMBER_JIT_GPU_BOX_COPIES_H_
 
-#include <cstdint>
 #include <optional>
 #include <vector>
 
+#include "jit/loops/copied_box.h"
 #include "jit/loops/loop_nest.h"
-#include "jit/target/shared_panels.h"
+#include "jit/loops/workgroup.h"
 
 namespace ember::jit::gpu {
 
-struct BoxCopy {
-  // numbers of the source buffer and of the ring's buffer
-  uint32_t from = 0, to = 0;
+struct BoxCopy : loops::CopiedBox {
   const loops::Store* store = nullptr;
   // The variables of the invocation loop and of the loops in it. The element
   // that is copied where all of them are 0 gives the begin of the box: the
   // element's indices in `from`, less its indices in the slot.
   std::vector<loops::NodeId> variables;
-  // For each dim of `from`: the dim of `to` that moves with it; empty if the
-  // box has one element along the dim of `from`.
-  std::vector<std::optional<size_t>> dims;
-  // Dims of `from` in the order in which the slot has them, outermost first: 0,
-  // 1, … if the order is the same. Dims that match none of the slot keep their
-  // places.
-  std::vector<uint32_t> order;
-  // Elements of each piece, by dim of `from`.
-  std::vector<uint32_t> box;
-  // One piece of the slot. A slot is copied piece by piece, and each piece is a
-  // panel.
-  struct Piece {
-    // the piece's begin relative to the first piece, in elements along each dim
-    // of `from`
-    std::vector<int64_t> offsets;
-    int64_t position = 0;  // the begin of the piece in the slot, in bytes
-  };
-  std::vector<Piece> pieces;
-  int64_t ring_slot_bytes = 0;
 };
 
 // Returns the copy that the statement does, or nothing if it is no such loop or
@@ -65,7 +44,7 @@ struct BoxCopy {
 // within the limits of vm/format/device_abi.h.
 std::optional<BoxCopy> BoxCopyOf(const loops::LoopNest& nest,
                                  const loops::Statement& statement,
-                                 const SharedPanels& panels);
+                                 const loops::Panels& panels);
 
 }  // namespace ember::jit::gpu
 

@@ -1,9 +1,9 @@
-// The facts about a device that the plan of a phase depends on: sizes of
+// The facts about a device that passes of jit/gpu depend on: sizes of
 // workgroups, their memory, and what code for the device can do. Targets of
 // back ends derive from this.
 //
 //   struct Target : gpu::DeviceTraits { ... };
-//   EMBER_ASSIGN_OR_RETURN(PhasePlan plan, gpu::PlanPhase(nest, phase, target));
+//   EMBER_RETURN_IF_ERROR(gpu::MakeDeviceNest(target, nest));
 //
 // A value.
 #ifndef EMBER_JIT_GPU_DEVICE_TRAITS_H_
@@ -38,6 +38,10 @@ struct DeviceTraits {
   // register, or several elements are packed into a word.
   bool keeps_elements = false;
   int64_t shared_alignment = 1;
+  // True if invocations can copy 4, 8 or 16 bytes to the workgroup's memory
+  // while they do other work
+  // (jit/gpu/asynchronous_copies.h).
+  bool copies_async = false;
   // True if one invocation can copy boxes of tensors to the workgroup's memory
   // (jit/gpu/box_copies.h), and barriers can signal to other invocations that
   // the copy is complete.

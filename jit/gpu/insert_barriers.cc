@@ -1,9 +1,11 @@
 #include "jit/gpu/insert_barriers.h"
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
-#include "jit/gpu/phase_plan.h"
+#include "base/check.h"
+#include "jit/gpu/phase_order.h"
 #include "jit/loops/walk.h"
 
 namespace ember::jit::gpu {
@@ -21,14 +23,27 @@ Statement Barrier(bool orders_stores) {
   return barrier;
 }
 
+bool StaysInFlight(const PhaseOrder& order, const Statement& statement) {
+  return std::ranges::find(order.in_flight, &statement,
+                           &ProductsInFlight::products) !=
+         order.in_flight.end();
+}
+
+void MarkProducts(const PhaseOrder& order, Block& block) {
+  for (Statement& statement : block) {
+    statement.stays_in_flight = StaysInFlight(order, statement);
+    MarkProducts(order, statement.body);
+  }
+}
+
 // Statements are known by their addresses, so a statement is moved only after
 // its body is complete.
-void Insert(const PhaseBarriers& barriers, Block& block) {
+void Insert(const PhaseOrder& order, Block& block) {
   Block result;
   for (Statement& statement : block) {
-    if (barriers.before.contains(&statement))
-      result.push_back(Barrier(barriers.ordering.contains(&statement)));
-    Insert(barriers, statement.body);
+    if (order.before.contains(&statement))
+      result.push_back(Barrier(order.ordering.contains(&statement)));
+    Insert(order, statement.body);
     const bool is_dot = statement.kind == Statement::Kind::kFor &&
                         statement.loop == LoopKind::kDot;
     if (is_dot && loops::HasBarrier(statement.body))
@@ -41,15 +56,22 @@ void Insert(const PhaseBarriers& barriers, Block& block) {
 }  // namespace
 
 Status InsertBarriers(const DeviceTraits& device, loops::LoopNest& nest) {
-  if (loops::IsDeviceNest(nest)) return OkStatus();
+  EMBER_CHECK(loops::IsPlaced(nest)) << "the buffers of @" << nest.name;
+  const auto has_barrier = [](const loops::Phase& phase) {
+    return loops::HasBarrier(phase.body);
+  };
+  const bool has_barriers = std::ranges::any_of(nest.prologue, has_barrier) ||
+                            std::ranges::any_of(nest.phases, has_barrier);
   for (std::vector<loops::Phase>* const phases :
        {&nest.prologue, &nest.phases}) {
     for (loops::Phase& phase : *phases) {
-      EMBER_ASSIGN_OR_RETURN(const PhaseBarriers barriers,
-                             FindPhaseBarriers(nest, phase, device));
-      Insert(barriers, phase.body);
-      if (barriers.at_end)
-        phase.body.push_back(Barrier(/*orders_stores=*/false));
+      loops::Workgroup workgroup = phase.workgroup;
+      const PhaseOrder order = OrderPhase(nest, phase, device, workgroup);
+      phase.workgroup = std::move(workgroup);
+      MarkProducts(order, phase.body);
+      if (has_barriers) continue;
+      Insert(order, phase.body);
+      if (order.at_end) phase.body.push_back(Barrier(/*orders_stores=*/false));
     }
   }
   return OkStatus();

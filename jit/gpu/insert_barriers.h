@@ -1,5 +1,6 @@
-// Makes a device nest of a nest: inserts the barriers that the invocations of a
-// workgroup need, as statements.
+// Inserts the barriers that the invocations of a workgroup need, as statements,
+// into a nest whose buffers are placed, and marks the products that stay in
+// flight across them.
 //
 //   EMBER_RETURN_IF_ERROR(InsertBarriers(device, nest));
 //
@@ -10,12 +11,13 @@
 //                                                     invocation i < 64 { … }
 //                                                   }
 //
-// jit/gpu/phase_plan.h decides where barriers are. Emitters emit a barrier
-// where the nest has one, and nowhere else, with two exceptions that are no
-// statements yet: loops that combine values synchronise while they do so, and
-// ring slots have barriers of their own (jit/gpu/warp_roles.h). The evaluator
-// of nests finds accesses that no barrier separates, except in phases with such
-// slots: it does not know that their copies have ended.
+// jit/gpu/phase_order.h finds where barriers are, and completes the workgroup:
+// which memory is coherent and ordered, and what a producer needs. Emitters
+// emit a barrier where the nest has one, and nowhere else, with two exceptions
+// that are no statements yet: loops that combine values synchronise while they
+// do so, and ring slots have barriers of their own (jit/gpu/warp_roles.h). The
+// evaluator of nests finds accesses that no barrier separates, except in phases
+// with such slots: it does not know that their copies have ended.
 //
 // Thread-safe.
 #ifndef EMBER_JIT_GPU_INSERT_BARRIERS_H_
@@ -27,9 +29,10 @@
 
 namespace ember::jit::gpu {
 
-// Inserts barriers into all phases of the nest, which is legalised for the
-// device. A nest that already has barriers stays as it is. A dot loop with a
-// barrier in it becomes an unrolled loop. Errors: those of PlanPhase.
+// Inserts barriers into all phases of the nest, whose buffers are placed for
+// the device (jit/gpu/place_buffers.h). A nest that already has barriers gets
+// no others. A dot loop with a barrier in it becomes an unrolled loop. Never
+// fails.
 Status InsertBarriers(const DeviceTraits& device, loops::LoopNest& nest);
 
 }  // namespace ember::jit::gpu

@@ -1,18 +1,17 @@
 // Tests that device nests have the barriers that they need. For kernels of
 // several kinds, made by the default schedules of two devices, the evaluator of
-// nests finds no race, and finds one if a barrier is removed. A barrier without
-// which it finds none is counted with its reason.
+// nests finds no race, and finds one if a barrier is removed. Buffers that
+// share bytes of the workgroup's memory share them in the evaluator, too.
 #include "jit/gpu/insert_barriers.h"
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdio>
 #include <string>
-#include <vector>
 
 #include "base/concat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "jit/gpu/device_passes.h"
 #include "jit/gpu/testing/barriers.h"
 #include "jit/gpu/testing/run_nest.h"
 #include "jit/kernel/build_nest.h"
@@ -127,17 +126,15 @@ StatusOr<loops::LoopNest> NestOf(const Kind& kind) {
   return BuildNest(request, {}, nullptr);
 }
 
-// is_apart: no two buffers share bytes of the workgroup's memory.
 loops::LoopNest WithBarriers(const loops::LoopNest& nest,
-                             const std::string& target, bool is_apart) {
+                             const std::string& target) {
   DeviceTraits device;
   if (target.starts_with("sm_"))
     device = ptx::Target::Of(target);
   else
     device = spirv::Target::Of(target);
-  device.keeps_elements &= !is_apart;
   loops::LoopNest result = nest;
-  const Status status = InsertBarriers(device, result);
+  const Status status = MakeDeviceNest(device, result);
   EXPECT_TRUE(status.ok()) << status.ToString();
   return result;
 }
@@ -148,53 +145,24 @@ Status Evaluate(const loops::LoopNest& nest) {
                          {.is_device = true});
 }
 
-// Adds the position of each barrier in the block: the number of other
-// statements before it. `others` is that number so far.
-void FindPositions(const loops::Block& block, size_t& others,
-                   std::vector<size_t>& positions) {
-  for (const loops::Statement& statement : block) {
-    if (statement.kind == loops::Statement::Kind::kBarrier)
-      positions.push_back(others);
-    else
-      ++others;
-    FindPositions(statement.body, others, positions);
-  }
-}
-
-std::vector<size_t> PositionsOf(const loops::LoopNest& nest) {
-  std::vector<size_t> positions;
-  size_t others = 0;
-  for (const loops::Phase& phase : nest.phases)
-    FindPositions(phase.body, others, positions);
-  return positions;
-}
-
 // Barriers that were removed, one at a time.
 struct Outcome {
   size_t removed = 0;
-  size_t caught = 0;  // the evaluator found a race
-  // Not caught, since the barrier is only needed because two buffers share
-  // bytes of the workgroup's memory. The evaluator keeps buffers apart.
-  size_t of_shared_bytes = 0;
-  // Not caught, since each invocation accesses only elements that it stored
-  // itself. The planner does not distinguish elements.
-  size_t of_own_elements = 0;
+  // The evaluator found a race. It finds none where each invocation accesses
+  // only elements that it stored itself: the planner does not distinguish
+  // elements.
+  size_t caught = 0;
 
   void Add(const Outcome& other) {
     removed += other.removed;
     caught += other.caught;
-    of_shared_bytes += other.of_shared_bytes;
-    of_own_elements += other.of_own_elements;
   }
 };
 
 void Print(const std::string& what, const Outcome& outcome) {
-  std::printf(
-      "%-60s %2zu removed, %2zu caught, %zu harmless: %zu of shared bytes, %zu "
-      "of own elements\n",
-      what.c_str(), outcome.removed, outcome.caught,
-      outcome.removed - outcome.caught, outcome.of_shared_bytes,
-      outcome.of_own_elements);
+  std::printf("%-60s %2zu removed, %2zu caught, %zu harmless\n", what.c_str(),
+              outcome.removed, outcome.caught,
+              outcome.removed - outcome.caught);
 }
 
 Outcome RemoveEach(const Kind& kind) {
@@ -202,7 +170,7 @@ Outcome RemoveEach(const Kind& kind) {
   const auto plain = NestOf(kind);
   EXPECT_TRUE(plain.ok()) << plain.status().ToString();
   if (!plain.ok()) return outcome;
-  const loops::LoopNest nest = WithBarriers(*plain, kind.target, false);
+  const loops::LoopNest nest = WithBarriers(*plain, kind.target);
   const std::string text = loops::ToText(nest);
   const auto parsed = loops::Parse(text);
   EXPECT_TRUE(parsed.ok() && loops::ToText(*parsed) == text) << text;
@@ -210,21 +178,13 @@ Outcome RemoveEach(const Kind& kind) {
   EXPECT_TRUE(verified.ok()) << verified.ToString() << "\n" << text;
   const Status complete = Evaluate(nest);
   EXPECT_TRUE(complete.ok()) << complete.ToString() << "\n" << text;
-  const std::vector<size_t> positions = PositionsOf(nest);
-  const std::vector<size_t> apart =
-      PositionsOf(WithBarriers(*plain, kind.target, true));
-  for (size_t i = 0; i < positions.size(); ++i) {
-    ++outcome.removed;
+  outcome.removed = CountBarriers(nest);
+  for (size_t i = 0; i < outcome.removed; ++i) {
     const Status status = Evaluate(WithoutBarrier(nest, i));
-    if (!status.ok()) {
-      EXPECT_THAT(status.message(),
-                  HasSubstr("invocations that have not synchronised"));
-      ++outcome.caught;
-    } else if (std::ranges::find(apart, positions[i]) == apart.end()) {
-      ++outcome.of_shared_bytes;
-    } else {
-      ++outcome.of_own_elements;
-    }
+    if (status.ok()) continue;
+    EXPECT_THAT(status.message(),
+                HasSubstr("invocations that have not synchronised"));
+    ++outcome.caught;
   }
   return outcome;
 }
@@ -245,9 +205,9 @@ TEST(InsertBarriers, NoneIsLeftOut) {
 TEST(InsertBarriers, OnlyOnce) {
   const auto plain = NestOf(kKinds[0]);
   ASSERT_TRUE(plain.ok()) << plain.status().ToString();
-  loops::LoopNest nest = WithBarriers(*plain, kVulkan, false);
+  loops::LoopNest nest = WithBarriers(*plain, kVulkan);
   const std::string text = loops::ToText(nest);
-  EXPECT_EQ(loops::ToText(WithBarriers(nest, kVulkan, false)), text);
+  EXPECT_EQ(loops::ToText(WithBarriers(nest, kVulkan)), text);
   EXPECT_THAT(text, HasSubstr("barrier\n"));
 }
 

@@ -8,7 +8,8 @@
 
 #include "gtest/gtest.h"
 #include "jit/gpu/insert_barriers.h"
-#include "jit/gpu/phase_plan.h"
+#include "jit/gpu/phase_order.h"
+#include "jit/gpu/place_buffers.h"
 #include "jit/loops/text/text.h"
 #include "jit/loops/verifier/verifier.h"
 #include "jit/target/matrix_instructions.h"
@@ -73,22 +74,29 @@ Outcome PlanOf(std::string_view body) {
   device.keeps_elements = device.uses_matrices = true;
   device.shared_alignment = 16;
   device.matrices = MatrixTypesOf("sm_90a");
-  const auto barriers = FindPhaseBarriers(*nest, nest->phases[0], device);
-  EXPECT_TRUE(barriers.ok()) << barriers.status().ToString();
-  if (!barriers.ok()) return {};
-  for (const loops::Statement* const statement : barriers->ordering)
-    EXPECT_TRUE(barriers->before.contains(statement));
-  loops::LoopNest device_nest = *nest;
+  loops::LoopNest placed = *nest;
+  const Status status = PlaceBuffers(device, placed);
+  EXPECT_TRUE(status.ok()) << status.ToString();
+  if (!status.ok()) return {};
+  const auto order_of = [&](const loops::LoopNest& found) {
+    loops::Workgroup workgroup = found.phases[0].workgroup;
+    return OrderPhase(found, found.phases[0], device, workgroup);
+  };
+  const PhaseOrder order = order_of(placed);
+  for (const loops::Statement* const statement : order.ordering)
+    EXPECT_TRUE(order.before.contains(statement));
+  loops::LoopNest device_nest = placed;
   EXPECT_TRUE(InsertBarriers(device, device_nest).ok());
   const std::string text = loops::ToText(device_nest);
-  EXPECT_EQ(Count(text, "barrier"), barriers->before.size()) << text;
-  EXPECT_EQ(Count(text, "barrier orders stores"), barriers->ordering.size());
-  // Barriers of the nest do not change the plan.
-  const auto again =
-      FindPhaseBarriers(device_nest, device_nest.phases[0], device);
-  EXPECT_TRUE(again.ok() && again->before.size() == barriers->before.size() &&
-              again->ordering.size() == barriers->ordering.size());
-  return {barriers->before.size(), barriers->ordering.size()};
+  EXPECT_EQ(Count(text, "barrier\n") + Count(text, "barrier orders stores"),
+            order.before.size())
+      << text;
+  EXPECT_EQ(Count(text, "barrier orders stores"), order.ordering.size());
+  // Barriers of the nest do not change the order.
+  const PhaseOrder again = order_of(device_nest);
+  EXPECT_EQ(again.before.size(), order.before.size());
+  EXPECT_EQ(again.ordering.size(), order.ordering.size());
+  return {order.before.size(), order.ordering.size()};
 }
 
 std::string Loop(const std::string& body) {

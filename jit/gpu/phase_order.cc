@@ -5,8 +5,10 @@
 #include <utility>
 #include <vector>
 
+#include "base/dtype.h"
 #include "base/rounding.h"
 #include "jit/gpu/barriers.h"
+#include "jit/gpu/constant_elements.h"
 #include "jit/gpu/ordering_barriers.h"
 #include "jit/gpu/products_in_flight.h"
 #include "jit/gpu/rings.h"
@@ -17,14 +19,27 @@
 
 namespace ember::jit::gpu {
 
+using loops::BufferStorage;
 using loops::NodeId;
+using loops::StorageKind;
+using loops::Workgroup;
 
 namespace {
 
-bool IsOfMany(const PhasePlan::BufferStorage& storage) {
-  return storage.kind == PhasePlan::Kind::kMemory ||
-         storage.kind == PhasePlan::Kind::kSlices ||
-         storage.kind == PhasePlan::Kind::kShared;
+bool IsOfMany(const BufferStorage& storage) {
+  return storage.kind == StorageKind::kMemory ||
+         storage.kind == StorageKind::kSlices ||
+         storage.kind == StorageKind::kShared;
+}
+
+// Returns the bytes of the workgroup's memory that the buffer takes. The range
+// is empty if the buffer has no offset.
+MemoryRange RangeOf(const loops::LoopNest& nest, size_t buffer,
+                    const BufferStorage& storage) {
+  if (!storage.offset) return {};
+  const loops::Buffer& found = nest.buffers[buffer];
+  return {*storage.offset, *storage.offset + ConstantElements(nest, found) *
+                                                 DTypeByteSize(found.type)};
 }
 
 // Collects the asynchronous copies and the awaits of the block.
@@ -42,39 +57,37 @@ void FindCopies(const loops::Block& block,
 class OrderPlanner {
  public:
   OrderPlanner(const loops::LoopNest& nest, const loops::Phase& phase,
-               const DeviceTraits& device, PhasePlan& plan)
-      : nest_(nest), phase_(phase), device_(device), plan_(plan) {}
+               const DeviceTraits& device, Workgroup& workgroup)
+      : nest_(nest), phase_(phase), device_(device), workgroup_(workgroup) {}
 
-  PhaseBarriers Run() {
+  PhaseOrder Run() {
     NoteMemory();
     barriers_ = PlanBarriers(nest_, phase_.body, memory_);
     LetProductsGoOn();
     GiveRoles();
-    for (size_t i = 0; i < plan_.places.size(); ++i) {
-      const bool is_shared = plan_.places[i].kind == PhasePlan::Kind::kShared;
-      plan_.places[i].is_coherent = barriers_.is_coherent[i] && !is_shared;
-      plan_.places[i].is_ordered = barriers_.is_ordered[i] && !is_shared;
+    for (size_t i = 0; i < workgroup_.storage.size(); ++i) {
+      BufferStorage& storage = workgroup_.storage[i];
+      const bool is_memory = storage.kind == StorageKind::kMemory ||
+                             storage.kind == StorageKind::kSlices;
+      storage.is_coherent = is_memory && barriers_.is_coherent[i];
+      storage.is_ordered = is_memory && barriers_.is_ordered[i];
     }
-    PhaseBarriers result;
-    result.before = std::move(barriers_.before);
-    result.ordering =
-        FindOrderingBarriers(phase_.body, result.before, memory_.has_panels);
-    result.at_end = plan_.HasProducerWarp() && plan_.most_workgroups != 0 &&
-                    (plan_.parts > 1 || !result.before.empty());
-    return result;
+    order_.before = std::move(barriers_.before);
+    order_.ordering =
+        FindOrderingBarriers(phase_.body, order_.before, memory_.has_panels);
+    order_.at_end = workgroup_.has_producer &&
+                    workgroup_.most_workgroups != 0 &&
+                    (workgroup_.parts > 1 || !order_.before.empty());
+    return std::move(order_);
   }
 
  private:
   void NoteMemory() {
-    memory_.has_parts = plan_.parts > 0;
-    for (const PhasePlan::BufferStorage& storage : plan_.places) {
-      if (device_.keeps_elements) {
-        const bool is_shared = storage.kind == PhasePlan::Kind::kShared;
-        const int64_t begin = storage.shared_offset;
-        memory_.ranges.push_back(
-            is_shared ? MemoryRange{begin, begin + storage.shared_size}
-                      : MemoryRange{});
-      }
+    memory_.has_parts = workgroup_.parts > 0;
+    for (size_t i = 0; i < workgroup_.storage.size(); ++i) {
+      const BufferStorage& storage = workgroup_.storage[i];
+      if (device_.keeps_elements)
+        memory_.ranges.push_back(RangeOf(nest_, i, storage));
       memory_.is_of_many.push_back(IsOfMany(storage));
       memory_.has_panels.push_back(storage.panels.Any());
       panels_.push_back(storage.panels);
@@ -84,15 +97,16 @@ class OrderPlanner {
   // Lets products stay in flight in the next iteration, where that takes no
   // more barriers.
   void LetProductsGoOn() {
-    if (!plan_.HasPanels()) return;
-    plan_.in_flight = FindProductsInFlight(
-        nest_, phase_.body, memory_, plan_.invocations / device_.subgroup_size);
-    if (plan_.in_flight.empty()) return;
-    for (const ProductsInFlight& each : plan_.in_flight)
+    if (!workgroup_.HasPanels()) return;
+    order_.in_flight =
+        FindProductsInFlight(nest_, phase_.body, memory_,
+                             workgroup_.invocations / device_.subgroup_size);
+    if (order_.in_flight.empty()) return;
+    for (const ProductsInFlight& each : order_.in_flight)
       memory_.in_flight.insert(each.products);
     Barriers others = PlanBarriers(nest_, phase_.body, memory_);
     if (others.before.size() > barriers_.before.size())
-      plan_.in_flight.clear();
+      order_.in_flight.clear();
     else
       barriers_ = std::move(others);
   }
@@ -101,21 +115,30 @@ class OrderPlanner {
   // left out: an invocation that fails a check would leave the producer
   // waiting.
   void GiveRoles() {
-    if (!device_.copies_boxes || plan_.has_checks || !plan_.HasPanels()) return;
-    const std::vector<ProductsInFlight> product_loops = FindProductLoops(
-        nest_, phase_.body, memory_, plan_.invocations / device_.subgroup_size);
+    if (!device_.copies_boxes || workgroup_.has_checks ||
+        !workgroup_.HasPanels()) {
+      return;
+    }
+    const std::vector<ProductsInFlight> product_loops =
+        FindProductLoops(nest_, phase_.body, memory_,
+                         workgroup_.invocations / device_.subgroup_size);
     std::optional<WarpRoles> roles =
         FindWarpRoles(nest_, phase_.body, product_loops, memory_, panels_);
     const bool has_room =
-        plan_.invocations + device_.subgroup_size <= device_.invocations;
+        workgroup_.invocations + device_.subgroup_size <= device_.invocations;
     if (!roles || !ProducerHasAll(*roles) || (roles->GoesOn() && !has_room))
       return;
-    const int64_t begin = RoundUp(plan_.shared_bytes, kCopyBarrierBytes);
-    const int64_t end = begin + roles->BarrierCount() * kCopyBarrierBytes;
+    // A complete workgroup already has the barriers of slots.
+    const int64_t begin =
+        workgroup_.slot_barriers != 0
+            ? workgroup_.slot_barriers
+            : RoundUp(workgroup_.shared_bytes, loops::kSlotBarrierBytes);
+    const int64_t end =
+        begin + roles->BarrierCount() * loops::kSlotBarrierBytes;
     if (end > device_.shared_bytes) return;
-    plan_.shared_bytes = end;
-    plan_.copy_barriers = begin;
-    plan_.in_flight.clear();
+    workgroup_.shared_bytes = end;
+    workgroup_.slot_barriers = begin;
+    order_.in_flight.clear();
     memory_.in_flight.clear();
     memory_.of_others = roles->of_producer;
     for (const WarpRoles::Ring& ring : roles->rings) {
@@ -125,13 +148,14 @@ class OrderPlanner {
         memory_.has_panels[buffer] = false;
       if (!ring.goes_on || !memory_.in_flight.insert(ring.readers[0]).second)
         continue;
-      plan_.in_flight.push_back({roles->loop, ring.readers[0]});
+      order_.in_flight.push_back({roles->loop, ring.readers[0]});
     }
     barriers_ = PlanBarriers(nest_, phase_.body, memory_);
     roles->has_warp =
         roles->GoesOn() || (has_room && !HasBarriers(roles->loop->body));
-    plan_.roles = std::move(roles);
-    if (plan_.roles->has_warp) GoOnToTasks();
+    workgroup_.has_producer = roles->has_warp;
+    order_.roles = std::move(roles);
+    if (workgroup_.has_producer) GoOnToTasks();
   }
 
   bool HasBarriers(const loops::Block& block) const {
@@ -152,8 +176,8 @@ class OrderPlanner {
           node.opcode != tensor::Opcode::kPad) {
         return true;
       }
-      const PhasePlan::BufferStorage& storage = plan_.places[node.buffer];
-      return storage.kind == PhasePlan::Kind::kMemory && !storage.is_written;
+      const BufferStorage& storage = workgroup_.storage[node.buffer];
+      return storage.kind == StorageKind::kMemory && !storage.is_written;
     };
     std::vector<NodeId> roots = {
         loops::ExtentOf(nest_.pool, roles.loop->variable)};
@@ -164,9 +188,9 @@ class OrderPlanner {
     }
     return std::ranges::all_of(loops::NodesUnder(nest_.pool, roots),
                                is_there) &&
-           std::ranges::none_of(plan_.places,
-                                [](const PhasePlan::BufferStorage& p) {
-                                  return p.kind == PhasePlan::Kind::kSlices;
+           std::ranges::none_of(workgroup_.storage,
+                                [](const BufferStorage& storage) {
+                                  return storage.kind == StorageKind::kSlices;
                                 });
   }
 
@@ -177,9 +201,9 @@ class OrderPlanner {
   // distribution is better than a fixed order.
   void GoOnToTasks() {
     if (device_.processors == 0) return;
-    for (const WarpRoles::Ring& ring : plan_.roles->rings) {
+    for (const WarpRoles::Ring& ring : order_.roles->rings) {
       for (const uint32_t buffer : ring.buffers) {
-        for (size_t i = 0; i < plan_.places.size(); ++i) {
+        for (size_t i = 0; i < workgroup_.storage.size(); ++i) {
           if (i != buffer && memory_.ranges[i].Overlaps(memory_.ranges[buffer]))
             return;
         }
@@ -189,23 +213,24 @@ class OrderPlanner {
     // its own (CUDA, since 8.0).
     constexpr int64_t kReservedBytes = 1024;
     const int64_t blocks = (device_.shared_bytes + kReservedBytes) /
-                           (plan_.shared_bytes + kReservedBytes);
+                           (workgroup_.shared_bytes + kReservedBytes);
     const int64_t workgroups =
         device_.processors * std::max<int64_t>(blocks, 1);
     const NodeId iterations =
-        loops::ExtentOf(nest_.pool, plan_.roles->loop->variable);
+        loops::ExtentOf(nest_.pool, order_.roles->loop->variable);
     if (!tensor::DependsOn(nest_.pool, iterations, phase_.task) ||
         HaveEqualShares(nest_.pool, iterations, phase_.task, workgroups)) {
-      plan_.most_workgroups = workgroups;
+      workgroup_.most_workgroups = workgroups;
     }
   }
 
   const loops::LoopNest& nest_;
   const loops::Phase& phase_;
   const DeviceTraits& device_;
-  PhasePlan& plan_;
+  Workgroup& workgroup_;
+  PhaseOrder order_;
   SharedMemory memory_;
-  std::vector<SharedPanels> panels_;  // panels of each buffer
+  std::vector<loops::Panels> panels_;  // panels of each buffer
   Barriers barriers_;
 };
 
@@ -213,18 +238,19 @@ class OrderPlanner {
 
 std::unordered_set<const loops::Statement*> BarriersOfBuffersApart(
     const loops::LoopNest& nest, const loops::Block& body,
-    const DeviceTraits& device, const PhasePlan& plan) {
+    const DeviceTraits& device, const Workgroup& workgroup) {
   SharedMemory memory;
-  memory.has_parts = plan.parts > 0;
-  for (const PhasePlan::BufferStorage& storage : plan.places)
+  memory.has_parts = workgroup.parts > 0;
+  for (const BufferStorage& storage : workgroup.storage)
     memory.is_of_many.push_back(IsOfMany(storage));
   if (device.copies_boxes) FindCopies(body, memory.of_others);
   return PlanBarriers(nest, body, memory).before;
 }
 
-PhaseBarriers PlanOrder(const loops::LoopNest& nest, const loops::Phase& phase,
-                        const DeviceTraits& device, PhasePlan& plan) {
-  return OrderPlanner(nest, phase, device, plan).Run();
+PhaseOrder OrderPhase(const loops::LoopNest& nest, const loops::Phase& phase,
+                      const DeviceTraits& device, Workgroup& workgroup) {
+  if (workgroup.mode != Workgroup::Mode::kInvocations) return {};
+  return OrderPlanner(nest, phase, device, workgroup).Run();
 }
 
 }  // namespace ember::jit::gpu

@@ -6,7 +6,8 @@
 #include <string_view>
 
 #include "gtest/gtest.h"
-#include "jit/gpu/phase_plan.h"
+#include "jit/gpu/phase_order.h"
+#include "jit/gpu/place_buffers.h"
 #include "jit/loops/text/text.h"
 #include "jit/loops/verifier/verifier.h"
 #include "jit/target/matrix_instructions.h"
@@ -79,13 +80,12 @@ Outcome PlanOf(std::string_view body) {
   device.keeps_elements = device.uses_matrices = true;
   device.shared_alignment = 16;
   device.matrices = MatrixTypesOf("sm_90a");
-  const auto plan = PlanPhase(*nest, nest->phases[0], device);
-  EXPECT_TRUE(plan.ok()) << plan.status().ToString();
-  if (!plan.ok()) return {};
-  const auto barriers = FindPhaseBarriers(*nest, nest->phases[0], device);
-  EXPECT_TRUE(barriers.ok()) << barriers.status().ToString();
-  if (!barriers.ok()) return {};
-  return {plan->in_flight.size(), barriers->before.size()};
+  auto workgroup = PlacePhase(*nest, nest->phases[0], device);
+  EXPECT_TRUE(workgroup.ok()) << workgroup.status().ToString();
+  if (!workgroup.ok()) return {};
+  const PhaseOrder order =
+      OrderPhase(*nest, nest->phases[0], device, *workgroup);
+  return {order.in_flight.size(), order.before.size()};
 }
 
 // The slot to which an iteration copies was read two iterations ago, so one

@@ -37,7 +37,7 @@ class Finder {
  public:
   Finder(const loops::LoopNest& nest, const Block& body,
          const std::vector<ProductsInFlight>& product_loops,
-         const SharedMemory& memory, const std::vector<SharedPanels>& panels)
+         const SharedMemory& memory, const std::vector<loops::Panels>& panels)
       : nest_(nest),
         body_(body),
         product_loops_(product_loops),
@@ -348,7 +348,7 @@ class Finder {
   const Block& body_;
   const std::vector<ProductsInFlight>& product_loops_;
   const SharedMemory& memory_;
-  const std::vector<SharedPanels>& panels_;
+  const std::vector<loops::Panels>& panels_;
   const Rings rings_;
   WarpRoles roles_;
   std::set<uint32_t> filled_;  // the buffers of all rings
@@ -376,7 +376,7 @@ bool WarpRoles::GoesOn() const {
 std::optional<WarpRoles> FindWarpRoles(
     const loops::LoopNest& nest, const Block& body,
     const std::vector<ProductsInFlight>& product_loops,
-    const SharedMemory& memory, const std::vector<SharedPanels>& panels) {
+    const SharedMemory& memory, const std::vector<loops::Panels>& panels) {
   return Finder(nest, body, product_loops, memory, panels).Find();
 }
 

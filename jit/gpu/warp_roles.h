@@ -52,7 +52,7 @@
 #include "jit/gpu/box_copies.h"
 #include "jit/gpu/products_in_flight.h"
 #include "jit/loops/loop_nest.h"
-#include "jit/target/shared_panels.h"
+#include "jit/loops/workgroup.h"
 
 namespace ember::jit::gpu {
 
@@ -115,7 +115,7 @@ struct WarpRoles {
 std::optional<WarpRoles> FindWarpRoles(
     const loops::LoopNest& nest, const loops::Block& body,
     const std::vector<ProductsInFlight>& product_loops,
-    const SharedMemory& memory, const std::vector<SharedPanels>& panels);
+    const SharedMemory& memory, const std::vector<loops::Panels>& panels);
 
 }  // namespace ember::jit::gpu
 

@@ -1,5 +1,4 @@
-// Tests which loops copy boxes of tensors, and which phases get a producer for
-// them.
+// Tests which phases get a producer that copies boxes of tensors.
 #include "jit/gpu/warp_roles.h"
 
 #include <algorithm>
@@ -10,8 +9,8 @@
 #include <vector>
 
 #include "gtest/gtest.h"
-#include "jit/gpu/box_copies.h"
-#include "jit/gpu/phase_plan.h"
+#include "jit/gpu/phase_order.h"
+#include "jit/gpu/place_buffers.h"
 #include "jit/loops/text/text.h"
 #include "jit/loops/verifier/verifier.h"
 #include "jit/target/matrix_instructions.h"
@@ -96,45 +95,54 @@ DeviceTraits Device() {
   return device;
 }
 
-PhasePlan PlanOf(const loops::LoopNest& nest, const DeviceTraits& device) {
-  auto plan = PlanPhase(nest, nest.phases[0], device);
-  EXPECT_TRUE(plan.ok()) << plan.status().ToString();
-  return plan.ok() ? *std::move(plan) : PhasePlan{};
+// The first phase of a nest: its complete workgroup, and its order.
+struct PlannedPhase {
+  loops::Workgroup workgroup;
+  PhaseOrder order;
+};
+
+PlannedPhase PlanOf(const loops::LoopNest& nest, const DeviceTraits& device) {
+  PlannedPhase plan;
+  auto workgroup = PlacePhase(nest, nest.phases[0], device);
+  EXPECT_TRUE(workgroup.ok()) << workgroup.status().ToString();
+  if (!workgroup.ok()) return plan;
+  plan.workgroup = *std::move(workgroup);
+  plan.order = OrderPhase(nest, nest.phases[0], device, plan.workgroup);
+  return plan;
 }
-PhaseBarriers BarriersOf(const loops::LoopNest& nest) {
-  auto barriers = FindPhaseBarriers(nest, nest.phases[0], Device());
-  EXPECT_TRUE(barriers.ok()) << barriers.status().ToString();
-  return barriers.ok() ? *std::move(barriers) : PhaseBarriers{};
+PhaseOrder BarriersOf(const loops::LoopNest& nest) {
+  return PlanOf(nest, Device()).order;
 }
 bool HasRoles(const Parts& parts, const DeviceTraits& device = Device()) {
-  return PlanOf(NestOf(parts), device).roles.has_value();
+  return PlanOf(NestOf(parts), device).order.roles.has_value();
 }
 
 TEST(WarpRolesTest, ProductsOfSlices) {
   const loops::LoopNest nest = NestOf({});
-  const PhasePlan plan = PlanOf(nest, Device());
-  ASSERT_TRUE(plan.roles);
+  const PlannedPhase plan = PlanOf(nest, Device());
+  ASSERT_TRUE(plan.order.roles);
   // Both factors of the product are in one ring of slots.
-  ASSERT_EQ(plan.roles->rings.size(), 1u);
-  const WarpRoles::Ring& ring = plan.roles->rings[0];
+  ASSERT_EQ(plan.order.roles->rings.size(), 1u);
+  const WarpRoles::Ring& ring = plan.order.roles->rings[0];
   EXPECT_EQ(ring.buffers.size(), 2u);
   EXPECT_EQ(ring.slots, 4);
   EXPECT_EQ(ring.fill_bytes, (64 * 64 + 64 * 128) * 2);
   EXPECT_EQ(ring.subgroups, 4);
   EXPECT_TRUE(ring.goes_on);
-  EXPECT_TRUE(plan.HasProducerWarp());
-  EXPECT_EQ(plan.roles->copies.size(), 6u);
+  EXPECT_TRUE(plan.workgroup.has_producer);
+  EXPECT_EQ(plan.order.roles->copies.size(), 6u);
   EXPECT_EQ(std::ranges::count_if(
-                plan.roles->copies,
+                plan.order.roles->copies,
                 [](const auto& copy) { return copy.second.begins_fill; }),
             3);
   // The producer's warp replaces all barriers of the consumers.
   EXPECT_TRUE(BarriersOf(nest).before.empty());
   EXPECT_FALSE(BarriersOf(nest).at_end);
-  EXPECT_EQ(plan.invocations, 128);
-  EXPECT_EQ(plan.copy_barriers, 4 * ring.fill_bytes);
-  EXPECT_EQ(plan.shared_bytes, plan.copy_barriers + 8 * kCopyBarrierBytes);
-  EXPECT_EQ(plan.most_workgroups, 2 * 132);
+  EXPECT_EQ(plan.workgroup.invocations, 128);
+  EXPECT_EQ(plan.workgroup.slot_barriers, 4 * ring.fill_bytes);
+  EXPECT_EQ(plan.workgroup.shared_bytes,
+            plan.workgroup.slot_barriers + 8 * loops::kSlotBarrierBytes);
+  EXPECT_EQ(plan.workgroup.most_workgroups, 2 * 132);
 }
 
 TEST(WarpRolesTest, DeviceMustHaveThem) {
@@ -149,7 +157,7 @@ TEST(WarpRolesTest, DeviceMustHaveThem) {
   device = Device();
   device.shared_bytes = 4 * (64 * 64 + 64 * 128) * 2;
   EXPECT_FALSE(HasRoles({}, device));
-  device.shared_bytes += 8 * kCopyBarrierBytes;
+  device.shared_bytes += 8 * loops::kSlotBarrierBytes;
   EXPECT_TRUE(HasRoles({}, device));
 }
 
@@ -241,9 +249,9 @@ TEST(WarpRolesTest, MemoryOfTheRings) {
   const std::string load = "invocation i < 64 { %y[63 - i, 0] = %z[i, 0] }\n";
   parts.behind = store + load;
   const loops::LoopNest nest = NestOf(parts);
-  PhasePlan plan = PlanOf(nest, Device());
-  ASSERT_TRUE(plan.roles);
-  EXPECT_EQ(plan.most_workgroups, 0);
+  PlannedPhase plan = PlanOf(nest, Device());
+  ASSERT_TRUE(plan.order.roles);
+  EXPECT_EQ(plan.workgroup.most_workgroups, 0);
   EXPECT_EQ(BarriersOf(nest).before.size(), 2u);
   EXPECT_FALSE(BarriersOf(nest).at_end);
   parts = {};
@@ -257,8 +265,8 @@ TEST(WarpRolesTest, MemoryOfTheRings) {
   parts.behind = load;
   const loops::LoopNest apart = NestOf(parts);
   plan = PlanOf(apart, Device());
-  ASSERT_TRUE(plan.roles);
-  EXPECT_NE(plan.most_workgroups, 0);
+  ASSERT_TRUE(plan.order.roles);
+  EXPECT_NE(plan.workgroup.most_workgroups, 0);
   EXPECT_EQ(BarriersOf(apart).before.size(), 1u);
   EXPECT_TRUE(BarriersOf(apart).at_end);
   // A statement after the loop that reads a slot would not wait until the slot
@@ -350,7 +358,7 @@ struct TwoProducts {
            "[s, m, n] = 0.0\n} } }\n";
   }
 
-  std::optional<PhasePlan> Plan() const {
+  std::optional<PlannedPhase> Plan() const {
     auto nest = loops::Parse(
         "loops @t(%q: input f16[64, 64], %k: input f16[576, 64],\n"
         "         %v: input f16[512, 64], %y: output f32[64, 64]) {\n"
@@ -373,8 +381,8 @@ struct TwoProducts {
     return PlanOf(nest_, Device());
   }
   bool HasRoles() const {
-    const std::optional<PhasePlan> plan = Plan();
-    return plan && plan->roles.has_value();
+    const std::optional<PlannedPhase> plan = Plan();
+    return plan && plan->order.roles.has_value();
   }
 
  private:
@@ -386,23 +394,24 @@ struct TwoProducts {
 // barriers, one of the invocations copies; it is never an iteration ahead.
 TEST(WarpRolesTest, RingsWithLifetimesOfTheirOwn) {
   const TwoProducts products;
-  const std::optional<PhasePlan> plan = products.Plan();
-  ASSERT_TRUE(plan && plan->roles);
-  ASSERT_EQ(plan->roles->rings.size(), 2u);
-  for (const WarpRoles::Ring& ring : plan->roles->rings) {
+  const std::optional<PlannedPhase> plan = products.Plan();
+  ASSERT_TRUE(plan && plan->order.roles);
+  ASSERT_EQ(plan->order.roles->rings.size(), 2u);
+  for (const WarpRoles::Ring& ring : plan->order.roles->rings) {
     EXPECT_EQ(ring.slots, 2);
     EXPECT_EQ(ring.fill_bytes, 64 * 64 * 2);
     EXPECT_EQ(ring.subgroups, 4);
     EXPECT_EQ(ring.readers.size(), 1u);
     EXPECT_FALSE(ring.goes_on);
   }
-  EXPECT_EQ(plan->roles->copies.size(), 4u);
-  for (const auto& [statement, copy] : plan->roles->copies)
+  EXPECT_EQ(plan->order.roles->copies.size(), 4u);
+  for (const auto& [statement, copy] : plan->order.roles->copies)
     EXPECT_TRUE(copy.begins_fill);
-  EXPECT_EQ(plan->invocations, 256);
-  EXPECT_FALSE(plan->HasProducerWarp());
-  EXPECT_EQ(plan->most_workgroups, 0);
-  EXPECT_EQ(plan->shared_bytes, plan->copy_barriers + 8 * kCopyBarrierBytes);
+  EXPECT_EQ(plan->workgroup.invocations, 256);
+  EXPECT_FALSE(plan->workgroup.has_producer);
+  EXPECT_EQ(plan->workgroup.most_workgroups, 0);
+  EXPECT_EQ(plan->workgroup.shared_bytes,
+            plan->workgroup.slot_barriers + 8 * loops::kSlotBarrierBytes);
 }
 
 TEST(WarpRolesTest, RingsMayBeOfDifferentLength) {
@@ -417,9 +426,9 @@ TEST(WarpRolesTest, RingsMayBeOfDifferentLength) {
                      TwoProducts::Copy("ks", "mod(k + 2, 3)", "k * 64 + 128") +
                      "}\n";
   products.first = TwoProducts::Product("score", "qs", "ks[mod(k, 3), n, d]");
-  const std::optional<PhasePlan> plan = products.Plan();
-  ASSERT_TRUE(plan && plan->roles);
-  EXPECT_EQ(plan->roles->BarrierCount(), 2 * 3 + 2 * 2);
+  const std::optional<PlannedPhase> plan = products.Plan();
+  ASSERT_TRUE(plan && plan->order.roles);
+  EXPECT_EQ(plan->order.roles->BarrierCount(), 2 * 3 + 2 * 2);
   // Copies of keys for iteration k + 2 must not have the condition for k + 1.
   products.in_loop.replace(products.in_loop.find("k + 2 < 8"), 9, "k + 1 < 8");
   EXPECT_FALSE(products.HasRoles());
@@ -441,10 +450,10 @@ TEST(WarpRolesTest, EachIterationReadsItsSlot) {
 TEST(WarpRolesTest, SeveralReadersOfARing) {
   TwoProducts products;
   products.second += TwoProducts::Product("sum", "qs", "ks[mod(k, 2), n, d]");
-  const std::optional<PhasePlan> plan = products.Plan();
-  ASSERT_TRUE(plan && plan->roles);
+  const std::optional<PlannedPhase> plan = products.Plan();
+  ASSERT_TRUE(plan && plan->order.roles);
   std::vector<size_t> readers;
-  for (const WarpRoles::Ring& ring : plan->roles->rings)
+  for (const WarpRoles::Ring& ring : plan->order.roles->rings)
     readers.push_back(ring.readers.size());
   EXPECT_EQ(readers, (std::vector<size_t>{2, 1}));
 }
@@ -471,10 +480,10 @@ TEST(WarpRolesTest, TasksOfDifferentLengthAreDealtOut) {
   parts.iterations = "t + 8";
   parts.in_loop.replace(0, std::string("if k + 2 < 8").size(),
                         "if k + 2 < t + 8");
-  const PhasePlan plan = PlanOf(NestOf(parts), Device());
-  ASSERT_TRUE(plan.roles);
-  EXPECT_TRUE(plan.HasProducerWarp());
-  EXPECT_EQ(plan.most_workgroups, 0);
+  const PlannedPhase plan = PlanOf(NestOf(parts), Device());
+  ASSERT_TRUE(plan.order.roles);
+  EXPECT_TRUE(plan.workgroup.has_producer);
+  EXPECT_EQ(plan.workgroup.most_workgroups, 0);
 }
 
 // In the first case each of 264 workgroups has 11 iterations in its two tasks,
@@ -490,9 +499,9 @@ TEST(WarpRolesTest, TasksThatAreLongAndShortAlternatelyHaveAFixedOrder) {
     parts.verifies = false;
     parts.in_loop.replace(0, std::string("if k + 2 < 8").size(),
                           "if k + 2 < " + parts.iterations);
-    const PhasePlan plan = PlanOf(NestOf(parts), Device());
-    EXPECT_TRUE(plan.HasProducerWarp());
-    return plan.most_workgroups;
+    const PlannedPhase plan = PlanOf(NestOf(parts), Device());
+    EXPECT_TRUE(plan.workgroup.has_producer);
+    return plan.workgroup.most_workgroups;
   };
   const std::string pieces =
       "2 + mod(t, 8) + floordiv(t, 264) * (7 - 2 * mod(t, 8))";
@@ -511,110 +520,14 @@ TEST(WarpRolesTest, ProductsOfWhatTheLoopStoresDoNotGoOn) {
   parts.products.replace(parts.products.find("%as[mod(k, 4), "), 15, "%cs[");
   parts.in_loop =
       "if k + 2 < 8 {\n" + CopyB("mod(k + 2, 4)", "k * 64 + 128") + "}\n";
-  PhasePlan plan = PlanOf(NestOf(parts), Device());
-  ASSERT_TRUE(plan.roles);
-  EXPECT_TRUE(plan.roles->GoesOn());
+  PlannedPhase plan = PlanOf(NestOf(parts), Device());
+  ASSERT_TRUE(plan.order.roles);
+  EXPECT_TRUE(plan.order.roles->GoesOn());
   parts.in_loop += "invocation i < 64 { %cs[i, 0] = %a[i, 1] }\n";
   plan = PlanOf(NestOf(parts), Device());
-  ASSERT_TRUE(plan.roles);
-  EXPECT_FALSE(plan.roles->GoesOn());
-  EXPECT_TRUE(plan.in_flight.empty());
-}
-
-// --- boxes
-
-std::optional<BoxCopy> BoxOf(const std::string& buffers,
-                             const std::string& statement,
-                             const SharedPanels& panels) {
-  const auto nest =
-      loops::Parse("loops @t(" + buffers +
-                   ", %y: output f32[1]) {\n  task %s: f16[2, 2, 16, 128]\n"
-                   "  phase t < 1 {\n" +
-                   statement + "  }\n}\n");
-  EXPECT_TRUE(nest.ok()) << nest.status().ToString();
-  if (!nest.ok()) return std::nullopt;
-  return BoxCopyOf(*nest, nest->phases[0].body[0], panels);
-}
-
-// Two matrices of 16 rows of 256 bytes are copied with a box for each panel.
-TEST(BoxCopiesTest, MatricesHavePanels) {
-  const auto copy = BoxOf("%x: input f16[9, 20, 20, 256]",
-                          "invocation i < 256 { unroll r < 2 { vector v < 8 {\n"
-                          "async %s[1, r, floordiv(i, 16), mod(i, 16) * 8 + v] "
-                          "= pad(%x[t, r + 3, floordiv(i, 16) - 1, "
-                          "mod(i, 16) * 8 + v + 64], 0.0) } } }\n",
-                          {.rows = 16, .row_bytes = 256});
-  ASSERT_TRUE(copy);
-  EXPECT_EQ(copy->box, (std::vector<uint32_t>{1, 1, 16, 64}));
-  EXPECT_EQ(copy->ring_slot_bytes, 2 * 16 * 256);
-  ASSERT_EQ(copy->pieces.size(), 4u);
-  const std::vector<int64_t> offsets[] = {
-      {0, 0, 0, 0}, {0, 0, 0, 64}, {0, 1, 0, 0}, {0, 1, 0, 64}};
-  for (size_t i = 0; i < 4; ++i) {
-    EXPECT_EQ(copy->pieces[i].offsets, offsets[i]) << i;
-    EXPECT_EQ(copy->pieces[i].position, static_cast<int64_t>(i) * 16 * 128)
-        << i;
-  }
-}
-
-// The rows of the slot are images, line by line. The images are the tensor's
-// outermost dim; its second dim matches none of the slot.
-TEST(BoxCopiesTest, DimsMayHaveAnotherOrder) {
-  const std::string buffers = "%x: input f16[20, 20, 20, 128]";
-  const auto copy_of = [&](const std::string& line, const std::string& image) {
-    return BoxOf(buffers,
-                 "invocation i < 256 { unroll r < 2 { vector v < 8 {\n"
-                 "async %s[1, r, floordiv(i, 16), mod(i, 16) * 8 + v] "
-                 "= pad(%x[" +
-                     image + ", t + 2, " + line +
-                     " - 1, mod(i, 16) * 8 + v], 0.0) } } }\n",
-                 {.rows = 16, .row_bytes = 256});
-  };
-  const auto copy = copy_of("r", "floordiv(i, 16)");
-  ASSERT_TRUE(copy);
-  EXPECT_EQ(copy->order, (std::vector<uint32_t>{2, 1, 0, 3}));
-  EXPECT_EQ(copy->dims,
-            (std::vector<std::optional<size_t>>{2, std::nullopt, 1, 3}));
-  EXPECT_EQ(copy->box, (std::vector<uint32_t>{16, 1, 1, 64}));
-  ASSERT_EQ(copy->pieces.size(), 4u);
-  const std::vector<int64_t> offsets[] = {
-      {0, 0, 0, 0}, {0, 0, 0, 64}, {0, 0, 1, 0}, {0, 0, 1, 64}};
-  for (size_t i = 0; i < 4; ++i)
-    EXPECT_EQ(copy->pieces[i].offsets, offsets[i]) << i;
-  const auto other = copy_of("floordiv(i, 16)", "r");
-  ASSERT_TRUE(other);
-  EXPECT_EQ(other->order, (std::vector<uint32_t>{0, 1, 2, 3}));
-  // A copy is no box if two dims of the tensor move with one dim of the slot.
-  EXPECT_FALSE(copy_of("r", "r"));
-  EXPECT_FALSE(copy_of("floordiv(i, 16)", "floordiv(i, 16)"));
-}
-
-// Neighbours in the slot must be neighbours in the tensor.
-TEST(BoxCopiesTest, TheLastDimIsTheLast) {
-  EXPECT_FALSE(BoxOf("%x: input f16[20, 128, 20, 64]",
-                     "invocation i < 256 { unroll r < 2 { vector v < 8 {\n"
-                     "async %s[1, r, floordiv(i, 16), mod(i, 16) * 8 + v] "
-                     "= %x[t, mod(i, 16) * 8 + v, r, floordiv(i, 16)] } } }\n",
-                     {.rows = 16, .row_bytes = 256}));
-}
-
-// Rows that are one panel long continue from line to line, so they are one box.
-// A condition leaves rows out.
-TEST(BoxCopiesTest, RowsOfOnePanelAreOneBox) {
-  const auto nest = loops::Parse(
-      "loops @t(%x: input f16[20, 20, 64], %y: output f32[1]) {\n"
-      "  task %s: f16[2, 2, 16, 64]\n  phase t < 1 {\n"
-      "    invocation i < 128 { unroll r < 2 {\n"
-      "      if floordiv(i, 8) < 13 { vector v < 8 {\n"
-      "        async %s[0, r, floordiv(i, 8), mod(i, 8) * 8 + v] =\n"
-      "            %x[r + 2, floordiv(i, 8) + 5, mod(i, 8) * 8 + v]\n"
-      "      } }\n    } }\n  }\n}\n");
-  ASSERT_TRUE(nest.ok()) << nest.status().ToString();
-  const auto copy =
-      BoxCopyOf(*nest, nest->phases[0].body[0], {.rows = 16, .row_bytes = 128});
-  ASSERT_TRUE(copy);
-  EXPECT_EQ(copy->box, (std::vector<uint32_t>{2, 16, 64}));
-  EXPECT_EQ(copy->pieces.size(), 1u);
+  ASSERT_TRUE(plan.order.roles);
+  EXPECT_FALSE(plan.order.roles->GoesOn());
+  EXPECT_TRUE(plan.order.in_flight.empty());
 }
 
 }  // namespace

@@ -20,9 +20,10 @@
 // the nest's buffers. The same Load node at two places may read different
 // values: only a node without loads has the same value everywhere.
 //
-// A nest with a barrier anywhere is a *device nest*: it is what a GPU executes,
-// and says where the invocations of a task synchronise. In every other nest
-// they synchronise after each loop over invocations. See
+// A nest with a barrier anywhere, or with a workgroup (jit/loops/workgroup.h)
+// in its phases, is a *device nest*: it is what a GPU executes. It says where
+// each buffer is, and where the invocations of a task synchronise. In every
+// other nest they synchronise after each loop over invocations. See
 // Statement::Kind::kBarrier.
 //
 // Nothing here depends on how many registers or lanes a device has. That a loop
@@ -34,10 +35,13 @@
 #define EMBER_JIT_LOOPS_LOOP_NEST_H_
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "base/dtype.h"
+#include "jit/loops/copied_box.h"
+#include "jit/loops/workgroup.h"
 #include "tensor/builder/expression_pool.h"
 #include "tensor/dispatch.h"
 
@@ -152,6 +156,18 @@ enum class LoopKind : uint8_t {
   kMatrix,
 };
 
+// The way in which invocations of a workgroup combine values in a device nest,
+// if all of them update one element (jit/loops/analysis/combining.h). The
+// combined value is exchanged through the workgroup's memory
+// (Workgroup::parts), and the invocations synchronise while they do that.
+enum class Combining : uint8_t {
+  kUnspecified,  // no device nest, or not an update by all invocations
+  // Each subgroup combines its values; then the first invocation combines those
+  // of the subgroups.
+  kBySubgroups,
+  kByHalves  // halves of the workgroup are combined repeatedly
+};
+
 // One assignment or update of an element: buffer[indices] = value, or += and so
 // on.
 struct Store {
@@ -166,6 +182,7 @@ struct Store {
   // loop is around the store. GPUs with asynchronous copies start one; every
   // other executor stores at once.
   bool is_async = false;
+  Combining combining = Combining::kUnspecified;
 };
 
 struct Statement;
@@ -215,6 +232,39 @@ struct Statement {
   // variables of surrounding loops that are no vector loops.
   NodeId variable = 0;
 
+  // kFor of kSubgroup, in device nests: the loop multiplies matrices, and its
+  // products may read their factors until the end of the next iteration of the
+  // serial loop that it is directly in, or until that loop ends
+  // (jit/gpu/products_in_flight.h).
+  //
+  //   for k < 8 {
+  //     barrier
+  //     in_flight subgroup s < 4 { matrix … += f32(%a[mod(k, 4), …]) * … }
+  //     invocation i < 128 { async %a[mod(k + 2, 4), …] = … }
+  //   }
+  bool stays_in_flight = false;
+
+  // Roles of warps, in phases of device nests with rings (Workgroup::rings;
+  // jit/gpu/warp_roles.h). Only the producer executes a statement that is
+  // `of_producer`. The others execute everything else, and both execute loops
+  // around such statements. An evaluation in the order of the nest is one of
+  // those that the barriers of slots allow.
+  //
+  //   producer box 0 begins … invocation i < 256 { … async %a[0, …] = … }
+  //   for k < 8 {
+  //     awaits 0 mod(k, 4) releases 0 mod(k, 4) subgroup s < 8 { … }
+  //     if k + 2 < 8 { … }
+  //   }
+  //
+  // box: the producer copies a box instead of executing the invocation loop. A
+  // copy that begins a fill waits until the slot is empty.
+  // awaits, releases: the slots that are full when the subgroup loop begins,
+  // and those that are empty when it has ended. A ring whose products stay in
+  // flight (WorkgroupRing::stays_in_flight) is released one iteration later.
+  bool of_producer = false;
+  std::shared_ptr<const CopiedBox> box;
+  std::vector<SlotUse> awaits, releases;
+
   // kIf: runs the body if the bool holds; in a vector loop, in the lanes where
   // it holds.
   NodeId condition = 0;
@@ -261,6 +311,7 @@ struct Phase {
   // the task's number, an Axis node; its extent is the number of tasks
   NodeId task = 0;
   Block body;
+  Workgroup workgroup;  // set in device nests whose buffers are placed
 };
 
 struct LoopNest {

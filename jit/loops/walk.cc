@@ -74,6 +74,26 @@ bool IsInvocationLoop(const Statement& statement) {
           statement.loop == LoopKind::kSubgroup);
 }
 
+const Store* FirstStore(const Statement& statement) {
+  if (!statement.stores.empty()) return statement.stores.data();
+  for (const Statement& inner : statement.body) {
+    if (const Store* const found = FirstStore(inner)) return found;
+  }
+  return nullptr;
+}
+
+bool HasProducer(const Statement& statement) {
+  return statement.of_producer ||
+         std::ranges::any_of(statement.body, HasProducer);
+}
+
+bool SaysHowToCombine(const Statement& statement) {
+  return IsInvocationLoop(statement) && !statement.body.empty() &&
+         std::ranges::any_of(statement.body[0].stores, [](const Store& store) {
+           return store.combining != Combining::kUnspecified;
+         });
+}
+
 bool HasBarrier(const Block& block) {
   return std::ranges::any_of(block, [](const Statement& statement) {
     return statement.kind == Statement::Kind::kBarrier ||
@@ -81,12 +101,26 @@ bool HasBarrier(const Block& block) {
   });
 }
 
+namespace {
+
+template <typename Test>
+bool AnyPhase(const LoopNest& nest, Test&& test) {
+  return std::ranges::any_of(nest.prologue, test) ||
+         std::ranges::any_of(nest.phases, test);
+}
+
+}  // namespace
+
+bool IsPlaced(const LoopNest& nest) {
+  return AnyPhase(nest, [](const Phase& phase) {
+    return phase.workgroup.invocations != 0;
+  });
+}
+
 bool IsDeviceNest(const LoopNest& nest) {
-  const auto has_barrier = [](const Phase& phase) {
-    return HasBarrier(phase.body);
-  };
-  return std::ranges::any_of(nest.prologue, has_barrier) ||
-         std::ranges::any_of(nest.phases, has_barrier);
+  return IsPlaced(nest) || AnyPhase(nest, [](const Phase& phase) {
+           return HasBarrier(phase.body);
+         });
 }
 
 bool HasInvocationLoop(const Block& block) {

@@ -41,9 +41,23 @@ std::vector<NodeId> RootsOf(const tensor::ExpressionPool& pool,
 bool IsInvocationLoop(const Statement& statement);
 bool HasInvocationLoop(const Block& block);
 
-// HasBarrier is true if the block contains a barrier at any depth. IsDeviceNest
-// is true if a phase of the nest does.
+// Returns the first store in the statement, at any depth; null if there is
+// none.
+const Store* FirstStore(const Statement& statement);
+
+// True if the statement or one inside it is only for the producer
+// (Statement::of_producer).
+bool HasProducer(const Statement& statement);
+
+// True if the statement is a loop whose invocations combine values in a way
+// that its stores say (Store::combining).
+bool SaysHowToCombine(const Statement& statement);
+
+// HasBarrier is true if the block contains a barrier at any depth. IsPlaced is
+// true if the phases of the nest have workgroups (jit/loops/workgroup.h).
+// IsDeviceNest is true if a phase has a barrier or a workgroup.
 bool HasBarrier(const Block& block);
+bool IsPlaced(const LoopNest& nest);
 bool IsDeviceNest(const LoopNest& nest);
 
 }  // namespace ember::loops

@@ -1,9 +1,13 @@
 #include "jit/pipeline/target_passes.h"
 
+#include <array>
+#include <cstddef>
+#include <iterator>
 #include <string>
+#include <utility>
 
 #include "base/concat.h"
-#include "jit/gpu/insert_barriers.h"
+#include "jit/gpu/device_passes.h"
 #include "jit/gpu/kernel_abi.h"
 #include "jit/legalise/legalise.h"
 #include "jit/loops/analysis/facts.h"
@@ -29,8 +33,11 @@ Status Legalise(TargetBuild& build) {
   return OkStatus();
 }
 
-Status InsertBarriers(TargetBuild& build) {
-  const Status status = gpu::InsertBarriers(*build.device, build.nest);
+// Runs a pass of gpu::kDevicePasses.
+template <size_t number>
+Status MakeDeviceNest(TargetBuild& build) {
+  const Status status =
+      gpu::kDevicePasses[number].run(*build.device, build.nest);
   return status.ok() ? status
                      : status.WithContext(Concat({"loops @", build.nest.name}));
 }
@@ -43,22 +50,28 @@ std::string Print(const TargetBuild& build) {
   return loops::ToText(build.nest);
 }
 
-constexpr Pass<TargetBuild> kPasses[] = {
-    {{"legalise", "expresses operations that the target lacks by others"},
-     Legalise,
-     nullptr,
-     nullptr,
-     Print},
-    // insert-barriers runs last, because no other pass keeps barriers right.
-    {{"insert-barriers",
-      "makes a device nest, in which invocations synchronise",
-      PassTargets::kGpus},
-     InsertBarriers,
-     nullptr,
-     nullptr,
-     Print},
-    {{"emit", "writes the code of each phase"}, Emit},
-};
+// The passes of gpu::kDevicePasses run after legalisation, because no other
+// pass keeps barriers right.
+template <size_t... numbers>
+constexpr auto MakePasses(std::index_sequence<numbers...>) {
+  return std::array{
+      Pass<TargetBuild>{
+          {"legalise", "expresses operations that the target lacks by others"},
+          Legalise,
+          nullptr,
+          nullptr,
+          Print},
+      Pass<TargetBuild>{{gpu::kDevicePasses[numbers].name,
+                         gpu::kDevicePasses[numbers].doc, PassTargets::kGpus},
+                        MakeDeviceNest<numbers>,
+                        nullptr,
+                        nullptr,
+                        Print}...,
+      Pass<TargetBuild>{{"emit", "writes the code of each phase"}, Emit}};
+}
+
+constexpr auto kPasses =
+    MakePasses(std::make_index_sequence<std::size(gpu::kDevicePasses)>());
 
 }  // namespace
 

@@ -43,8 +43,8 @@ struct TargetBuild {
 // Returns the passes, in execution order.
 std::span<const Pass<TargetBuild>> TargetPasses();
 
-// Runs them. log: may be null. Errors: those of build.emit and of
-// gpu::InsertBarriers, with the nest's name.
+// Runs them. log: may be null. Errors: those of build.emit and of the passes of
+// gpu::kDevicePasses, with the nest's name.
 Status RunTargetPasses(TargetBuild& build, PassLog* log);
 
 }  // namespace ember::jit

@@ -11,8 +11,9 @@
 namespace ember::jit::ptx {
 
 using llvm_ir::Builder;
+using loops::BufferStorage;
+using loops::StorageKind;
 
-using gpu::PhasePlan;
 using llvm::Value;
 
 namespace {
@@ -48,7 +49,7 @@ Value* AddressInPanels(Builder& builder, const SharedPanels& panels,
   return builder.CreateGEP(builder.getInt8Ty(), begin, position);
 }
 
-vm::BoxMap BoxMapOf(const Layout& layout, const gpu::BoxCopy& copy) {
+vm::BoxMap BoxMapOf(const Layout& layout, const loops::CopiedBox& copy) {
   vm::BoxMap box;
   box.binding = layout.arguments[copy.from];
   box.box = copy.box;
@@ -57,32 +58,40 @@ vm::BoxMap BoxMapOf(const Layout& layout, const gpu::BoxCopy& copy) {
   return box;
 }
 
+// Adds the boxes of all copies in the block.
+void AddBoxes(const loops::Block& block, Layout& layout) {
+  for (const loops::Statement& statement : block) {
+    if (statement.box != nullptr)
+      layout.boxes.push_back(BoxMapOf(layout, *statement.box));
+    AddBoxes(statement.body, layout);
+  }
+}
+
 }  // namespace
 
-Layout LayOut(const loops::LoopNest& nest, const PhasePlan& plan) {
+Layout LayOut(const loops::LoopNest& nest, const loops::Phase& phase) {
+  const loops::Workgroup& workgroup = phase.workgroup;
   Layout layout;
-  layout.arguments.resize(plan.places.size());
-  layout.shared_offsets.resize(plan.places.size());
-  for (uint32_t i = 0; i < plan.places.size(); ++i) {
-    const PhasePlan::BufferStorage& storage = plan.places[i];
-    const bool is_sliced = storage.kind == PhasePlan::Kind::kSlices;
-    if (is_sliced || storage.kind == PhasePlan::Kind::kMemory) {
+  layout.arguments.resize(workgroup.storage.size());
+  layout.shared_offsets.resize(workgroup.storage.size());
+  for (uint32_t i = 0; i < workgroup.storage.size(); ++i) {
+    const BufferStorage& storage = workgroup.storage[i];
+    const bool is_sliced = storage.kind == StorageKind::kSlices;
+    if (is_sliced || storage.kind == StorageKind::kMemory) {
       layout.arguments[i] = static_cast<unsigned>(layout.bindings.size());
       layout.bindings.push_back({i, is_sliced, storage.is_written});
-    } else if (storage.kind == PhasePlan::Kind::kShared) {
-      layout.shared_offsets[i] = storage.shared_offset;
+    } else if (storage.kind == StorageKind::kShared) {
+      layout.shared_offsets[i] = storage.offset.value_or(0);
     }
   }
-  layout.shared_bytes = plan.shared_bytes;
+  layout.shared_bytes = workgroup.shared_bytes;
   layout.record = static_cast<unsigned>(layout.bindings.size());
-  layout.first_parameter = layout.record + plan.has_checks;
+  layout.first_parameter = layout.record + workgroup.has_checks;
   layout.first_box = layout.first_parameter +
                      static_cast<unsigned>(nest.parameters.size()) + 1;
-  if (!plan.roles) return layout;
   // All fills copy the same boxes. They differ only in the positions where the
   // boxes begin.
-  for (const auto& [statement, copy] : plan.roles->copies)
-    layout.boxes.push_back(BoxMapOf(layout, copy.box));
+  AddBoxes(phase.body, layout);
   const auto key = [](const vm::BoxMap& box) {
     return std::tie(box.binding, box.box, box.order);
   };
@@ -101,7 +110,7 @@ int64_t ArgumentBytes(const Layout& layout) {
          static_cast<int64_t>(layout.boxes.size() * vm::kBoxMapBytes);
 }
 
-Value* PtxArguments::Box(const gpu::BoxCopy& copy) {
+Value* PtxArguments::Box(const loops::CopiedBox& copy) {
   const auto box = std::ranges::find(layout_.boxes, BoxMapOf(layout_, copy));
   return function_.getArg(layout_.first_box +
                           static_cast<unsigned>(box - layout_.boxes.begin()));
@@ -109,7 +118,7 @@ Value* PtxArguments::Box(const gpu::BoxCopy& copy) {
 
 Value* PtxArguments::AddressOf(Builder& builder, uint32_t buffer,
                                const RowMajorAddress& at) {
-  const SharedPanels& panels = plan_.places[buffer].panels;
+  const SharedPanels panels = {workgroup_.storage[buffer].panels};
   const int64_t bytes = DTypeByteSize(nest_.buffers[buffer].type);
   const int64_t constant = at.constant * bytes;
   // A vector is stored to whole pieces (MayStoreToPanels).

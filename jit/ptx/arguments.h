@@ -2,8 +2,8 @@
 // bindings and parameters are its arguments, buffers of the workgroup are
 // places of shared memory.
 //
-//   const Layout layout = LayOut(plan);
-//   PtxArguments arguments(nest, plan, layout, function, shared);
+//   const Layout layout = LayOut(nest, phase);
+//   PtxArguments arguments(nest, workgroup, layout, function, shared);
 //   llvm::Value* begin = arguments.Buffer(builder, buffer);
 //
 // Not thread-safe: a function is one thread's.
@@ -13,12 +13,12 @@
 #include <cstdint>
 #include <vector>
 
-#include "jit/gpu/box_copies.h"
 #include "jit/gpu/kernel_abi.h"
-#include "jit/gpu/phase_plan.h"
 #include "jit/llvm/emit/ir.h"
 #include "jit/llvm/emit/kernel_arguments.h"
+#include "jit/loops/copied_box.h"
 #include "jit/loops/loop_nest.h"
+#include "jit/loops/workgroup.h"
 #include "llvm/IR/Function.h"
 #include "llvm/IR/GlobalVariable.h"
 
@@ -41,7 +41,7 @@ struct Layout {
   unsigned first_box = 0;
 };
 
-Layout LayOut(const loops::LoopNest& nest, const gpu::PhasePlan& plan);
+Layout LayOut(const loops::LoopNest& nest, const loops::Phase& phase);
 
 // Returns the number of bytes of the kernel's arguments; drivers accept
 // kMaxArgumentBytes.
@@ -52,11 +52,11 @@ inline constexpr int64_t kMaxArgumentBytes = 4096;
 // the object. shared: the workgroup's memory; null if the phase has none.
 class PtxArguments final : public llvm_ir::KernelArguments {
  public:
-  PtxArguments(const loops::LoopNest& nest, const gpu::PhasePlan& plan,
+  PtxArguments(const loops::LoopNest& nest, const loops::Workgroup& workgroup,
                const Layout& layout, llvm::Function& function,
                llvm::GlobalVariable* shared)
       : llvm_ir::KernelArguments(nest),
-        plan_(plan),
+        workgroup_(workgroup),
         layout_(layout),
         function_(function),
         shared_(shared) {}
@@ -66,26 +66,26 @@ class PtxArguments final : public llvm_ir::KernelArguments {
                             static_cast<unsigned>(number));
   }
   llvm::Value* Buffer(llvm_ir::Builder& builder, uint32_t number) override {
-    if (plan_.places[number].kind == gpu::PhasePlan::Kind::kShared)
+    if (workgroup_.storage[number].kind == loops::StorageKind::kShared)
       return Shared(builder, layout_.shared_offsets[number]);
     return function_.getArg(layout_.arguments[number]);
   }
   llvm::Value* Slice(uint32_t buffer) override {
-    return plan_.places[buffer].kind == gpu::PhasePlan::Kind::kSlices
-               ? workgroup_
+    return workgroup_.storage[buffer].kind == loops::StorageKind::kSlices
+               ? number_
                : nullptr;
   }
   bool IsLocal(uint32_t buffer) const override {
-    const gpu::PhasePlan::Kind kind = plan_.places[buffer].kind;
-    return kind == gpu::PhasePlan::Kind::kRegisters ||
-           kind == gpu::PhasePlan::Kind::kPrivate;
+    const loops::StorageKind kind = workgroup_.storage[buffer].kind;
+    return kind == loops::StorageKind::kRegisters ||
+           kind == loops::StorageKind::kPrivate;
   }
   bool IgnoresFirstIndex(uint32_t buffer) const override {
-    return plan_.places[buffer].of_invocation;
+    return workgroup_.storage[buffer].of_invocation;
   }
 
   bool IsRowMajor(uint32_t buffer) const override {
-    return !plan_.places[buffer].panels.Any();
+    return !workgroup_.storage[buffer].panels.Any();
   }
   // Emits the computation of SharedPanels::PositionOf.
   llvm::Value* AddressOf(llvm_ir::Builder& builder, uint32_t buffer,
@@ -99,16 +99,16 @@ class PtxArguments final : public llvm_ir::KernelArguments {
                                               static_cast<uint64_t>(offset));
   }
   // Returns the address of a box's tensor map.
-  llvm::Value* Box(const gpu::BoxCopy& copy);
+  llvm::Value* Box(const loops::CopiedBox& copy);
   // Sets the number of the workgroup, an i64.
-  void set_workgroup(llvm::Value* workgroup) { workgroup_ = workgroup; }
+  void set_workgroup(llvm::Value* number) { number_ = number; }
 
  private:
-  const gpu::PhasePlan& plan_;
+  const loops::Workgroup& workgroup_;
   const Layout& layout_;
   llvm::Function& function_;
   llvm::GlobalVariable* const shared_;
-  llvm::Value* workgroup_ = nullptr;
+  llvm::Value* number_ = nullptr;  // number of the workgroup
 };
 
 }  // namespace ember::jit::ptx

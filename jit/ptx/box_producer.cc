@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "jit/loops/copied_box.h"
 #include "jit/ptx/box_functions.h"
 
 namespace ember::jit::ptx {
@@ -16,21 +17,27 @@ using loops::NodeId;
 
 // A box begins at the element that is copied where all variables of the loop
 // are 0.
-void EmitBoxes(const loops::LoopNest& nest, const gpu::WarpRoles::Copy& of_ring,
+void EmitBoxes(const loops::LoopNest& nest, const loops::Statement& loop,
                RingBarriers& barriers, PtxArguments& arguments,
                ExpressionEmitter& expressions, Builder& builder) {
-  const gpu::BoxCopy& copy = of_ring.box;
-  const loops::Store& store = *copy.store;
+  const loops::CopiedBox& copy = *loop.box;
+  std::vector<NodeId> variables;
+  const loops::Statement* inner = &loop;
+  for (; inner->stores.empty(); inner = inner->body.data()) {
+    if (inner->kind == loops::Statement::Kind::kFor)
+      variables.push_back(inner->variable);
+  }
+  const loops::Store& store = inner->stores[0];
   const std::vector<NodeId>& from = nest.pool[store.value].operands;
   const auto number = [&](int64_t value) {
     return builder.getInt64(static_cast<uint64_t>(value));
   };
   expressions.BeginStatement();
-  for (const NodeId variable : copy.variables)
+  for (const NodeId variable : variables)
     expressions.scopes().Enter(nullptr, variable, number(0));
   Value* const slot = expressions.Emit(store.indices[0]);
-  if (of_ring.begins_fill) barriers.BeginFill(of_ring.ring, slot);
-  Value* const full = barriers.Full(of_ring.ring, slot);
+  if (copy.begins_fill) barriers.BeginFill(copy.ring, slot);
+  Value* const full = barriers.Full(copy.ring, slot);
   std::vector<Value*> begin;
   for (size_t d = 0; d < copy.dims.size(); ++d) {
     Value* const index = expressions.Emit(from[d]);
@@ -42,7 +49,7 @@ void EmitBoxes(const loops::LoopNest& nest, const gpu::WarpRoles::Copy& of_ring,
   Value* const to =
       builder.CreateGEP(builder.getInt8Ty(), arguments.Buffer(builder, copy.to),
                         builder.CreateMul(slot, number(copy.ring_slot_bytes)));
-  for (const gpu::BoxCopy::Piece& piece : copy.pieces) {
+  for (const loops::CopiedBox::Piece& piece : copy.pieces) {
     std::vector<Value*> coordinates;
     for (size_t i = begin.size(); i-- > 0;) {
       const uint32_t d = copy.order[i];
@@ -56,8 +63,7 @@ void EmitBoxes(const loops::LoopNest& nest, const gpu::WarpRoles::Copy& of_ring,
             builder.getInt8Ty(), to, static_cast<uint64_t>(piece.position)),
         full);
   }
-  for (size_t i = 0; i < copy.variables.size(); ++i)
-    expressions.scopes().Leave();
+  for (size_t i = 0; i < variables.size(); ++i) expressions.scopes().Leave();
 }
 
 }  // namespace ember::jit::ptx

@@ -2,14 +2,13 @@
 // one box to a ring's slot. If the copy is the first of the slot's fill, the
 // code first waits until the consumers have emptied the slot.
 //
-//   EmitBoxes(nest, roles.copies.at(&statement), barriers, arguments, expressions,
-//             builder);   // in code of one thread, in the order of the nest
+//   EmitBoxes(nest, loop, barriers, arguments, expressions, builder);
+//     // in code of one thread, in the order of the nest
 //
 // Emits code; not thread-safe.
 #ifndef EMBER_JIT_PTX_BOX_PRODUCER_H_
 #define EMBER_JIT_PTX_BOX_PRODUCER_H_
 
-#include "jit/gpu/warp_roles.h"
 #include "jit/llvm/emit/expression_emitter.h"
 #include "jit/llvm/emit/ir.h"
 #include "jit/loops/loop_nest.h"
@@ -18,7 +17,8 @@
 
 namespace ember::jit::ptx {
 
-void EmitBoxes(const loops::LoopNest& nest, const gpu::WarpRoles::Copy& of_ring,
+// loop: the invocation loop with the mark of a box (Statement::box).
+void EmitBoxes(const loops::LoopNest& nest, const loops::Statement& loop,
                RingBarriers& barriers, PtxArguments& arguments,
                llvm_ir::ExpressionEmitter& expressions,
                llvm_ir::Builder& builder);

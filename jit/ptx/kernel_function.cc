@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <vector>
 
+#include "jit/gpu/constant_elements.h"
 #include "jit/ptx/phase_emitter.h"
 #include "jit/target/matrix_instructions.h"
 #include "llvm/IR/Attributes.h"
@@ -13,8 +14,6 @@
 #include "vm/format/device_abi.h"
 
 namespace ember::jit::ptx {
-
-using gpu::PhasePlan;
 
 namespace {
 
@@ -28,13 +27,14 @@ constexpr uint64_t kBindingAlignment = 16;
 // to ptxas: a warpgroups' product is scheduled for one block that has all
 // registers. Attention, which is two products with a computation between them,
 // is planned for two blocks (jit/schedule/gpu/row_tile.cc) if its sums are few.
-int64_t BlocksOfProcessor(const loops::LoopNest& nest, const PhasePlan& plan,
+int64_t BlocksOfProcessor(const loops::LoopNest& nest,
+                          const loops::Workgroup& workgroup,
                           const Target& target) {
   constexpr int64_t kMaxSumsOfTwo = 64;
   // Number of accumulators, and number of a thread's registers for their sums.
   int64_t products = 0, sums = 0;
-  for (size_t i = 0; i < plan.places.size(); ++i) {
-    if (plan.places[i].kind != PhasePlan::Kind::kMatrices) continue;
+  for (size_t i = 0; i < workgroup.storage.size(); ++i) {
+    if (workgroup.storage[i].kind != loops::StorageKind::kMatrices) continue;
     const loops::Buffer& buffer = nest.buffers[i];
     const auto subgroups = nest.pool.IntegerConstant(buffer.extents[0]);
     ++products;
@@ -42,8 +42,8 @@ int64_t BlocksOfProcessor(const loops::LoopNest& nest, const PhasePlan& plan,
             (subgroups.value_or(1) * kWarpLanes);
   }
   if (products == 0) return 0;
-  const bool has_room = 2 * plan.shared_bytes <= target.shared_bytes;
-  if (!plan.HasPanels()) return has_room ? 2 : 1;
+  const bool has_room = 2 * workgroup.shared_bytes <= target.shared_bytes;
+  if (!workgroup.HasPanels()) return has_room ? 2 : 1;
   return has_room && products > 1 && sums <= kMaxSumsOfTwo ? 2 : 0;
 }
 
@@ -68,11 +68,11 @@ llvm::Metadata* AddBoxes(const Layout& layout, llvm::Function& function) {
 }  // namespace
 
 llvm::Function* CreateKernel(const loops::LoopNest& nest, const Layout& layout,
-                             const PhasePlan& plan, const std::string& name,
-                             int64_t threads, const Target& target,
-                             llvm::Module& module) {
+                             const loops::Workgroup& workgroup,
+                             const std::string& name, int64_t threads,
+                             const Target& target, llvm::Module& module) {
   llvm::LLVMContext& context = module.getContext();
-  const size_t pointers = layout.bindings.size() + plan.has_checks;
+  const size_t pointers = layout.bindings.size() + workgroup.has_checks;
   std::vector<llvm::Type*> types(pointers,
                                  llvm::PointerType::getUnqual(context));
   types.resize(layout.first_box, llvm::Type::getInt64Ty(context));
@@ -108,7 +108,7 @@ llvm::Function* CreateKernel(const loops::LoopNest& nest, const Layout& layout,
   };
   annotate("kernel", number(1));
   annotate("maxntidx", number(threads));
-  const int64_t blocks = BlocksOfProcessor(nest, plan, target);
+  const int64_t blocks = BlocksOfProcessor(nest, workgroup, target);
   if (blocks > 0) annotate("minctasm", number(blocks));
   if (!layout.boxes.empty())
     annotate("grid_constant", AddBoxes(layout, *function));

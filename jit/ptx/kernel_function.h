@@ -1,7 +1,7 @@
 // Creates the function of a kernel, and the memory of its workgroups, in a
 // module for NVPTX, with the attributes that drivers and ptxas see.
 //
-//   llvm::Function* kernel = CreateKernel(nest, layout, plan, "phase0",
+//   llvm::Function* kernel = CreateKernel(nest, layout, workgroup, "phase0",
 //                                         /*threads=*/256, target, module);
 //   llvm::GlobalVariable* shared = SharedOf(module, /*alignment=*/16);
 //
@@ -12,8 +12,8 @@
 #include <cstdint>
 #include <string>
 
-#include "jit/gpu/phase_plan.h"
 #include "jit/loops/loop_nest.h"
+#include "jit/loops/workgroup.h"
 #include "jit/ptx/arguments.h"
 #include "jit/ptx/target.h"
 #include "llvm/IR/Function.h"
@@ -26,7 +26,7 @@ namespace ember::jit::ptx {
 // block. The function's arguments are those of vm/format/device_abi.h, with
 // types and names.
 llvm::Function* CreateKernel(const loops::LoopNest& nest, const Layout& layout,
-                             const gpu::PhasePlan& plan,
+                             const loops::Workgroup& workgroup,
                              const std::string& name, int64_t threads,
                              const Target& target, llvm::Module& module);
 

@@ -6,6 +6,7 @@
 #include "base/concat.h"
 #include "jit/ptx/device_functions.h"
 #include "jit/ptx/matrix_intrinsics.h"
+#include "jit/target/shared_panels.h"
 
 namespace ember::jit::ptx {
 
@@ -169,7 +170,7 @@ void Matrices::BeginProduct(const Operation& operation,
                             const MatrixInstruction& row) {
   if (begun_in_ != b_.GetInsertBlock()) Await();
   const auto panels_of = [&](const MatrixInMemory& matrix) {
-    return plan_.places[matrix.buffer].panels;
+    return SharedPanels{workgroup_.storage[matrix.buffer].panels};
   };
   const SharedPanels rows = panels_of(operation.a);
   std::vector<Value*> a;
@@ -274,7 +275,7 @@ std::vector<Value*> Matrices::LoadFactor(const MatrixInMemory& matrix,
                                          const MatrixFragment& fragment) {
   Value* const begin = BeginOf(matrix);
   const bool is_shared =
-      plan_.places[matrix.buffer].kind == gpu::PhasePlan::Kind::kShared;
+      workgroup_.storage[matrix.buffer].kind == loops::StorageKind::kShared;
   const int64_t bytes = DTypeByteSize(nest_.buffers[matrix.buffer].type);
   const bool has_runs = OffsetOf(matrix, fragment.by_element) == 1;
   // ldmatrix loads rows of 16 bytes that begin at multiples of that

@@ -3,7 +3,7 @@
 // ldmatrix for factors in shared memory; or wgmma, of four warps at once, which
 // reads a factor in panels (jit/target/shared_panels.h).
 //
-//   Matrices matrices(nest, plan, target, builder, function, expressions, error);
+//   Matrices matrices(nest, workgroup, target, builder, function, expressions, error);
 //   matrices.SetInvocation(invocation);   // at the function's entry
 //   matrices.Emit(loop, subgroup_variable);
 //   matrices.Await();   // before a barrier, and at the end
@@ -21,11 +21,11 @@
 #include <utility>
 #include <vector>
 
-#include "jit/gpu/phase_plan.h"
 #include "jit/llvm/emit/expression_emitter.h"
 #include "jit/llvm/emit/ir.h"
 #include "jit/loops/analysis/matrix_operation.h"
 #include "jit/loops/loop_nest.h"
+#include "jit/loops/workgroup.h"
 #include "jit/ptx/target.h"
 #include "jit/target/matrix_instructions.h"
 #include "llvm/IR/Function.h"
@@ -35,12 +35,12 @@ namespace ember::jit::ptx {
 
 class Matrices {
  public:
-  Matrices(const loops::LoopNest& nest, const gpu::PhasePlan& plan,
+  Matrices(const loops::LoopNest& nest, const loops::Workgroup& workgroup,
            const Target& target, llvm_ir::Builder& builder,
            llvm::Function& function, llvm_ir::ExpressionEmitter& expressions,
            llvm_ir::FirstError& error)
       : nest_(nest),
-        plan_(plan),
+        workgroup_(workgroup),
         target_(target),
         b_(builder),
         function_(function),
@@ -124,7 +124,7 @@ class Matrices {
   }
 
   const loops::LoopNest& nest_;
-  const gpu::PhasePlan& plan_;
+  const loops::Workgroup& workgroup_;
   const Target& target_;
   llvm_ir::Builder& b_;
   llvm::Function& function_;

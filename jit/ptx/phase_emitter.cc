@@ -11,11 +11,10 @@
 #include "base/concat.h"
 #include "base/rounding.h"
 #include "jit/backend/decline_reasons.h"
-#include "jit/gpu/phase_plan.h"
 #include "jit/llvm/emit/block_emitter.h"
 #include "jit/llvm/emit/kernel_arguments.h"
-#include "jit/loops/analysis/combining.h"
-#include "jit/loops/analysis/divisibility.h"
+#include "jit/loops/walk.h"
+#include "jit/loops/workgroup.h"
 #include "jit/ptx/arguments.h"
 #include "jit/ptx/box_functions.h"
 #include "jit/ptx/box_producer.h"
@@ -30,7 +29,6 @@
 #include "jit/target/shared_panels.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/IntrinsicsNVPTX.h"
-#include "tensor/builder/linear.h"
 
 namespace ember::jit::ptx {
 
@@ -41,7 +39,6 @@ using llvm_ir::TargetTraits;
 
 using gpu::CheckRecord;
 using gpu::PhaseCode;
-using gpu::PhasePlan;
 using llvm::BasicBlock;
 using llvm::Value;
 using loops::Block;
@@ -57,20 +54,19 @@ constexpr int64_t kConsumers = 1;
 class PhaseEmitter final : public BlockEmitter {
  public:
   PhaseEmitter(const loops::LoopNest& nest, bool is_prologue,
-               const PhasePlan& plan, const Layout& layout,
+               const loops::Workgroup& workgroup, const Layout& layout,
                const Target& target, PtxArguments& arguments,
                llvm::Function& function)
       : BlockEmitter(nest, is_prologue, arguments, TraitsOf(target), function),
-        plan_(plan),
+        workgroup_(workgroup),
         layout_(layout),
-        has_async_copies_(target.architecture >= kFirstWithAsyncCopies),
         arguments_(arguments),
         combiner_(b_, function, stores_),
         dots_(nest, b_, expressions_),
-        matrices_(nest, plan, target, b_, function, expressions_, error_) {
-    if (plan.roles) {
-      ring_barriers_.emplace(b_, function, *plan.roles, [this] {
-        return arguments_.Shared(b_, plan_.copy_barriers);
+        matrices_(nest, workgroup, target, b_, function, expressions_, error_) {
+    if (!workgroup.rings.empty()) {
+      ring_barriers_.emplace(b_, function, workgroup.rings, [this] {
+        return arguments_.Shared(b_, workgroup_.slot_barriers);
       });
     }
     stores_.StoreOnlyIf([this](uint32_t buffer) -> Value* {
@@ -104,19 +100,15 @@ class PhaseEmitter final : public BlockEmitter {
   }
   void EmitInvocations(const Statement& statement) override;
   bool EmitCheck(const Block& block, size_t number) override;
-  // True if the number of lane 0's element is provably a multiple of
-  // `elements`, so that `elements` lanes are an aligned run.
-  bool IsAligned(uint32_t buffer, std::span<const NodeId> indices,
-                 int64_t elements);
-  // Emits the asynchronous store as cp.async. Returns false if it cannot: the
-  // copy must be of 4, 8 or 16 aligned bytes from device to shared memory.
+  // Emits the asynchronous store as cp.async. Returns false if its lanes are no
+  // neighbours, or if some are outside of the buffer and others are not.
   bool BeginCopy(const loops::Store& store);
   // Emits a loop over the tasks of a workgroup of a persistent kernel: from the
   // workgroup's first task on, in steps of the number of workgroups. EmitRoles
   // emits such a loop for each role.
   void EmitTasks(const loops::Phase& phase, Value* first, Value* tasks);
   void EmitRoles(const loops::Phase& phase, Value* first, Value* tasks);
-  void EmitProducing(const gpu::WarpRoles::Copy& copy);
+  void EmitProducing(const Statement& copy);
   Value* RingSlotOf(NodeId index) {
     expressions_.BeginStatement();
     return expressions_.Emit(index);
@@ -130,15 +122,16 @@ class PhaseEmitter final : public BlockEmitter {
   // True if only the first invocation stores to the buffer: the store is to
   // memory and outside invocation loops, in code that all invocations execute.
   bool IsOfFirst(uint32_t buffer) const {
-    return !is_in_first_ && plan_.mode == PhasePlan::Mode::kInvocations &&
+    return !is_in_first_ &&
+           workgroup_.mode == loops::Workgroup::Mode::kInvocations &&
            !in_invocations_ && !arguments_.IsLocal(buffer);
   }
   // Emits a barrier of all threads but the producer's.
   void Synchronize() {
     ++barriers_;
     matrices_.Await();
-    if (plan_.HasProducerWarp())
-      EmitSynchronize(b_, kConsumers, plan_.invocations);
+    if (workgroup_.has_producer)
+      EmitSynchronize(b_, kConsumers, workgroup_.invocations);
     else
       b_.CreateIntrinsic(llvm::Intrinsic::nvvm_barrier0, {}, {});
   }
@@ -150,9 +143,8 @@ class PhaseEmitter final : public BlockEmitter {
     return b_.getInt64(static_cast<uint64_t>(value));
   }
 
-  const PhasePlan& plan_;
+  const loops::Workgroup& workgroup_;
   const Layout& layout_;
-  const bool has_async_copies_;
   PtxArguments& arguments_;
   Combiner combiner_;
   DotProducts dots_;
@@ -169,29 +161,29 @@ class PhaseEmitter final : public BlockEmitter {
   std::optional<RingBarriers> ring_barriers_;
   bool is_producer_ = false;
   int64_t depth_ = 0;
-  // the value of `depth_` in the loop of plan_.roles
+  // the value of `depth_` in the loop that reads rings
   int64_t depth_of_iterations_ = 0;
 };
 
 // True if the current role leaves the statement out. The producer keeps the
 // loop over slots.
 bool PhaseEmitter::IsLeftOut(const Statement& statement) const {
-  if (!plan_.roles) return false;
-  if (!plan_.roles->has_warp) return statement.kind == Statement::Kind::kAwait;
-  const bool is_of_producer = plan_.roles->of_producer.contains(&statement);
-  if (!is_producer_) return is_of_producer;
-  return statement.kind == Statement::Kind::kAwait ||
-         (!is_of_producer && &statement != plan_.roles->loop);
+  if (workgroup_.rings.empty()) return false;
+  // Barriers of slots replace the awaits.
+  if (statement.kind == Statement::Kind::kAwait) return true;
+  if (!workgroup_.has_producer) return false;
+  return is_producer_ ? !loops::HasProducer(statement) : statement.of_producer;
 }
 
 void PhaseEmitter::AfterStatement(const Statement& statement) {
   if (is_producer_) return;
-  for (const gpu::ProductsInFlight& each : plan_.in_flight) {
-    if (each.products == &statement) matrices_.LetGoOn();
-    if (each.loop == &statement) matrices_.AwaitAll();
-  }
-  if (plan_.roles && plan_.roles->loop == &statement)
-    ring_barriers_->LeaveLoop(matrices_.lane());
+  if (statement.stays_in_flight) matrices_.LetGoOn();
+  const bool has_products_in_flight =
+      std::ranges::any_of(statement.body, &Statement::stays_in_flight);
+  if (has_products_in_flight) matrices_.AwaitAll();
+  const bool fills_rings =
+      ring_barriers_ && !statement.of_producer && loops::HasProducer(statement);
+  if (fills_rings) ring_barriers_->LeaveLoop(matrices_.lane());
 }
 
 // The products of the previous iteration have been awaited at the end of an
@@ -217,9 +209,9 @@ Status PhaseEmitter::EmitTask(const loops::Phase& phase) {
       b_.CreateAdd(row, Register(nvvm_read_ptx_sreg_ctaid_x));
   arguments_.set_workgroup(workgroup);
   Value* task = workgroup;
-  if (plan_.mode == PhasePlan::Mode::kTaskEach) {
-    task =
-        b_.CreateAdd(b_.CreateMul(task, Long(plan_.invocations)), invocation_);
+  if (workgroup_.mode == loops::Workgroup::Mode::kTaskEach) {
+    task = b_.CreateAdd(b_.CreateMul(task, Long(workgroup_.invocations)),
+                        invocation_);
   }
   const bool has_slices =
       std::ranges::any_of(layout_.bindings, &PhaseCode::Binding::is_sliced);
@@ -235,7 +227,7 @@ Status PhaseEmitter::EmitTask(const loops::Phase& phase) {
     EmitBranch(is_first_, [&] { ring_barriers_->Make(); });
     b_.CreateIntrinsic(llvm::Intrinsic::nvvm_barrier0, {}, {});
   }
-  if (plan_.HasProducerWarp()) {
+  if (workgroup_.has_producer) {
     EmitRoles(phase, task, tasks);
   } else {
     if (ring_barriers_) {
@@ -265,7 +257,7 @@ Status PhaseEmitter::EmitTask(const loops::Phase& phase) {
 // task ahead.
 void PhaseEmitter::EmitRoles(const loops::Phase& phase, Value* first,
                              Value* tasks) {
-  Value* const consumers = Long(plan_.invocations);
+  Value* const consumers = Long(workgroup_.invocations);
   EmitBranch(b_.CreateICmpEQ(invocation_, consumers), [&] {
     is_producer_ = true;
     ring_barriers_->EnterProducer();
@@ -298,7 +290,7 @@ void PhaseEmitter::EmitTasks(const loops::Phase& phase, Value* first,
   expressions_.scopes().Enter(header, phase.task, task);
   EnterBody();
   EmitBlock(phase.body);
-  const bool goes_on = plan_.most_workgroups != 0;
+  const bool goes_on = workgroup_.most_workgroups != 0;
   LeaveBody();
   expressions_.scopes().Leave();
   if (goes_on) {
@@ -331,41 +323,9 @@ void PhaseEmitter::EmitStore(const Statement& statement) {
   });
 }
 
-bool PhaseEmitter::IsAligned(uint32_t buffer, std::span<const NodeId> indices,
-                             int64_t elements) {
-  const std::vector<NodeId>& extents = nest_.buffers[buffer].extents;
-  int64_t stride = 1;  // the stride, or a power of two that divides it
-  for (size_t d = extents.size(); d-- > 0;) {
-    const auto sum = tensor::Linearize(nest_.pool, indices[d]);
-    if (!sum || loops::PowerOfTwoIn(sum->constant) * stride < elements)
-      return false;
-    for (const tensor::LinearTerm& term : sum->terms) {
-      if (expressions_.scopes().IsLane(term.node)) continue;
-      // The product cannot overflow, because each factor is at most 2^30.
-      const int64_t divisor = loops::PowerOfTwoIn(term.coefficient) *
-                              loops::DivisorOf(nest_.pool, term.node);
-      if (std::min(divisor, elements) * stride < elements) return false;
-    }
-    stride *= loops::DivisorOf(nest_.pool, extents[d]);
-    stride = std::min(stride, elements);
-  }
-  return true;
-}
-
 bool PhaseEmitter::BeginCopy(const loops::Store& store) {
   const int lanes = std::max(expressions_.scopes().lanes(), 1);
   const int64_t bytes = lanes * DTypeByteSize(nest_.buffers[store.buffer].type);
-  const tensor::Node& value = nest_.pool[store.value];
-  const uint32_t from = value.buffer;
-  const std::span<const NodeId> from_indices(
-      value.operands.data(), nest_.buffers[from].extents.size());
-  if (!has_async_copies_ || (bytes != 4 && bytes != 8 && bytes != 16) ||
-      plan_.places[store.buffer].kind != PhasePlan::Kind::kShared ||
-      plan_.places[from].kind != PhasePlan::Kind::kMemory ||
-      !IsAligned(store.buffer, store.indices, lanes) ||
-      !IsAligned(from, from_indices, lanes)) {
-    return false;
-  }
   expressions_.BeginStatement();
   const std::optional<ExpressionEmitter::Run> run =
       expressions_.RunOf(store.value);
@@ -384,29 +344,27 @@ bool PhaseEmitter::BeginCopy(const loops::Store& store) {
 }
 
 void PhaseEmitter::EmitAwait(const Statement& await) {
-  if (has_async_copies_) EmitAwaitCopies(b_, await.groups);
+  EmitAwaitCopies(b_, await.groups);
 }
 
 // Emits the producer's copy of one box. If there is no producer warp, the first
 // thread of the last warp is the producer.
-void PhaseEmitter::EmitProducing(const gpu::WarpRoles::Copy& copy) {
+void PhaseEmitter::EmitProducing(const Statement& copy) {
   const auto emit = [&] {
     EmitBoxes(nest_, copy, *ring_barriers_, arguments_, expressions_, b_);
   };
   if (is_producer_) return emit();
-  const int64_t producer = plan_.invocations - kWarpLanes;
+  const int64_t producer = workgroup_.invocations - kWarpLanes;
   EmitBranch(b_.CreateICmpEQ(invocation_, Long(producer)), emit);
 }
 
 void PhaseEmitter::EmitInvocations(const Statement& statement) {
-  if (plan_.roles && plan_.roles->copies.contains(&statement)) {
-    return EmitProducing(plan_.roles->copies.at(&statement));
-  }
+  if (statement.box != nullptr) return EmitProducing(statement);
   if (statement.loop == LoopKind::kMatrix)
     return matrices_.Emit(statement, subgroup_);
   if (statement.loop == LoopKind::kSubgroup) return EmitSubgroups(statement);
   const int64_t extent = Constant(ExtentOf(statement.variable));
-  if (loops::IsCombining(nest_.pool, statement))
+  if (loops::SaysHowToCombine(statement))
     return EmitCombining(statement, extent);
   in_invocations_ = true;
   const auto body = [&] {
@@ -414,7 +372,7 @@ void PhaseEmitter::EmitInvocations(const Statement& statement) {
     EmitBlock(statement.body);
     expressions_.scopes().Leave();
   };
-  if (extent == plan_.invocations) {
+  if (extent == workgroup_.invocations) {
     body();
   } else {
     EmitBranch(b_.CreateICmpULT(invocation_, Long(extent)), body);
@@ -437,11 +395,11 @@ void PhaseEmitter::EmitSubgroups(const Statement& statement) {
     expressions_.scopes().EnterBound(statement.variable, matrices_.warp());
     EmitBlock(statement.body);
     expressions_.scopes().Leave();
-    if (!ring_barriers_ || !ring_barriers_->EndsReading(statement)) return;
+    if (!ring_barriers_ || statement.releases.empty()) return;
     matrices_.Await();
     ring_barriers_->AfterReader(statement, ring_slot_of, matrices_.lane());
   };
-  if (extent * kWarpLanes == plan_.invocations) {
+  if (extent * kWarpLanes == workgroup_.invocations) {
     body();
   } else {
     EmitBranch(b_.CreateICmpULT(matrices_.warp(), Long(extent)), body);
@@ -458,7 +416,7 @@ Value* PhaseEmitter::OwnValue(const Statement& loop, const loops::Store& store,
     expressions_.scopes().Leave();
   };
   expressions_.BeginStatement();
-  if (extent == plan_.invocations) {
+  if (extent == workgroup_.invocations) {
     emit();
     return value;
   }
@@ -484,13 +442,13 @@ void PhaseEmitter::EmitCombining(const Statement& statement, int64_t extent) {
   for (const loops::Store& store : statement.body[0].stores) {
     // The memory in which values are combined is in use until the first
     // invocation has read it, so a barrier follows before its next use.
-    if (!all.empty() && plan_.parts > 1) Synchronize();
+    if (!all.empty() && workgroup_.parts > 1) Synchronize();
     Value* const own = OwnValue(statement, store, extent);
     Value* const parts =
-        plan_.parts > 1 ? arguments_.Shared(b_, /*offset=*/0) : nullptr;
+        workgroup_.parts > 1 ? arguments_.Shared(b_, /*offset=*/0) : nullptr;
     all.emplace_back(
         &store, combiner_.Combine(nest_.buffers[store.buffer].type, store, own,
-                                  invocation_, plan_.parts, parts,
+                                  invocation_, workgroup_.parts, parts,
                                   [this] { Synchronize(); }));
   }
   EmitBranch(is_first_, [&] {
@@ -554,9 +512,8 @@ StatusOr<PhaseCode> EmitPhase(const loops::LoopNest& nest,
                               const loops::Phase& phase, bool is_prologue,
                               const std::string& name, const Target& target,
                               llvm::Module& module) {
-  EMBER_ASSIGN_OR_RETURN(const PhasePlan plan,
-                         gpu::PlanPhase(nest, phase, target));
-  const Layout layout = LayOut(nest, plan);
+  const loops::Workgroup& workgroup = phase.workgroup;
+  const Layout layout = LayOut(nest, phase);
   if (layout.shared_bytes > target.shared_bytes) {
     return Decline(DeclineReason::kDeviceLimit,
                    Concat({layout.shared_bytes,
@@ -569,27 +526,29 @@ StatusOr<PhaseCode> EmitPhase(const loops::LoopNest& nest,
                            kMaxArgumentBytes}));
   }
   const int64_t invocations =
-      plan.invocations + (plan.HasProducerWarp() ? target.subgroup_size : 0);
+      workgroup.invocations +
+      (workgroup.has_producer ? target.subgroup_size : 0);
   llvm::Function* const function =
-      CreateKernel(nest, layout, plan, name, invocations, target, module);
+      CreateKernel(nest, layout, workgroup, name, invocations, target, module);
   PtxArguments arguments(
-      nest, plan, layout, *function,
-      SharedOf(module,
-               plan.HasPanels() ? kPanelAlignment : target.shared_alignment));
-  PhaseEmitter emitter(nest, is_prologue, plan, layout, target, arguments,
+      nest, workgroup, layout, *function,
+      SharedOf(module, workgroup.HasPanels() ? kPanelAlignment
+                                             : target.shared_alignment));
+  PhaseEmitter emitter(nest, is_prologue, workgroup, layout, target, arguments,
                        *function);
   EMBER_RETURN_IF_ERROR(emitter.EmitTask(phase));
   PhaseCode code;
   code.entry_point = name;
   code.bindings = layout.bindings;
-  code.has_checks = plan.has_checks;
+  code.has_checks = workgroup.has_checks;
   code.has_slices =
       std::ranges::any_of(layout.bindings, &PhaseCode::Binding::is_sliced);
-  code.tasks_per_workgroup =
-      plan.mode == PhasePlan::Mode::kTaskEach ? plan.invocations : 1;
-  code.iterations = plan.iterations;
+  code.tasks_per_workgroup = workgroup.mode == loops::Workgroup::Mode::kTaskEach
+                                 ? workgroup.invocations
+                                 : 1;
+  code.iterations = workgroup.iterations;
   code.boxes = layout.boxes;
-  code.most_workgroups = plan.most_workgroups;
+  code.most_workgroups = workgroup.most_workgroups;
   code.invocations = invocations;
   code.shared_bytes = code.dynamic_shared_bytes = layout.shared_bytes;
   code.barriers = emitter.barriers();

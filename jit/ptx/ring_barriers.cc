@@ -2,15 +2,14 @@
 
 #include <algorithm>
 
-#include "jit/gpu/phase_plan.h"
 #include "jit/ptx/box_functions.h"
 
 namespace ember::jit::ptx {
 
 using llvm_ir::Builder;
 
-using gpu::kCopyBarrierBytes;
 using llvm::Value;
+using loops::kSlotBarrierBytes;
 
 void RingBarriers::Make() {
   Value* const first = first_();
@@ -18,12 +17,12 @@ void RingBarriers::Make() {
   const auto make = [&](int64_t arrivals) {
     Value* const barrier = b_.CreateConstInBoundsGEP1_64(
         b_.getInt8Ty(), first,
-        static_cast<uint64_t>(number++ * kCopyBarrierBytes));
+        static_cast<uint64_t>(number++ * kSlotBarrierBytes));
     EmitMakeCopyBarrier(b_, barrier, arrivals);
   };
-  for (const gpu::WarpRoles::Ring& ring : roles_.rings) {
-    for (int i = 0; i < ring.slots; ++i) make(1);
-    for (int i = 0; i < ring.slots; ++i) make(ring.subgroups);
+  for (const loops::WorkgroupRing& ring : rings_) {
+    for (int64_t i = 0; i < ring.slots; ++i) make(1);
+    for (int64_t i = 0; i < ring.slots; ++i) make(ring.subgroups);
   }
   EmitPublishCopyBarriers(b_);
 }
@@ -46,21 +45,21 @@ llvm::AllocaInst* RingBarriers::Variable(const char* name, uint32_t value) {
 // phase before the first counts as over: waiting for its parity returns at
 // once.
 void RingBarriers::EnterProducer() {
-  for (size_t i = 0; i < roles_.rings.size(); ++i)
+  for (size_t i = 0; i < rings_.size(); ++i)
     producer_parities_.push_back(Variable("parities", UINT32_MAX));
 }
 
 void RingBarriers::EnterConsumers() {
-  for (const gpu::WarpRoles::Ring& ring : roles_.rings) {
+  for (const loops::WorkgroupRing& ring : rings_) {
     Variables& variables = variables_.emplace_back();
     variables.parities = Variable("parities", 0);
-    if (ring.goes_on) variables.before = Variable("before", UINT32_MAX);
+    if (ring.stays_in_flight) variables.before = Variable("before", UINT32_MAX);
   }
 }
 
 int64_t RingBarriers::FirstOf(size_t ring) const {
   int64_t number = 0;
-  for (size_t i = 0; i < ring; ++i) number += 2 * roles_.rings[i].slots;
+  for (size_t i = 0; i < ring; ++i) number += 2 * rings_[i].slots;
   return number;
 }
 
@@ -69,13 +68,13 @@ Value* RingBarriers::Full(size_t ring, Value* slot) {
 }
 
 Value* RingBarriers::Empty(size_t ring, Value* slot) {
-  return At(FirstOf(ring) + roles_.rings[ring].slots, slot);
+  return At(FirstOf(ring) + rings_[ring].slots, slot);
 }
 
 Value* RingBarriers::At(int64_t number, Value* slot) {
   Value* const bytes = b_.CreateAdd(
-      b_.CreateMul(slot, b_.getInt64(static_cast<uint64_t>(kCopyBarrierBytes))),
-      b_.getInt64(static_cast<uint64_t>(number * kCopyBarrierBytes)));
+      b_.CreateMul(slot, b_.getInt64(static_cast<uint64_t>(kSlotBarrierBytes))),
+      b_.getInt64(static_cast<uint64_t>(number * kSlotBarrierBytes)));
   return b_.CreateGEP(b_.getInt8Ty(), first_(), bytes);
 }
 
@@ -92,38 +91,27 @@ Value* RingBarriers::NextParity(llvm::AllocaInst* variable, Value* slot) {
 void RingBarriers::BeginFill(size_t ring, Value* slot) {
   EmitAwaitPhase(b_, Empty(ring, slot),
                  NextParity(producer_parities_[ring], slot));
-  EmitArrive(b_, Full(ring, slot), roles_.rings[ring].fill_bytes);
+  EmitArrive(b_, Full(ring, slot), rings_[ring].fill_bytes);
 }
 
 bool RingBarriers::BeforeReader(const loops::Statement& reader,
                                 const RingSlotOf& ring_slot_of) {
   bool goes_on = false;
-  for (size_t i = 0; i < roles_.rings.size(); ++i) {
-    const gpu::WarpRoles::Ring& ring = roles_.rings[i];
-    if (ring.readers.front() != &reader) continue;
-    Value* const slot = ring_slot_of(ring.slot);
+  for (const loops::SlotUse& use : reader.awaits) {
+    const size_t i = use.ring;
+    Value* const slot = ring_slot_of(use.slot);
     EmitAwaitPhase(b_, Full(i, slot), NextParity(variables_[i].parities, slot));
-    if (!ring.goes_on) continue;
+    if (!rings_[i].stays_in_flight) continue;
     variables_[i].slot = slot;
     goes_on = true;
   }
   return goes_on;
 }
 
-bool RingBarriers::EndsReading(const loops::Statement& reader) const {
-  return std::ranges::any_of(
-      roles_.rings, [&](const gpu::WarpRoles::Ring& ring) {
-        return !ring.goes_on && ring.readers.back() == &reader;
-      });
-}
-
 void RingBarriers::AfterReader(const loops::Statement& reader,
                                const RingSlotOf& ring_slot_of, Value* lane) {
-  for (size_t i = 0; i < roles_.rings.size(); ++i) {
-    const gpu::WarpRoles::Ring& ring = roles_.rings[i];
-    if (ring.goes_on || ring.readers.back() != &reader) continue;
-    ArriveIf(IsFirst(lane), i, ring_slot_of(ring.slot));
-  }
+  for (const loops::SlotUse& use : reader.releases)
+    ArriveIf(IsFirst(lane), use.ring, ring_slot_of(use.slot));
 }
 
 void RingBarriers::LeaveIteration(Value* lane) {

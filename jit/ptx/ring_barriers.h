@@ -3,7 +3,7 @@
 // a bit per slot: the parity of the phase that it waits for next. Rings are
 // given by number.
 //
-//   RingBarriers barriers(builder, function, roles, first);
+//   RingBarriers barriers(builder, function, workgroup.rings, first);
 //   barriers.Make();                   // by one thread, before a barrier of all
 //   barriers.EnterProducer();
 //   barriers.BeginFill(ring, slot);    // copies of boxes name barriers.Full(…)
@@ -21,9 +21,9 @@
 #include <utility>
 #include <vector>
 
-#include "jit/gpu/warp_roles.h"
 #include "jit/llvm/emit/ir.h"
 #include "jit/loops/loop_nest.h"
+#include "jit/loops/workgroup.h"
 #include "llvm/IR/Function.h"
 #include "llvm/IR/Instructions.h"
 
@@ -35,10 +35,11 @@ class RingBarriers {
   // are in the order of rings: for each ring first those that signal full
   // slots, then those that signal empty slots.
   RingBarriers(llvm_ir::Builder& builder, llvm::Function& function,
-               const gpu::WarpRoles& roles, std::function<llvm::Value*()> first)
+               const std::vector<loops::WorkgroupRing>& rings,
+               std::function<llvm::Value*()> first)
       : b_(builder),
         function_(function),
-        roles_(roles),
+        rings_(rings),
         first_(std::move(first)) {}
 
   void Make();
@@ -56,16 +57,12 @@ class RingBarriers {
   // Returns the index of a slot, an i64, at the current place of the code.
   using RingSlotOf = std::function<llvm::Value*(loops::NodeId index)>;
   // Emits the wait before a subgroup loop that reads slots: all threads of the
-  // warps that run the loop wait until the slots are full. The wait covers the
-  // rings that no earlier loop of the iteration reads. Returns true if the
-  // products of one of these rings stay in flight.
+  // warps that run the loop wait until the slots that it awaits are full.
+  // Returns true if the products of one of these rings stay in flight.
   bool BeforeReader(const loops::Statement& reader,
                     const RingSlotOf& ring_slot_of);
-  // True if the loop is the last loop of an iteration that reads some ring, and
-  // its products do not stay in flight.
-  bool EndsReading(const loops::Statement& reader) const;
-  // Must be called at the place where the products of the loop have ended.
-  // Emits the warp's signal that the slot is empty.
+  // Must be called where the products of the loop have ended. Emits the warp's
+  // signals that the slots that the loop releases are empty.
   void AfterReader(const loops::Statement& reader,
                    const RingSlotOf& ring_slot_of, llvm::Value* lane);
   // LeaveIteration must be called at the end of an iteration whose products
@@ -101,7 +98,7 @@ class RingBarriers {
 
   llvm_ir::Builder& b_;
   llvm::Function& function_;
-  const gpu::WarpRoles& roles_;
+  const std::vector<loops::WorkgroupRing>& rings_;
   const std::function<llvm::Value*()> first_;
   // For each ring: the producer's parities, and the consumers' variables.
   std::vector<llvm::AllocaInst*> producer_parities_;

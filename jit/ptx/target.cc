@@ -65,6 +65,7 @@ Target Target::Of(std::string_view text) {
   target.matrices = MatrixTypesOf(text);
   target.uses_matrices = true;
   target.is_emulated = features.Has("emulated");
+  target.copies_async = target.architecture >= kFirstWithAsyncCopies;
   target.copies_boxes = features.Has("tensor_maps");
   Read(features, "shared", target.shared_bytes);
   Read(features, "processors", target.processors);

@@ -13,7 +13,7 @@
 #include "base/testing/seeds.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "jit/gpu/insert_barriers.h"
+#include "jit/gpu/device_passes.h"
 #include "jit/gpu/testing/barriers.h"
 #include "jit/loops/evaluator/evaluator.h"
 #include "jit/loops/text/text.h"
@@ -36,7 +36,7 @@ constexpr char kTarget[] =
 // Returns the nest with its barriers.
 StatusOr<loops::LoopNest> DeviceNestOf(const loops::LoopNest& nest) {
   loops::LoopNest result = nest;
-  EMBER_RETURN_IF_ERROR(gpu::InsertBarriers(Target::Of(kTarget), result));
+  EMBER_RETURN_IF_ERROR(gpu::MakeDeviceNest(Target::Of(kTarget), result));
   return result;
 }
 

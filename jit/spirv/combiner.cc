@@ -5,7 +5,6 @@
 #include <cstdint>
 
 #include "base/rounding.h"
-#include "jit/gpu/register_class.h"
 #include "tensor/scalar.h"
 
 namespace ember::jit::spirv {
@@ -35,12 +34,12 @@ Value Combiner::Apply(DType type, Update update, Value a, Value b) {
   return arithmetic_.EmitUpdate(update, type, a, b);
 }
 
-Value Combiner::Combine(DType type, Update update, Value value,
+Value Combiner::Combine(DType type, const loops::Store& store, Value value,
                         Value invocation) {
-  if (plan_.invocations == 1) return value;
-  if (gpu::CombinesBySubgroups(type, update, target_))
-    return BySubgroups(type, update, value, invocation);
-  return ByHalves(type, update, value, invocation);
+  if (workgroup_.invocations == 1) return value;
+  if (store.combining == loops::Combining::kBySubgroups)
+    return BySubgroups(type, store.update, value, invocation);
+  return ByHalves(type, store.update, value, invocation);
 }
 
 // --- Memory of the workgroup. ---
@@ -49,11 +48,11 @@ Id Combiner::PartAt(Scalar type, Value index) {
   ModuleBuilder& module = c_.module();
   Id& parts = parts_[static_cast<size_t>(type)];
   if (parts == 0) {
-    parts =
-        module.Variable(spv::StorageClass::Workgroup,
-                        module.ArrayType(module.TypeOf(type),
-                                         static_cast<uint32_t>(plan_.parts)),
-                        "parts");
+    parts = module.Variable(
+        spv::StorageClass::Workgroup,
+        module.ArrayType(module.TypeOf(type),
+                         static_cast<uint32_t>(workgroup_.parts)),
+        "parts");
     interface_.push_back(parts);
   }
   return c_.Pointer(spv::StorageClass::Workgroup, module.TypeOf(type), parts,
@@ -138,7 +137,7 @@ Value Combiner::OfSubgroup(DType type, Update update, Value value) {
 Value Combiner::BySubgroups(DType type, Update update, Value value,
                             Value invocation) {
   value = OfSubgroup(type, update, value);
-  if (plan_.invocations <= target_.subgroup_size) return value;
+  if (workgroup_.invocations <= target_.subgroup_size) return value;
   ModuleBuilder& module = c_.module();
   const Value elected = c_.Result(
       spv::Op::OpGroupNonUniformElect, Scalar::kBool,
@@ -151,7 +150,7 @@ Value Combiner::BySubgroups(DType type, Update update, Value value,
   return c_.ValueIf(is_first, Neutral(type, update), [&] {
     Value all = LoadPart(scalar, c_.Int(0));
     const int64_t count =
-        DivideRoundingUp(plan_.invocations, target_.subgroup_size);
+        DivideRoundingUp(workgroup_.invocations, target_.subgroup_size);
     for (int64_t i = 1; i < count; ++i)
       all = Apply(type, update, all, LoadPart(scalar, c_.Int(i)));
     return all;
@@ -164,13 +163,13 @@ Value Combiner::ByHalves(DType type, Update update, Value value,
                          Value invocation) {
   const Scalar scalar = value.type;
   StorePart(invocation, value);
-  const auto all = static_cast<uint64_t>(plan_.invocations);
+  const auto all = static_cast<uint64_t>(workgroup_.invocations);
   for (uint64_t half = std::bit_ceil(all) / 2; half > 0; half /= 2) {
     memory_.EmitBarrier();
     const auto count = static_cast<int64_t>(half);
     // If the number of invocations is not a power of two, not all invocations
     // have a partner in the first step.
-    const int64_t busy = std::min(count, plan_.invocations - count);
+    const int64_t busy = std::min(count, workgroup_.invocations - count);
     c_.If(c_.Less(invocation, c_.Int(busy), true), [&] {
       const Value own = LoadPart(scalar, invocation);
       const Value other = LoadPart(scalar, c_.Add(invocation, c_.Int(count)));

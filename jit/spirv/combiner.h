@@ -1,13 +1,14 @@
 // Combines a value of each invocation of a workgroup into one, for combining
 // loops (jit/loops/analysis/combining.h).
 //
-//   Combiner combiner(target, plan, code, memory, arithmetic);
-//   const Value sum = combiner.Combine(DType::kF32, Update::kAdd, value);
+//   Combiner combiner(target, workgroup, code, memory, arithmetic);
+//   const Value sum =
+//       combiner.Combine(DType::kF32, store, value, invocation);
 //   ... the first invocation has it ...
 //
-// If the device has arithmetic of subgroups, subgroups combine their values,
-// and their results are combined one after another. Otherwise halves of the
-// workgroup are combined repeatedly, in its memory. Minimum and maximum of
+// The store says if subgroups combine their values, whose results are combined
+// one after another, or if halves of the workgroup are combined repeatedly, in
+// its memory. Minimum and maximum of
 // floats follow tensor/semantics.h: a NaN wins. Not thread-safe.
 #ifndef EMBER_JIT_SPIRV_COMBINER_H_
 #define EMBER_JIT_SPIRV_COMBINER_H_
@@ -15,7 +16,8 @@
 #include <array>
 #include <vector>
 
-#include "jit/gpu/phase_plan.h"
+#include "jit/loops/loop_nest.h"
+#include "jit/loops/workgroup.h"
 #include "jit/spirv/arithmetic.h"
 #include "jit/spirv/code_builder.h"
 #include "jit/spirv/memory.h"
@@ -27,10 +29,10 @@ namespace ember::jit::spirv {
 
 class Combiner {
  public:
-  Combiner(const Target& target, const gpu::PhasePlan& plan, CodeBuilder& code,
-           Memory& memory, Arithmetic& arithmetic)
+  Combiner(const Target& target, const loops::Workgroup& workgroup,
+           CodeBuilder& code, Memory& memory, Arithmetic& arithmetic)
       : target_(target),
-        plan_(plan),
+        workgroup_(workgroup),
         c_(code),
         memory_(memory),
         arithmetic_(arithmetic) {}
@@ -42,7 +44,7 @@ class Combiner {
   // invocations are undefined. All invocations of the workgroup must execute
   // the code. The workgroup's memory for it must not be in use: there must be a
   // barrier after the previous call.
-  Value Combine(DType type, tensor::Update update, Value value,
+  Value Combine(DType type, const loops::Store& store, Value value,
                 Value invocation);
 
   // Variables of the workgroup that the code uses.
@@ -71,7 +73,7 @@ class Combiner {
   }
 
   const Target& target_;
-  const gpu::PhasePlan& plan_;
+  const loops::Workgroup& workgroup_;
   CodeBuilder& c_;
   Memory& memory_;
   Arithmetic& arithmetic_;

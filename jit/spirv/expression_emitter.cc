@@ -268,8 +268,8 @@ Value ExpressionEmitter::EmitLoad(const Node& node) {
       return memory_.LoadFrom(node.buffer, vector->element);
   }
   const Value element = Element(node.buffer, node.operands);
-  const bool is_guarded = mask_ && plan_.places[node.buffer].kind !=
-                                       gpu::PhasePlan::Kind::kRegisters;
+  const bool is_guarded = mask_ && workgroup_.storage[node.buffer].kind !=
+                                       loops::StorageKind::kRegisters;
   return is_guarded ? memory_.LoadIf(*mask_, node.buffer, element)
                     : memory_.Load(node.buffer, element);
 }
@@ -325,7 +325,7 @@ LinearSum ExpressionEmitter::LinearElement(uint32_t number,
                                            std::span<const NodeId> indices) {
   tensor::ExpressionPool& pool = nest_.pool;
   const std::vector<NodeId> extents = nest_.buffers[number].extents;
-  const size_t first = plan_.places[number].of_invocation ? 1 : 0;
+  const size_t first = workgroup_.storage[number].of_invocation ? 1 : 0;
   LinearSum sum;
   // The number of elements from one index of the dim to the next is `constant`
   // times `open`.

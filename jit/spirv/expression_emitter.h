@@ -16,10 +16,10 @@
 #include <vector>
 
 #include "base/status.h"
-#include "jit/gpu/phase_plan.h"
 #include "jit/loops/analysis/facts.h"
 #include "jit/loops/analysis/scope_depths.h"
 #include "jit/loops/loop_nest.h"
+#include "jit/loops/workgroup.h"
 #include "jit/spirv/arithmetic.h"
 #include "jit/spirv/code_builder.h"
 #include "jit/spirv/memory.h"
@@ -33,11 +33,12 @@ class ExpressionEmitter {
   // Emits code of one phase. Nodes are added to the nest's pool. words: the
   // variable of the push constants.
   ExpressionEmitter(loops::LoopNest& nest, const loops::Facts& facts,
-                    const gpu::PhasePlan& plan, Id words, CodeBuilder& code,
-                    Memory& memory, Arithmetic& arithmetic, Status& error)
+                    const loops::Workgroup& workgroup, Id words,
+                    CodeBuilder& code, Memory& memory, Arithmetic& arithmetic,
+                    Status& error)
       : nest_(nest),
         facts_(facts),
-        plan_(plan),
+        workgroup_(workgroup),
         words_(words),
         c_(code),
         memory_(memory),
@@ -126,7 +127,7 @@ class ExpressionEmitter {
 
   loops::LoopNest& nest_;
   const loops::Facts& facts_;
-  const gpu::PhasePlan& plan_;
+  const loops::Workgroup& workgroup_;
   const Id words_;
   CodeBuilder& c_;
   Memory& memory_;

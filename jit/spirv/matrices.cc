@@ -70,8 +70,9 @@ Id Matrices::TypeOf(DType type, bool is_unsigned, int64_t rows, int64_t columns,
 
 Id Matrices::AccumulatorType(const Operation& operation) {
   const uint32_t number = operation.accumulator;
-  return TypeOf(nest_.buffers[number].type, plan_.places[number].is_unsigned,
-                operation.rows, operation.columns, MatrixUse::kAccumulator);
+  return TypeOf(nest_.buffers[number].type,
+                workgroup_.storage[number].is_unsigned, operation.rows,
+                operation.columns, MatrixUse::kAccumulator);
 }
 
 Id Matrices::Accumulator(const Operation& operation) {
@@ -100,7 +101,7 @@ void Matrices::EmitFill(const Operation& operation) {
   if (type == DType::kF16) {
     component = c_.ConvertFloat(Scalar::kF16, value).id;
   } else if (type == DType::kI32 &&
-             !plan_.places[operation.accumulator].is_unsigned) {
+             !workgroup_.storage[operation.accumulator].is_unsigned) {
     component = c_.module().NewId();
     c_.Effect(spv::Op::OpBitcast,
               {c_.module().IntegerType(32, true), component, value.id});
@@ -136,7 +137,7 @@ void Matrices::EmitProduct(const Operation& operation) {
   if (type_of(operation.accumulator) == DType::kI32) {
     if (type_of(operation.a.buffer) == DType::kI8) operands |= kSignedA;
     if (type_of(operation.b.buffer) == DType::kI8) operands |= kSignedB;
-    if (!plan_.places[operation.accumulator].is_unsigned)
+    if (!workgroup_.storage[operation.accumulator].is_unsigned)
       operands |= kSignedC | kSignedResult;
   }
   const Id type = AccumulatorType(operation);

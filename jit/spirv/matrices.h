@@ -2,12 +2,12 @@
 // matrices: each accumulator is a variable, a product is two loads and one
 // instruction.
 //
-//   Matrices matrices(nest, plan, code, memory, expressions, phase, error);
+//   Matrices matrices(nest, workgroup, code, memory, expressions, phase, error);
 //   matrices.Emit(loop, subgroup_variable);
 //
 // All that is emitted must be where all invocations of a subgroup execute it.
 // Signs of integers follow the products that devices list: a sum is unsigned if
-// both factors are (gpu::PhasePlan::BufferStorage::is_unsigned). Not
+// both factors are (loops::BufferStorage::is_unsigned). Not
 // thread-safe.
 #ifndef EMBER_JIT_SPIRV_MATRICES_H_
 #define EMBER_JIT_SPIRV_MATRICES_H_
@@ -18,9 +18,9 @@
 
 #include "base/status.h"
 #include "jit/gpu/kernel_abi.h"
-#include "jit/gpu/phase_plan.h"
 #include "jit/loops/analysis/matrix_operation.h"
 #include "jit/loops/loop_nest.h"
+#include "jit/loops/workgroup.h"
 #include "jit/spirv/code_builder.h"
 #include "jit/spirv/cooperative_matrix.h"
 #include "jit/spirv/expression_emitter.h"
@@ -30,11 +30,11 @@ namespace ember::jit::spirv {
 
 class Matrices {
  public:
-  Matrices(const loops::LoopNest& nest, const gpu::PhasePlan& plan,
+  Matrices(const loops::LoopNest& nest, const loops::Workgroup& workgroup,
            CodeBuilder& code, Memory& memory, ExpressionEmitter& expressions,
            gpu::PhaseCode& phase, Status& error)
       : nest_(nest),
-        plan_(plan),
+        workgroup_(workgroup),
         c_(code),
         memory_(memory),
         expressions_(expressions),
@@ -62,7 +62,7 @@ class Matrices {
           MatrixUse use);
 
   const loops::LoopNest& nest_;
-  const gpu::PhasePlan& plan_;
+  const loops::Workgroup& workgroup_;
   CodeBuilder& c_;
   Memory& memory_;
   ExpressionEmitter& expressions_;

@@ -6,15 +6,17 @@
 #include <string>
 
 #include "base/concat.h"
+#include "jit/gpu/constant_elements.h"
 #include "jit/loops/analysis/divisibility.h"
 #include "jit/loops/analysis/may_share_memory.h"
 
 namespace ember::jit::spirv {
 
 using loops::Buffer;
+using loops::ElementForm;
 using loops::MemoryScope;
 using spv::StorageClass;
-using Kind = gpu::PhasePlan::Kind;
+using Kind = loops::StorageKind;
 
 namespace {
 
@@ -22,16 +24,16 @@ namespace {
 constexpr uint32_t kVectorBytes = 16;
 constexpr int kWordBytes = 4;
 constexpr uint32_t kTexelWords = 4;
-// Number of elements of a vector if gpu::PhasePlan::BufferStorage::is_vectors.
+// Number of elements of a vector of ElementForm::kVectors.
 constexpr uint32_t kSharedWidth = 4;
 
 }  // namespace
 
-Memory::Memory(const loops::LoopNest& nest, const gpu::PhasePlan& plan,
+Memory::Memory(const loops::LoopNest& nest, const loops::Workgroup& workgroup,
                CodeBuilder& code, Conversions& conversions,
                const Target& target, gpu::PhaseCode& phase, Status& error)
     : nest_(nest),
-      plan_(plan),
+      workgroup_(workgroup),
       c_(code),
       convert_(conversions),
       target_(target),
@@ -39,8 +41,8 @@ Memory::Memory(const loops::LoopNest& nest, const gpu::PhasePlan& plan,
       phase_(phase),
       error_(error),
       variables_(nest.buffers.size()) {
-  for (uint32_t i = 0; i < plan.places.size(); ++i) {
-    switch (plan.places[i].kind) {
+  for (uint32_t i = 0; i < workgroup.storage.size(); ++i) {
+    switch (workgroup.storage[i].kind) {
       case Kind::kUnused:
         break;
       case Kind::kMemory:
@@ -58,7 +60,7 @@ Memory::Memory(const loops::LoopNest& nest, const gpu::PhasePlan& plan,
         break;
     }
   }
-  if (!plan.has_checks) return;
+  if (!workgroup.has_checks) return;
   record_ = c_.module().Variable(StorageClass::StorageBuffer,
                                  c_.module().BufferType(Scalar::kI32),
                                  "failed_check");
@@ -72,16 +74,16 @@ void Memory::Finish() {
 }
 
 bool Memory::IsInMemory(uint32_t buffer) const {
-  const Kind kind = plan_.places[buffer].kind;
+  const Kind kind = KindOf(buffer);
   return kind == Kind::kMemory || kind == Kind::kSlices;
 }
 
 bool Memory::HasMemoryType(uint32_t buffer) const {
-  return IsInMemory(buffer) || plan_.places[buffer].is_native;
+  return IsInMemory(buffer) || HasForm(buffer, ElementForm::kNative);
 }
 
 bool Memory::IsPacked(uint32_t buffer) const {
-  return IsInMemory(buffer) || plan_.places[buffer].is_words;
+  return IsInMemory(buffer) || HasForm(buffer, ElementForm::kWords);
 }
 
 Scalar Memory::TypeIn(uint32_t buffer) const {
@@ -100,7 +102,7 @@ Id Memory::BindingVariable(Id type, uint32_t binding, std::string_view name) {
 
 void Memory::DeclareBinding(uint32_t number) {
   const Buffer& buffer = nest_.buffers[number];
-  const gpu::PhasePlan::BufferStorage& storage = plan_.places[number];
+  const loops::BufferStorage& storage = workgroup_.storage[number];
   ModuleBuilder& module = c_.module();
   variables_[number].binding = binding_;
   const Id id = BindingVariable(module.BufferType(MemoryType(buffer.type)),
@@ -110,7 +112,7 @@ void Memory::DeclareBinding(uint32_t number) {
   if (storage.is_coherent) model_.DecorateCoherent(module, id);
   // Buffers count as separate memory unless they are declared as aliased.
   const auto may_share = [&](uint32_t other) {
-    return other != number && plan_.places[other].kind == Kind::kMemory &&
+    return other != number && KindOf(other) == Kind::kMemory &&
            loops::MayShareMemory(nest_, number, other);
   };
   for (uint32_t other = 0; other < nest_.buffers.size(); ++other) {
@@ -140,7 +142,7 @@ Id Memory::VariableOfVectors(uint32_t buffer, Id type, uint32_t bytes) {
   ModuleBuilder& module = c_.module();
   id = BindingVariable(module.BufferType(type, bytes), variable.binding,
                        Concat({nest_.buffers[buffer].name, ".", bytes}));
-  const gpu::PhasePlan::BufferStorage& storage = plan_.places[buffer];
+  const loops::BufferStorage& storage = workgroup_.storage[buffer];
   if (!storage.is_written) module.Decorate(id, spv::Decoration::NonWritable);
   if (storage.is_coherent) model_.DecorateCoherent(module, id);
   module.Decorate(id, spv::Decoration::Aliased);
@@ -150,18 +152,18 @@ Id Memory::VariableOfVectors(uint32_t buffer, Id type, uint32_t bytes) {
 
 void Memory::DeclareLocal(uint32_t number) {
   const Buffer& buffer = nest_.buffers[number];
-  const gpu::PhasePlan::BufferStorage& storage = plan_.places[number];
+  const loops::BufferStorage& storage = workgroup_.storage[number];
   const Scalar type = TypeIn(number);
   ModuleBuilder& module = c_.module();
   auto elements = static_cast<uint32_t>(gpu::ConstantElements(nest_, buffer));
   if (storage.kind == Kind::kShared) {
-    if (storage.is_words) elements /= 4;
+    if (storage.form == ElementForm::kWords) elements /= 4;
     // Variables of the workgroup with these element types need these
     // capabilities. Storage buffers with these elements do not.
     if (type == Scalar::kF16) module.Require(spv::Capability::Float16);
     if (type == Scalar::kI8) module.Require(spv::Capability::Int8);
     const Id array =
-        storage.is_vectors
+        storage.form == ElementForm::kVectors
             ? module.ArrayType(module.VectorType(type, kSharedWidth),
                                elements / kSharedWidth)
             : module.ArrayType(module.TypeOf(type), elements);
@@ -201,7 +203,7 @@ Id Memory::PointerTo(uint32_t buffer, Value element) {
   if (HasTexels(buffer) && variables_[buffer].id == 0) DeclareBinding(buffer);
   const Variable& variable = variables_[buffer];
   const Id type = c_.module().TypeOf(TypeIn(buffer));
-  switch (plan_.places[buffer].kind) {
+  switch (KindOf(buffer)) {
     case Kind::kUnused:
       break;
     case Kind::kMemory:
@@ -210,7 +212,7 @@ Id Memory::PointerTo(uint32_t buffer, Value element) {
       return c_.Pointer(StorageClass::StorageBuffer, type, variable.id,
                         {c_.Int(0), element});
     case Kind::kShared:
-      if (plan_.places[buffer].is_vectors) {
+      if (HasForm(buffer, ElementForm::kVectors)) {
         return c_.Pointer(StorageClass::Workgroup, type, variable.id,
                           {c_.ShiftRight(element, c_.Int(2)),
                            c_.BitAnd(element, c_.Int(kSharedWidth - 1))});
@@ -239,7 +241,7 @@ Id Memory::PointerTo(uint32_t buffer, Value element) {
 
 Value Memory::Load(uint32_t buffer, Value element) {
   if (HasTexels(buffer)) return FetchElement(buffer, element);
-  if (plan_.places[buffer].is_words) {
+  if (HasForm(buffer, ElementForm::kWords)) {
     const Value word = LoadComponent(buffer, {Scalar::kI32, 1, 4},
                                      c_.ShiftRight(element, c_.Int(2)), 0);
     return FromShifted(nest_.buffers[buffer].type, word, element);
@@ -249,7 +251,7 @@ Value Memory::Load(uint32_t buffer, Value element) {
   const Value loaded = c_.Load(TypeIn(buffer), pointer,
                                variables_[buffer].version, AccessTo(buffer));
   const bool is_new = c_.size() != size;
-  phase_.loads += is_new && plan_.places[buffer].kind != Kind::kRegisters;
+  phase_.loads += is_new && KindOf(buffer) != Kind::kRegisters;
   if (!HasMemoryType(buffer)) return loaded;
   return convert_.FromMemory(nest_.buffers[buffer].type, loaded);
 }
@@ -269,7 +271,7 @@ Value Memory::LoadIf(Value condition, uint32_t buffer, Value element) {
   }
   // If the condition does not hold, the buffer's first element is loaded
   // instead, if the buffer is not empty.
-  if (!MayBeEmpty(buffer) && plan_.places[buffer].kind != Kind::kRegisters) {
+  if (!MayBeEmpty(buffer) && KindOf(buffer) != Kind::kRegisters) {
     return Load(buffer, c_.Select(condition, element, c_.Int(0)));
   }
   const Value otherwise = convert_.Constant(nest_.buffers[buffer].type, 0);
@@ -278,7 +280,7 @@ Value Memory::LoadIf(Value condition, uint32_t buffer, Value element) {
 }
 
 void Memory::Store(uint32_t buffer, Value element, Value value) {
-  if (plan_.places[buffer].is_words && error_.ok()) {
+  if (HasForm(buffer, ElementForm::kWords) && error_.ok()) {
     error_ = InternalError(Concat({"buffer %", nest_.buffers[buffer].name,
                                    ": expected stores of whole words"}));
   }
@@ -292,7 +294,7 @@ void Memory::Store(uint32_t buffer, Value element, Value value) {
 // --- texels
 
 bool Memory::HasTexels(uint32_t number) const {
-  const gpu::PhasePlan::BufferStorage& storage = plan_.places[number];
+  const loops::BufferStorage& storage = workgroup_.storage[number];
   const Buffer& buffer = nest_.buffers[number];
   if (target_.texels == 0 || storage.kind != Kind::kMemory ||
       storage.is_written || storage.is_coherent) {
@@ -357,9 +359,10 @@ Value Memory::FetchWord(uint32_t buffer, uint32_t words, Value texel,
 gpu::VectorLimits Memory::LimitsOf(uint32_t number) const {
   const Buffer& buffer = nest_.buffers[number];
   const auto bytes = static_cast<uint32_t>(DTypeByteSize(buffer.type));
-  if (plan_.places[number].is_vectors || plan_.places[number].is_words)
+  if (HasForm(number, ElementForm::kVectors) ||
+      HasForm(number, ElementForm::kWords))
     return {.least = kSharedWidth, .most = kSharedWidth};
-  if (plan_.places[number].kind != Kind::kMemory || bytes > 4) return {};
+  if (KindOf(number) != Kind::kMemory || bytes > 4) return {};
   int64_t divisor = 1;
   for (tensor::NodeId extent : buffer.extents) {
     divisor = std::min(divisor * loops::DivisorOf(nest_.pool, extent),
@@ -385,7 +388,8 @@ Id Memory::TypeOf(const VectorForm& form) {
 Id Memory::PointerToVector(uint32_t buffer, const VectorForm& form,
                            Value number) {
   const Id type = TypeOf(form);
-  if (plan_.places[buffer].is_vectors || plan_.places[buffer].is_words) {
+  if (HasForm(buffer, ElementForm::kVectors) ||
+      HasForm(buffer, ElementForm::kWords)) {
     return c_.Pointer(StorageClass::Workgroup, type, variables_[buffer].id,
                       {number});
   }
@@ -458,7 +462,7 @@ void Memory::StoreVector(uint32_t buffer, Value number,
 // --- Matrices of a subgroup. ---
 
 Id Memory::PointerToMatrix(uint32_t buffer, Value element, MatrixForm& form) {
-  if (!plan_.places[buffer].is_words) return PointerTo(buffer, element);
+  if (!HasForm(buffer, ElementForm::kWords)) return PointerTo(buffer, element);
   // If bytes are packed to words, matrices and their rows begin at whole words.
   form.stride /= kWordBytes;
   return PointerToVector(buffer, {Scalar::kI32, 1, kWordBytes},
@@ -489,7 +493,7 @@ void Memory::StoreMatrix(uint32_t buffer, Value element, Id matrix,
 }
 
 uint32_t Memory::AccessTo(uint32_t buffer) const {
-  const gpu::PhasePlan::BufferStorage& storage = plan_.places[buffer];
+  const loops::BufferStorage& storage = workgroup_.storage[buffer];
   const bool is_shared = storage.is_ordered || storage.kind == Kind::kShared;
   return is_shared ? model_.SharedAccess() : 0;
 }
@@ -513,7 +517,7 @@ void Memory::EmitBarrier() {
   bool is_ordered = false, is_coherent = false;
   ++version_;
   for (size_t i = 0; i < variables_.size(); ++i) {
-    const gpu::PhasePlan::BufferStorage& storage = plan_.places[i];
+    const loops::BufferStorage& storage = workgroup_.storage[i];
     is_ordered |= storage.is_ordered;
     is_coherent |= storage.is_coherent;
     if (storage.is_coherent || storage.kind == Kind::kShared)

@@ -1,8 +1,8 @@
-// Emits loads and stores of a phase's buffers, wherever the plan has put them:
+// Emits loads and stores of a phase's buffers, wherever the workgroup has them:
 // one element or a vector of neighbours at a time. Also emits the record of a
 // failed check.
 //
-//   Memory memory(nest, plan, code, conversions, phase_code, error);
+//   Memory memory(nest, workgroup, code, conversions, phase_code, error);
 //   const Value x = memory.Load(buffer, element);
 //   memory.Store(buffer, element, value);
 //
@@ -17,9 +17,9 @@
 
 #include "base/status.h"
 #include "jit/gpu/kernel_abi.h"
-#include "jit/gpu/phase_plan.h"
 #include "jit/gpu/vector_access.h"
 #include "jit/loops/loop_nest.h"
+#include "jit/loops/workgroup.h"
 #include "jit/spirv/code_builder.h"
 #include "jit/spirv/conversions.h"
 #include "jit/spirv/cooperative_matrix.h"
@@ -32,7 +32,7 @@ class Memory {
  public:
   // Declares what the phase binds until Finish is called: phase.bindings gets
   // the bindings in order, and interface() the variables.
-  Memory(const loops::LoopNest& nest, const gpu::PhasePlan& plan,
+  Memory(const loops::LoopNest& nest, const loops::Workgroup& workgroup,
          CodeBuilder& code, Conversions& conversions, const Target& target,
          gpu::PhaseCode& phase, Status& error);
 
@@ -126,6 +126,12 @@ class Memory {
     uint32_t per_component = 1;  // number of elements in a component
   };
 
+  loops::StorageKind KindOf(uint32_t buffer) const {
+    return workgroup_.storage[buffer].kind;
+  }
+  bool HasForm(uint32_t buffer, loops::ElementForm form) const {
+    return workgroup_.storage[buffer].form == form;
+  }
   void DeclareBinding(uint32_t buffer);
   void DeclareLocal(uint32_t buffer);
   void NoteMatrices(uint32_t buffer);
@@ -162,7 +168,7 @@ class Memory {
   void StoreWord(uint32_t word, Value value);
 
   const loops::LoopNest& nest_;
-  const gpu::PhasePlan& plan_;
+  const loops::Workgroup& workgroup_;
   CodeBuilder& c_;
   Conversions& convert_;
   const Target& target_;

@@ -8,8 +8,6 @@
 
 #include "base/concat.h"
 #include "jit/backend/decline_reasons.h"
-#include "jit/gpu/phase_plan.h"
-#include "jit/loops/analysis/combining.h"
 #include "jit/loops/analysis/facts.h"
 #include "jit/loops/walk.h"
 #include "jit/spirv/arithmetic.h"
@@ -45,25 +43,24 @@ void CollectStores(const Block& block, std::vector<bool>& stored) {
 class PhaseEmitter {
  public:
   PhaseEmitter(loops::LoopNest& nest, const loops::Phase& phase,
-               gpu::PhasePlan plan, const Target& target, Id words,
-               ModuleBuilder& module)
+               const Target& target, Id words, ModuleBuilder& module)
       : nest_(nest),
         phase_(phase),
-        plan_(std::move(plan)),
+        workgroup_(phase.workgroup),
         words_(words),
         module_(module),
         facts_(nest,
                {.extent = gpu::kMaxExtent, .elements = gpu::kMaxElements}),
         c_(module),
         arithmetic_(c_, target, error_),
-        memory_(nest, plan_, c_, arithmetic_.conversions(), target, code_,
+        memory_(nest, workgroup_, c_, arithmetic_.conversions(), target, code_,
                 error_),
-        combiner_(target, plan_, c_, memory_, arithmetic_),
-        expressions_(nest_, facts_, plan_, words, c_, memory_, arithmetic_,
+        combiner_(target, workgroup_, c_, memory_, arithmetic_),
+        expressions_(nest_, facts_, workgroup_, words, c_, memory_, arithmetic_,
                      error_),
         dots_(nest, target, c_, expressions_),
-        matrices_(nest, plan_, c_, memory_, expressions_, code_, error_),
-        stores_(nest, facts_, plan_, around_, c_, memory_, arithmetic_,
+        matrices_(nest, workgroup_, c_, memory_, expressions_, code_, error_),
+        stores_(nest, facts_, workgroup_, around_, c_, memory_, arithmetic_,
                 expressions_, code_),
         subgroup_size_(target.subgroup_size) {}
 
@@ -104,7 +101,7 @@ class PhaseEmitter {
 
   loops::LoopNest& nest_;
   const loops::Phase& phase_;
-  const gpu::PhasePlan plan_;
+  const loops::Workgroup& workgroup_;
   const Id words_;
   ModuleBuilder& module_;
   Status error_;
@@ -127,12 +124,14 @@ class PhaseEmitter {
 StatusOr<gpu::PhaseCode> PhaseEmitter::Run(std::string name,
                                            const Target& target) {
   code_.entry_point = std::move(name);
-  code_.has_checks = plan_.has_checks;
-  code_.invocations = plan_.invocations;
-  code_.iterations = plan_.iterations;
-  code_.shared_bytes = plan_.shared_bytes;
+  code_.has_checks = workgroup_.has_checks;
+  code_.invocations = workgroup_.invocations;
+  code_.iterations = workgroup_.iterations;
+  code_.shared_bytes = workgroup_.shared_bytes;
   code_.tasks_per_workgroup =
-      plan_.mode == gpu::PhasePlan::Mode::kTaskEach ? plan_.invocations : 1;
+      workgroup_.mode == loops::Workgroup::Mode::kTaskEach
+          ? workgroup_.invocations
+          : 1;
   EmitTask();
   EMBER_RETURN_IF_ERROR(error_);
   memory_.Finish();
@@ -151,7 +150,7 @@ StatusOr<gpu::PhaseCode> PhaseEmitter::Run(std::string name,
     interface.push_back(subgroup);
   interface.push_back(words_);
   DeclareEntryPoint(module_, function, code_.entry_point, interface,
-                    plan_.invocations, target);
+                    workgroup_.invocations, target);
   return std::move(code_);
 }
 
@@ -169,8 +168,8 @@ void PhaseEmitter::EmitTask() {
     workgroup = WorkgroupNumber(c_);
   }
   Value task = workgroup;
-  if (plan_.mode == gpu::PhasePlan::Mode::kTaskEach) {
-    task = c_.Add(c_.Multiply(task, c_.Int(plan_.invocations)),
+  if (workgroup_.mode == loops::Workgroup::Mode::kTaskEach) {
+    task = c_.Add(c_.Multiply(task, c_.Int(workgroup_.invocations)),
                   around_.invocation);
   }
   if (code_.has_slices) {
@@ -326,7 +325,7 @@ void PhaseEmitter::EmitCombining(const Statement& statement, int64_t extent) {
     const DType type = nest_.buffers[store.buffer].type;
     // The memory in which values are combined is in use until the first
     // invocation has read it, so a barrier follows before its next use.
-    if (!all.empty() && plan_.parts > 0) memory_.EmitBarrier();
+    if (!all.empty() && workgroup_.parts > 0) memory_.EmitBarrier();
     StoreEmitter::Pending pending;
     pending.store = &store;
     pending.element = expressions_.Element(store.buffer, store.indices);
@@ -343,12 +342,11 @@ void PhaseEmitter::EmitCombining(const Statement& statement, int64_t extent) {
       return value;
     };
     const Value value =
-        extent == plan_.invocations
+        extent == workgroup_.invocations
             ? own()
             : c_.ValueIf(c_.Less(around_.invocation, c_.Int(extent), true),
                          combiner_.Neutral(type, store.update), own_if);
-    pending.value =
-        combiner_.Combine(type, store.update, value, around_.invocation);
+    pending.value = combiner_.Combine(type, store, value, around_.invocation);
     all.push_back(pending);
   }
   c_.If(c_.Equal(around_.invocation, c_.Int(0)), [&] {
@@ -359,7 +357,7 @@ void PhaseEmitter::EmitCombining(const Statement& statement, int64_t extent) {
 }
 
 void PhaseEmitter::EmitInvocations(const Statement& statement, int64_t extent) {
-  if (loops::IsCombining(nest_.pool, statement))
+  if (loops::SaysHowToCombine(statement))
     return EmitCombining(statement, extent);
   around_.in_invocations = true;
   const auto body = [&] {
@@ -367,7 +365,7 @@ void PhaseEmitter::EmitInvocations(const Statement& statement, int64_t extent) {
     EmitBlock(statement.body);
     expressions_.Leave();
   };
-  if (extent == plan_.invocations) {
+  if (extent == workgroup_.invocations) {
     body();
   } else {
     c_.If(c_.Less(around_.invocation, c_.Int(extent), true), [&] {
@@ -396,7 +394,7 @@ void PhaseEmitter::EmitSubgroups(const Statement& statement, int64_t extent) {
     EmitBlock(statement.body);
     expressions_.Leave();
   };
-  if (extent * subgroup_size_ == plan_.invocations) {
+  if (extent * subgroup_size_ == workgroup_.invocations) {
     body();
   } else {
     c_.If(c_.Less(subgroup, c_.Int(extent), true), [&] {
@@ -528,9 +526,7 @@ StatusOr<gpu::PhaseCode> EmitPhase(loops::LoopNest& nest,
                                    std::string entry_point,
                                    const Target& target, Id words,
                                    ModuleBuilder& module) {
-  EMBER_ASSIGN_OR_RETURN(gpu::PhasePlan plan,
-                         gpu::PlanPhase(nest, phase, target));
-  PhaseEmitter emitter(nest, phase, std::move(plan), target, words, module);
+  PhaseEmitter emitter(nest, phase, target, words, module);
   return emitter.Run(std::move(entry_point), target);
 }
 

@@ -12,9 +12,9 @@
 
 namespace ember::jit::spirv {
 
-// Emits a phase of the nest, to whose pool nodes are added. words: the variable
-// of the push constants. Errors: reasons to decline, and instructions that
-// should have been expanded.
+// Emits a phase of a device nest (jit/gpu/device_passes.h), to whose pool nodes
+// are added. words: the variable of the push constants. Errors: reasons to
+// decline, and instructions that should have been expanded.
 StatusOr<gpu::PhaseCode> EmitPhase(loops::LoopNest& nest,
                                    const loops::Phase& phase,
                                    std::string entry_point,

@@ -24,9 +24,9 @@ constexpr int64_t kShortSum = 16;
 // invocation loops, and the buffer is not in registers, which all invocations
 // have.
 bool StoreEmitter::IsOfOne(uint32_t buffer) const {
-  return plan_.mode == gpu::PhasePlan::Mode::kInvocations &&
+  return workgroup_.mode == loops::Workgroup::Mode::kInvocations &&
          !around_.in_invocations &&
-         plan_.places[buffer].kind != gpu::PhasePlan::Kind::kRegisters;
+         workgroup_.storage[buffer].kind != loops::StorageKind::kRegisters;
 }
 
 bool StoreEmitter::IsFused(const loops::Store& store) const {

@@ -16,9 +16,9 @@
 #include <vector>
 
 #include "jit/gpu/kernel_abi.h"
-#include "jit/gpu/phase_plan.h"
 #include "jit/loops/analysis/facts.h"
 #include "jit/loops/loop_nest.h"
+#include "jit/loops/workgroup.h"
 #include "jit/spirv/arithmetic.h"
 #include "jit/spirv/code_builder.h"
 #include "jit/spirv/expression_emitter.h"
@@ -46,12 +46,12 @@ class StoreEmitter {
   // Emits stores of one phase. around: kept up to date by the caller. phase:
   // its multiply_adds counts fused operations.
   StoreEmitter(const loops::LoopNest& nest, const loops::Facts& facts,
-               const gpu::PhasePlan& plan, const Surroundings& around,
+               const loops::Workgroup& workgroup, const Surroundings& around,
                CodeBuilder& code, Memory& memory, Arithmetic& arithmetic,
                ExpressionEmitter& expressions, gpu::PhaseCode& phase)
       : nest_(nest),
         facts_(facts),
-        plan_(plan),
+        workgroup_(workgroup),
         around_(around),
         c_(code),
         memory_(memory),
@@ -91,7 +91,7 @@ class StoreEmitter {
 
   const loops::LoopNest& nest_;
   const loops::Facts& facts_;
-  const gpu::PhasePlan& plan_;
+  const loops::Workgroup& workgroup_;
   const Surroundings& around_;
   CodeBuilder& c_;
   Memory& memory_;

@@ -157,7 +157,7 @@ std::optional<SharedPanels> PanelsOf(const loops::LoopNest& nest,
   const auto count = pool.IntegerConstant(loops::ExtentOf(pool, subgroup));
   if (!rows || !columns || !count || *count % warps != 0) return std::nullopt;
   const int64_t bytes = DTypeByteSize(buffer.type);
-  const SharedPanels panels = {*rows, *columns * bytes};
+  const SharedPanels panels = {{*rows, *columns * bytes}};
   if (*rows % kPanelRows != 0 || panels.row_bytes % kPanelRowBytes != 0)
     return std::nullopt;
   // A run of elements must lie within one panel, or be a whole number of

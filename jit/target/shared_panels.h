@@ -22,6 +22,7 @@
 
 #include "jit/loops/analysis/matrix_operation.h"
 #include "jit/loops/loop_nest.h"
+#include "jit/loops/workgroup.h"
 
 namespace ember::jit {
 
@@ -33,11 +34,8 @@ inline constexpr int64_t kPanelPieceBytes = 16;
 // Number of rows after which the exchange of pieces repeats.
 inline constexpr int64_t kPanelRows = 8;
 
-struct SharedPanels {
-  int64_t rows = 0;  // number of rows per matrix of the buffer; 0: no panels
-  int64_t row_bytes = 0;  // number of bytes per row of the buffer
-
-  bool Any() const { return rows != 0; }
+// The layout of a buffer, with the computation of positions in it.
+struct SharedPanels : loops::Panels {
   // Returns the number of bytes from one panel to the next.
   int64_t PanelBytes() const { return rows * kPanelRowBytes; }
   // Returns the position, in bytes, of byte `offset` of the row-major buffer.

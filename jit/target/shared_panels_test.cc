@@ -11,7 +11,8 @@ namespace {
 
 TEST(SharedPanels, EachByteHasOnePosition) {
   for (const SharedPanels panels :
-       {SharedPanels{8, 128}, SharedPanels{16, 256}, SharedPanels{24, 384}}) {
+       {SharedPanels{{8, 128}}, SharedPanels{{16, 256}},
+        SharedPanels{{24, 384}}}) {
     const int64_t bytes = 2 * panels.rows * panels.row_bytes;
     std::set<int64_t> positions;
     for (int64_t offset = 0; offset < bytes; ++offset) {
@@ -28,7 +29,7 @@ TEST(SharedPanels, EachByteHasOnePosition) {
 
 // The figure in shared_panels.h gives these positions.
 TEST(SharedPanels, Figure) {
-  const SharedPanels panels = {8, 256};
+  const SharedPanels panels = {{8, 256}};
   EXPECT_EQ(panels.PositionOf(0), 0);
   EXPECT_EQ(panels.PositionOf(8 * 16), 8 * 128);  // piece a8
   EXPECT_EQ(panels.PositionOf(256), 128 + 16);    // piece b0
@@ -40,7 +41,7 @@ TEST(SharedPanels, Figure) {
 // If a distance is a step (IsStep), adding it moves the position by the same
 // number of bytes from every offset up to the buffer's end.
 TEST(SharedPanels, Steps) {
-  const SharedPanels panels = {16, 256};
+  const SharedPanels panels = {{16, 256}};
   const int64_t matrix = panels.rows * panels.row_bytes;
   EXPECT_FALSE(panels.IsStep(16));
   EXPECT_FALSE(panels.IsStep(256));

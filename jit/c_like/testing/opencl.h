@@ -22,7 +22,7 @@ namespace ember::jit::c_like {
 // Returns a file of OpenCL C with a kernel for each phase of the verified nest.
 // Errors: kUnimplemented with a reason of jit/backend/decline_reasons.h for
 // subgroups, combining loops, checked indices and buffers that a workgroup's
-// memory does not hold; those of gpu::InsertBarriers.
+// memory does not hold; those of jit/gpu/device_passes.h.
 StatusOr<std::string> OpenClOf(const loops::LoopNest& nest,
                                const gpu::DeviceTraits& device);
 

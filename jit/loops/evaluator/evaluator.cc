@@ -11,8 +11,7 @@
 
 #include "base/check.h"
 #include "base/concat.h"
-#include "jit/loops/analysis/combining.h"
-#include "jit/loops/evaluator/access_log.h"
+#include "jit/loops/evaluator/race_finder.h"
 #include "jit/loops/raw.h"
 #include "jit/loops/walk.h"
 #include "tensor/range_rules.h"
@@ -42,9 +41,6 @@ using Lane = std::vector<int64_t>;
 using Lanes = std::vector<Lane>;
 // The value that represents a variable outside of its loop.
 constexpr int64_t kOutside = INT64_MIN;
-// The agent that represents value 0 of a subgroup loop. An invocation and a
-// subgroup are never the same agent.
-constexpr int64_t kFirstSubgroup = int64_t{1} << 32;
 
 class Evaluator {
  public:
@@ -53,8 +49,8 @@ class Evaluator {
       : nest_(nest),
         parameters_(parameters),
         backwards_(options.backwards),
-        refuse_races_(options.refuse_races),
         is_device_(options.is_device || IsDeviceNest(nest)),
+        races_(nest, options.refuse_races),
         random_(options.seed) {}
 
   Status Run(std::span<void* const> buffers) {
@@ -102,6 +98,7 @@ class Evaluator {
       memory_.push_back(owned_[i].data());
       FillRandomly(i);
     }
+    own_memory_ = memory_;
     if (next == given.size()) return OkStatus();
     return InvalidArgumentError(
         Concat({"expected ", next, " buffers, found ", given.size()}));
@@ -267,54 +264,13 @@ class Evaluator {
       indices_.push_back(static_cast<int64_t>(operands[i]));
     const StatusOr<int64_t> position = Position(node.buffer, indices_);
     if (position.ok()) {
-      EMBER_RETURN_IF_ERROR(NoteAccess(node.buffer, *position, false));
+      EMBER_RETURN_IF_ERROR(races_.Note(node.buffer, *position, false));
       value = LoadElement(memory_[node.buffer], *position, node.type);
       return OkStatus();
     }
     if (node.opcode == Opcode::kLoad) return position.status();
     value = operands[rank];
     return OkStatus();
-  }
-
-  // --- races ---
-
-  // Returns the agent's number as text: 3, or "3 (a subgroup)".
-  static std::string NumberOf(int64_t agent) {
-    return agent < kFirstSubgroup
-               ? std::to_string(agent)
-               : Concat({agent - kFirstSubgroup, " (a subgroup)"});
-  }
-
-  Status NoteAccess(uint32_t buffer, int64_t position, bool stores) {
-    const bool notes = refuse_races_ || has_barriers_;
-    if (!notes || task_ < 0) return OkStatus();
-    const MemoryScope scope = nest_.buffers[buffer].scope;
-    if (scope == MemoryScope::kRegister) return OkStatus();
-    const size_t count = static_cast<size_t>(ElementCount(buffer));
-    const auto note = [&](AccessLog& log, int64_t agent, const char* what) {
-      const int64_t other =
-          log.Note(memory_[buffer], count, position, agent, stores);
-      if (other < 0) return OkStatus();
-      return InternalError(
-          Concat({"buffer %", nest_.buffers[buffer].name, ": element ",
-                  position, " is accessed by ", what, " ", NumberOf(agent),
-                  " and ", NumberOf(other), " at once, and stored to"}));
-    };
-    if (has_barriers_) {
-      const bool is_own = invocation_ >= 0 && !(combines_ && stores);
-      const int64_t first = is_own ? invocation_ : 0;
-      const char* const what = "invocations that have not synchronised,";
-      EMBER_RETURN_IF_ERROR(note(since_barrier_, first, what));
-      // Outside of invocation loops every invocation performs the access.
-      // Recording two of them is enough to detect a race.
-      if (invocation_ < 0 && !stores)
-        EMBER_RETURN_IF_ERROR(note(since_barrier_, 1, what));
-    }
-    if (!refuse_races_) return OkStatus();
-    if (scope != MemoryScope::kTask)
-      EMBER_RETURN_IF_ERROR(note(by_tasks_, task_, "tasks"));
-    if (invocation_ < 0 || (combines_ && stores)) return OkStatus();
-    return note(by_invocations_, invocation_, "invocations");
   }
 
   // --- statements ---
@@ -324,13 +280,14 @@ class Evaluator {
     EMBER_RETURN_IF_ERROR(
         Evaluate(ExtentOf(nest_.pool, phase.task), NoLoops(), tasks));
     const int64_t count = static_cast<int64_t>(tasks[0]);
-    by_tasks_.Begin();
-    has_barriers_ =
+    const bool has_barriers =
         is_device_ && (HasInvocationLoop(phase.body) || HasBarrier(phase.body));
+    memory_ = own_memory_;
+    EMBER_RETURN_IF_ERROR(
+        races_.BeginPhase(phase, has_barriers, extents_, memory_));
     for (int64_t i = 0; i < count; ++i) {
       const int64_t task = backwards_ ? count - 1 - i : i;
-      task_ = task;
-      since_barrier_.Begin();
+      races_.BeginTask(task);
       begun_.clear();
       on_their_way_.clear();
       for (size_t buffer = 0; buffer < nest_.buffers.size(); ++buffer) {
@@ -369,7 +326,7 @@ class Evaluator {
       case Statement::Kind::kAwait:
         return RunAwait(statement.groups);
       case Statement::Kind::kBarrier:
-        since_barrier_.Begin();
+        races_.Barrier();
         break;
     }
     return OkStatus();
@@ -390,23 +347,36 @@ class Evaluator {
       }
       return RunBlock(loop.body, vector);
     }
+    for (const SlotUse& use : loop.awaits) {
+      EMBER_ASSIGN_OR_RETURN(const int64_t slot, SlotOf(use, lanes[0]));
+      EMBER_RETURN_IF_ERROR(races_.AwaitSlot(loop, use, slot));
+    }
     const bool is_invocations = IsInvocationLoop(loop);
-    if (is_invocations) by_invocations_.Begin();
-    combines_ = IsCombining(nest_.pool, loop);
+    if (is_invocations) races_.BeginInvocations(loop);
     Lanes iteration = lanes;
     for (int64_t i = 0; i < extent; ++i) {
       const int64_t value = is_invocations && backwards_ ? extent - 1 - i : i;
       if (is_invocations) {
-        invocation_ =
-            loop.loop == LoopKind::kSubgroup ? kFirstSubgroup + value : value;
+        races_.SetInvocation(value);
         for (uint32_t buffer : OwnRegisters(loop)) FillRandomly(buffer);
       }
       for (Lane& lane : iteration) ValueOf(loop.variable, lane) = value;
       EMBER_RETURN_IF_ERROR(RunBlock(loop.body, iteration));
+      races_.EndIteration(loop);
     }
-    if (is_invocations) invocation_ = -1;
-    combines_ = false;
+    if (is_invocations) races_.EndInvocations();
+    races_.EndLoop(loop);
+    for (const SlotUse& use : loop.releases) {
+      EMBER_ASSIGN_OR_RETURN(const int64_t slot, SlotOf(use, lanes[0]));
+      races_.ReleaseSlot(use, slot);
+    }
     return OkStatus();
+  }
+
+  StatusOr<int64_t> SlotOf(const SlotUse& use, const Lane& lane) {
+    Values slots;
+    EMBER_RETURN_IF_ERROR(Evaluate(use.slot, {lane}, slots));
+    return static_cast<int64_t>(slots[0]);
   }
 
   // Returns the register buffers to which the loop stores without its variable
@@ -471,10 +441,10 @@ class Evaluator {
     for (size_t i = 0; i < stores.size(); ++i) {
       for (size_t lane = 0; lane < lanes.size(); ++lane) {
         EMBER_RETURN_IF_ERROR(
-            NoteAccess(stores[i].buffer, positions[i][lane], true));
+            races_.Note(stores[i].buffer, positions[i][lane], true));
         if (stores[i].is_async) {
-          begun_.push_back(
-              {&stores[i], positions[i][lane], values[i][lane], invocation_});
+          begun_.push_back({&stores[i], positions[i][lane], values[i][lane],
+                            races_.agent()});
         } else {
           StoreOne(stores[i], positions[i][lane], values[i][lane]);
         }
@@ -487,19 +457,19 @@ class Evaluator {
   // counts as an access by the invocation that began it.
   Status RunAwait(int64_t groups) {
     on_their_way_.push_back(std::exchange(begun_, {}));
-    const int64_t invocation = invocation_;
+    const int64_t invocation = races_.agent();
     while (static_cast<int64_t>(on_their_way_.size()) > groups) {
       for (const AsyncStore& late : on_their_way_.front()) {
-        invocation_ = late.invocation;
-        if (has_barriers_) {
+        races_.SetAgent(late.invocation);
+        if (races_.NotesAwaits(late.store->buffer)) {
           EMBER_RETURN_IF_ERROR(
-              NoteAccess(late.store->buffer, late.position, true));
+              races_.Note(late.store->buffer, late.position, true));
         }
         StoreOne(*late.store, late.position, late.value);
       }
       on_their_way_.pop_front();
     }
-    invocation_ = invocation;
+    races_.SetAgent(invocation);
     return OkStatus();
   }
 
@@ -536,16 +506,8 @@ class Evaluator {
   const LoopNest& nest_;
   const std::span<const int64_t> parameters_;
   const bool backwards_;
-  const bool refuse_races_;
   const bool is_device_;  // true if only barriers synchronise invocations
-  // True if the phase runs on several invocations of a device nest.
-  bool has_barriers_ = false;
-  int64_t task_ = -1;  // number of the running task, or -1
-  // The running value of the surrounding invocation loop, counted from
-  // kFirstSubgroup if it is a subgroup loop; or -1.
-  int64_t invocation_ = -1;
-  // true if the invocations update one element together
-  bool combines_ = false;
+  RaceFinder races_;
   // The task's asynchronous stores: `begun_` holds those that no await has put
   // into a group yet, `on_their_way_` the groups that are not stored yet.
   struct AsyncStore {
@@ -556,11 +518,9 @@ class Evaluator {
   };
   std::vector<AsyncStore> begun_;
   std::deque<std::vector<AsyncStore>> on_their_way_;
-  AccessLog by_tasks_;
-  AccessLog by_invocations_;
-  AccessLog since_barrier_;
   std::vector<std::vector<int64_t>> extents_;  // extents of each buffer
-  std::vector<void*> memory_;                  // memory of each buffer
+  // The memory of each buffer: its own, and in the current phase.
+  std::vector<void*> own_memory_, memory_;
   // Memory of buffers that are neither inputs nor outputs. Key: the buffer.
   std::map<size_t, std::vector<uint8_t>> owned_;
   // programs of the expressions that were evaluated; key: the root

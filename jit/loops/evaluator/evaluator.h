@@ -27,6 +27,9 @@ namespace ember::loops {
 // invocation accesses an element that another one stored, or stores to one that
 // another accessed. An asynchronous store counts as an access at its statement
 // and at the await that covers it. Registers are not shared and not checked.
+// Products that stay in flight read their factors until they end. Buffers whose
+// bytes of the workgroup's memory overlap (jit/loops/workgroup.h)
+// share them: an access to one of them is an access to the others.
 //
 // buffers: one pointer per input and output, row-major. Errors:
 // kInvalidArgument if a Check fails ("loops @name: buffer %x: expected index 0

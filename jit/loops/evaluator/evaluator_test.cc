@@ -248,6 +248,112 @@ TEST(EvaluatorTest, BarriersBehindAwaits) {
             Race("s", 3, "0 and 3"));
 }
 
+// Buffers whose bytes of the workgroup's memory overlap share them: %b begins
+// at element 4 of %a.
+TEST(EvaluatorTest, BuffersShareBytes) {
+  const auto run = [](const std::string& body, std::vector<int64_t>& y) {
+    return ErrorOf(
+        "loops @t(%y: output i64[8]) { task %a: i64[8] task %b: i32[8] "
+        "phase t < 1 { workgroup 8 bytes 64 memory %y writes "
+        "shared %a reads writes at 0 shared %b reads writes at 32 " +
+            body + "} }",
+        {}, {y.data()});
+  };
+  const std::string store = "invocation i < 8 { %a[i] = i } ";
+  const std::string read = "invocation i < 8 { %y[i] = %a[i] } ";
+  const std::string other = "invocation i < 8 { %b[i] = 1 } ";
+  std::vector<int64_t> y(8);
+  EXPECT_EQ(run(store + "barrier " + other + "barrier " + read, y), "no error");
+  const int64_t overwritten = (int64_t{1} << 32) + 1;
+  EXPECT_EQ(y, (std::vector<int64_t>{0, 1, 2, 3, overwritten, overwritten,
+                                     overwritten, overwritten}));
+  // Elements 2 and 3 of %b are the bytes of element 5 of %a.
+  EXPECT_EQ(run(store + other + "barrier " + read, y), Race("b", 0, "0 and 4"));
+  EXPECT_EQ(run(store + "barrier " + read + other, y), Race("b", 0, "0 and 4"));
+}
+
+// Products in flight read their factors until the end of the next iteration, so
+// a barrier does not separate them from stores in that iteration.
+TEST(EvaluatorTest, ProductsInFlight) {
+  const auto run = [](const std::string& keyword, int slots, int ahead) {
+    std::vector<float> x(16 * 16);
+    std::vector<int64_t> y(1);
+    const std::string slot =
+        "mod(k + " + std::to_string(ahead) + ", " + std::to_string(slots) + ")";
+    return ErrorOf(
+        "loops @t(%x: input f32[16, 16], %y: output i64[1]) { task %a: f32[" +
+            std::to_string(slots) +
+            ", 16, 16] register %s: f32[1, 16, 16] phase t < 1 { "
+            "subgroup s < 1 { matrix m < 16 { matrix n < 16 { "
+            "%s[s, m, n] = 0.0 } } } "
+            "invocation i < 16 { for j < 16 { for q < " +
+            std::to_string(slots) +
+            " { %a[q, i, j] = %x[i, j] } } } for k < 6 { barrier " + keyword +
+            " subgroup s < 1 { matrix m < 16 { matrix n < 16 { matrix d < 16 { "
+            "%s[s, m, n] += %a[mod(k, " +
+            std::to_string(slots) +
+            "), m, d] * %x[d, n] } } } } "
+            "invocation i < 16 { for j < 16 { %a[" +
+            slot + ", i, j] = %x[i, j] } } } } }",
+        {}, {x.data(), y.data()});
+  };
+  const std::string race =
+      "loops @t: buffer %a: element 0 is accessed by invocations that have not "
+      "synchronised, 0 and 0 (a subgroup) at once, and stored to";
+  // Iteration k stores to the slot that iteration k - 1 has read, or k - 2.
+  EXPECT_EQ(run("", 2, 1), "no error");
+  EXPECT_EQ(run("in_flight", 2, 1), race);
+  EXPECT_EQ(run("in_flight", 4, 2), "no error");
+  EXPECT_EQ(run("in_flight", 4, 3), race);
+}
+
+// A slot of a ring is filled by copies, full while its readers await it, and
+// empty when they have released it. No barriers are needed for that.
+TEST(EvaluatorTest, SlotsOfRings) {
+  const auto run = [](const std::string& marks, int ahead, bool stays) {
+    std::vector<float> x(16 * 16);
+    const std::string box =
+        "producer box 0 begins bytes 1024 of 16 16 dims 1 2 order 0 1 "
+        "piece 0 at 0 0 invocation i < 16 { for j < 16 { async %a[";
+    const std::string value = ", i, j] = %x[i, j] } } ";
+    std::string fills;
+    for (int i = 0; i < ahead; ++i)
+      fills += box + std::to_string(i) + value + "producer await 0 ";
+    const std::string next = "k + " + std::to_string(ahead);
+    return ErrorOf(
+        "loops @t(%x: input f32[16, 16], %y: output i64[1]) { "
+        "task %a: f32[4, 16, 16] register %s: f32[1, 16, 16] phase t < 1 { "
+        "workgroup 32 slots_at 4096 ring slots 4 bytes 1024 "
+        "subgroups 1 " +
+            std::string(stays ? "in_flight " : "") +
+            "subgroup s < 1 { matrix m < 16 { matrix n < 16 { "
+            "%s[s, m, n] = 0.0 } } } " +
+            fills + "for k < 6 { " + marks +
+            " subgroup s < 1 { matrix m < 16 { matrix n < 16 { matrix d < 16 { "
+            "%s[s, m, n] += %a[mod(k, 4), m, d] * %x[d, n] } } } } "
+            "producer if " +
+            next + " < 6 { " + box + "mod(" + next + ", 4)" + value +
+            "} producer await 0 } } }",
+        {}, {x.data(), x.data()});
+  };
+  const std::string awaits = "awaits 0 mod(k, 4) ";
+  const std::string releases = "releases 0 mod(k, 4) ";
+  EXPECT_EQ(run(awaits + releases, 3, false), "no error");
+  EXPECT_EQ(run(awaits + "in_flight", 2, true), "no error");
+  EXPECT_EQ(run(releases, 3, false),
+            "loops @t: buffer %a: slot 0 is read by a loop that does not await "
+            "it");
+  EXPECT_EQ(run(awaits, 3, false),
+            "loops @t: buffer %a: slot 0 is stored to before its readers have "
+            "released it");
+  // Products in flight still read the slot of the iteration before.
+  EXPECT_EQ(run(awaits + "in_flight", 3, true),
+            "loops @t: buffer %a: slot 0 is stored to before its readers have "
+            "released it");
+  EXPECT_EQ(run("awaits 0 mod(k + 1, 4) " + releases, 1, false),
+            "loops @t: ring 0: slot 1 is awaited, but not filled");
+}
+
 TEST(EvaluatorTest, AccessesOutOfBoundsAreErrors) {
   std::vector<float> x(6), y(6);
   const auto error = [&](const std::string& store) {

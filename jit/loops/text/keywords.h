@@ -11,6 +11,14 @@ inline constexpr std::string_view kLoopKeywords[] = {
     "for", "unroll", "vector", "invocation", "dot", "subgroup", "matrix"};
 inline constexpr std::string_view kScopeKeywords[] = {
     "input", "output", "packed", "call", "task", "register"};
+// Keywords in front of a store, indexed by Combining.
+inline constexpr std::string_view kCombiningKeywords[] = {"", "by_subgroups",
+                                                          "by_halves"};
+// Keywords of a workgroup, indexed by StorageKind and ElementForm.
+inline constexpr std::string_view kStorageKeywords[] = {
+    "unused", "memory", "slices", "shared", "private", "registers", "matrices"};
+inline constexpr std::string_view kFormKeywords[] = {"", "vectors", "words",
+                                                     "native"};
 
 }  // namespace ember::loops
 

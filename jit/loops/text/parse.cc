@@ -1,4 +1,5 @@
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -9,6 +10,8 @@
 #include "base/lexer.h"
 #include "jit/loops/text/keywords.h"
 #include "jit/loops/text/text.h"
+#include "jit/loops/text/workgroup_text.h"
+#include "jit/loops/walk.h"
 #include "tensor/builder/draft.h"
 #include "tensor/text/declaration_parser.h"
 #include "tensor/text/expression_parser.h"
@@ -129,13 +132,15 @@ class NestParser {
       return ErrorAt(keyword, "expected 'prologue' before the first 'phase'");
     }
     Phase phase;
-    EMBER_RETURN_IF_ERROR(ParseLoop(phase.task, phase.body));
+    EMBER_RETURN_IF_ERROR(ParseLoop(phase.task, phase.body, &phase.workgroup));
     (is_prologue ? nest_.prologue : nest_.phases).push_back(std::move(phase));
     return OkStatus();
   }
 
-  // Parses a loop after its keyword: i < N { ... }
-  Status ParseLoop(NodeId& variable, Block& body) {
+  // Parses a loop after its keyword: i < N { ... }. workgroup: for a phase,
+  // whose body may begin with a workgroup.
+  Status ParseLoop(NodeId& variable, Block& body,
+                   Workgroup* workgroup = nullptr) {
     EMBER_ASSIGN_OR_RETURN(
         const tensor::ParsedAxis axis,
         tensor::ParseAxis(lexer_, "a variable", names_, draft_));
@@ -144,7 +149,7 @@ class NestParser {
                                   VariableNumber(name), kBodyScope);
     EMBER_RETURN_IF_ERROR(
         tensor::DefineName(names_.names, axis.name, name, variable));
-    EMBER_RETURN_IF_ERROR(ParseBlock(body));
+    EMBER_RETURN_IF_ERROR(ParseBlock(body, workgroup));
     names_.names.erase(names_.names.find(name));
     return OkStatus();
   }
@@ -162,12 +167,15 @@ class NestParser {
 
   // Parses a block: '{' statements '}'. The names of its lets are known only
   // within it.
-  Status ParseBlock(Block& block) {
+  Status ParseBlock(Block& block, Workgroup* workgroup = nullptr) {
     if (++nesting_ > kMaxNesting) {
       return ErrorAt(lexer_.Peek(), Concat({"expected at most ", kMaxNesting,
                                             " statements in each other"}));
     }
     EMBER_RETURN_IF_ERROR(lexer_.Expect("{"));
+    if (workgroup != nullptr && lexer_.Peek().Is("workgroup")) {
+      EMBER_ASSIGN_OR_RETURN(*workgroup, ParseWorkgroup(lexer_, draft_));
+    }
     const auto outer = names_.sigils;
     while (!lexer_.Accept("}")) {
       if (lexer_.Accept("let")) {
@@ -193,12 +201,14 @@ class NestParser {
   }
 
   Status ParseStatement(Statement& statement) {
+    EMBER_RETURN_IF_ERROR(ParseMarks(statement));
     const Token start = lexer_.Peek();
     if (const auto loop = FindKeyword(start, kLoopKeywords)) {
       lexer_.Next();
       statement.kind = Statement::Kind::kFor;
       statement.loop = static_cast<LoopKind>(*loop);
-      return ParseLoop(statement.variable, statement.body);
+      EMBER_RETURN_IF_ERROR(ParseLoop(statement.variable, statement.body));
+      return statement.box == nullptr ? OkStatus() : FindBuffers(statement);
     }
     if (lexer_.Accept("if")) {
       statement.kind = Statement::Kind::kIf;
@@ -213,8 +223,10 @@ class NestParser {
     if (lexer_.Accept("await")) return ParseAwait(statement);
     if (lexer_.Accept("barrier")) return ParseBarrier(statement);
     statement.kind = Statement::Kind::kStore;
-    if (start.kind == Token::kSigil || start.text == "async")
+    if (start.kind == Token::kSigil || start.text == "async" ||
+        FindKeyword(start, kCombiningKeywords)) {
       return ParseStore(statement.stores);
+    }
     if (!lexer_.Accept("{")) {
       return lexer_.ExpectedError(
           "a loop, 'if', 'check', 'prefetch', 'await', 'barrier', 'let', a "
@@ -226,9 +238,63 @@ class NestParser {
     return OkStatus();
   }
 
+  // Parses the marks of a statement of a device nest, which come before it.
+  Status ParseMarks(Statement& statement) {
+    statement.of_producer = lexer_.Accept("producer");
+    if (lexer_.Accept("box")) {
+      EMBER_ASSIGN_OR_RETURN(CopiedBox box, ParseBox(lexer_));
+      statement.box = std::make_shared<CopiedBox>(std::move(box));
+      if (!lexer_.Peek().Is("invocation"))
+        return lexer_.ExpectedError("'invocation'");
+    }
+    EMBER_RETURN_IF_ERROR(ParseSlots("awaits", statement.awaits));
+    EMBER_RETURN_IF_ERROR(ParseSlots("releases", statement.releases));
+    statement.stays_in_flight = lexer_.Accept("in_flight");
+    const bool is_reader = statement.stays_in_flight ||
+                           !statement.awaits.empty() ||
+                           !statement.releases.empty();
+    if (is_reader && !lexer_.Peek().Is("subgroup"))
+      return lexer_.ExpectedError("'subgroup'");
+    const bool may_be = lexer_.Peek().Is("if") || lexer_.Peek().Is("await") ||
+                        FindKeyword(lexer_.Peek(), kLoopKeywords);
+    if (statement.of_producer && !may_be)
+      return lexer_.ExpectedError("a loop, 'if' or 'await'");
+    return OkStatus();
+  }
+
+  // Parses uses of slots: awaits 0 mod(k, 4) awaits 1 mod(k, 2)
+  Status ParseSlots(std::string_view keyword, std::vector<SlotUse>& uses) {
+    while (lexer_.Accept(keyword)) {
+      EMBER_ASSIGN_OR_RETURN(const int64_t ring,
+                             lexer_.ExpectInteger("the number of a ring"));
+      EMBER_ASSIGN_OR_RETURN(const Expression slot, expressions_.ParseSum());
+      SlotUse& use = uses.emplace_back();
+      use.ring = static_cast<uint32_t>(ring);
+      EMBER_ASSIGN_OR_RETURN(use.slot,
+                             ResolveAs(slot, DType::kI64, names_, draft_));
+    }
+    return OkStatus();
+  }
+
+  // Finds the buffers between which a loop copies a box.
+  Status FindBuffers(Statement& loop) {
+    const Store* const store = FirstStore(loop);
+    if (store == nullptr) {
+      return lexer_.ExpectedError(
+          "a store in the loop that copies a box before");
+    }
+    CopiedBox box = *loop.box;
+    box.to = store->buffer;
+    box.from = draft_.pool[store->value].buffer;
+    loop.box = std::make_shared<CopiedBox>(std::move(box));
+    return OkStatus();
+  }
+
   // Parses a store: %y[i] += value
   Status ParseStore(std::vector<Store>& stores) {
     const bool is_async = lexer_.Accept("async");
+    const auto combining = FindKeyword(lexer_.Peek(), kCombiningKeywords);
+    if (combining) lexer_.Next();
     EMBER_ASSIGN_OR_RETURN(DraftStore store,
                            tensor::ParseStore(lexer_, names_, draft_));
     EMBER_ASSIGN_OR_RETURN(store.update, tensor::ParseUpdate(lexer_));
@@ -236,8 +302,9 @@ class NestParser {
     const DType type = draft_.buffers[store.buffer].type;
     EMBER_ASSIGN_OR_RETURN(const NodeId node,
                            ResolveAs(value, type, names_, draft_));
-    stores.push_back(
-        {store.buffer, std::move(store.indices), node, store.update, is_async});
+    stores.push_back({store.buffer, std::move(store.indices), node,
+                      store.update, is_async,
+                      static_cast<Combining>(combining.value_or(0))});
     return OkStatus();
   }
 

@@ -8,6 +8,7 @@
 #include "jit/loops/raw.h"
 #include "jit/loops/text/keywords.h"
 #include "jit/loops/text/text.h"
+#include "jit/loops/text/workgroup_text.h"
 #include "jit/loops/walk.h"
 #include "tensor/text/expression_printer.h"
 #include "tensor/text/tables.h"
@@ -40,10 +41,10 @@ class NestPrinter : private tensor::ExpressionSource {
         printer_.EndLine();
       }
       for (const Phase& phase : nest_.prologue) {
-        PrintLoop("prologue", phase.task, phase.body);
+        PrintLoop("prologue", phase.task, phase.body, &phase.workgroup);
       }
       for (const Phase& phase : nest_.phases) {
-        PrintLoop("phase", phase.task, phase.body);
+        PrintLoop("phase", phase.task, phase.body, &phase.workgroup);
       }
     }
     printer_.Line("}");
@@ -151,7 +152,8 @@ class NestPrinter : private tensor::ExpressionSource {
     for (uint32_t value : named) expressions_.ForgetName(value);
   }
 
-  void PrintLoop(std::string_view keyword, NodeId variable, const Block& body) {
+  void PrintLoop(std::string_view keyword, NodeId variable, const Block& body,
+                 const Workgroup* workgroup = nullptr) {
     const NodeId extent = ExtentOf(nest_.pool, variable);
     const std::vector<uint32_t> named = PrintLets({&extent, 1});
     printer_.Print(keyword, " ");
@@ -159,21 +161,44 @@ class NestPrinter : private tensor::ExpressionSource {
     printer_.Print(" < ");
     expressions_.PrintValue(extent, DType::kI64, tensor::kSumPrecedence);
     Forget(named);
-    PrintBody(body);
+    PrintBody(body, workgroup);
   }
 
-  void PrintBody(const Block& body) {
+  void PrintBody(const Block& body, const Workgroup* workgroup = nullptr) {
     printer_.Line(" {");
     {
       Printer::Indent indent(printer_);
+      if (workgroup != nullptr && workgroup->invocations != 0)
+        PrintWorkgroup(nest_, *workgroup, printer_);
       for (const Statement& statement : body) PrintStatement(statement);
     }
     printer_.Line("}");
   }
 
+  // Prints the marks of a statement of a device nest.
+  void PrintMarks(const Statement& statement) {
+    if (statement.of_producer) printer_.Print("producer ");
+    if (statement.box != nullptr) {
+      PrintBox(*statement.box, printer_);
+      printer_.Print(" ");
+    }
+    PrintSlots("awaits ", statement.awaits);
+    PrintSlots("releases ", statement.releases);
+    if (statement.stays_in_flight) printer_.Print("in_flight ");
+  }
+
+  void PrintSlots(std::string_view keyword, const std::vector<SlotUse>& uses) {
+    for (const SlotUse& use : uses) {
+      printer_.Print(keyword, use.ring, " ");
+      expressions_.PrintValue(use.slot, DType::kI64, tensor::kSumPrecedence);
+      printer_.Print(" ");
+    }
+  }
+
   void PrintStatement(const Statement& statement) {
     if (statement.kind == Statement::Kind::kFor) {
       const size_t loop = static_cast<size_t>(statement.loop);
+      PrintMarks(statement);
       PrintLoop(kLoopKeywords[loop], statement.variable, statement.body);
       return;
     }
@@ -183,6 +208,7 @@ class NestPrinter : private tensor::ExpressionSource {
       case Statement::Kind::kFor:
         break;
       case Statement::Kind::kIf:
+        PrintMarks(statement);
         printer_.Print("if ");
         expressions_.PrintValue(statement.condition, DType::kBool);
         Forget(named);
@@ -208,6 +234,7 @@ class NestPrinter : private tensor::ExpressionSource {
         printer_.EndLine();
         break;
       case Statement::Kind::kAwait:
+        PrintMarks(statement);
         printer_.Print("await ", statement.groups);
         printer_.EndLine();
         break;
@@ -231,6 +258,10 @@ class NestPrinter : private tensor::ExpressionSource {
 
   void PrintStore(const Store& store) {
     if (store.is_async) printer_.Print("async ");
+    if (store.combining != Combining::kUnspecified) {
+      printer_.Print(kCombiningKeywords[static_cast<size_t>(store.combining)],
+                     " ");
+    }
     expressions_.PrintElement(store.buffer, store.indices);
     printer_.Print(" ", tensor::kUpdateNames[static_cast<int>(store.update)],
                    " ");

@@ -154,6 +154,53 @@ TEST(TextTest, SharedValuesDoNotExplode) {
   ExpectRoundTrip(printed);
 }
 
+TEST(TextTest, Workgroups) {
+  ExpectRoundTrip(R"(loops @t<N>(%x: input f16[N, 64], %y: output f32[N]) {
+  task %a: f16[2, 64, 64]
+  task %b: u8[64]
+  task %c: f32[64]
+  register %r: f32[256]
+  register %s: i32[8, 16, 16]
+  prologue p < 1 {
+    workgroup 64 of_tasks iterations 65536
+    memory %x reads
+    private %b reads writes
+  }
+  phase i < N {
+    workgroup 256 bytes 16448 parts 8 slots_at 16416 at_most 264 producer checks
+    memory %x reads coherent
+    memory %y writes ordered
+    shared %a reads writes panels 64 by 128 at 0
+    slices %b reads writes
+    shared %c reads writes at 16384
+    registers %r reads writes of_invocations
+    matrices %s reads writes unsigned of_invocations
+    barrier
+  }
+  phase i < 4 {
+    workgroup 1 alone
+    ring slots 4 bytes 24576 subgroups 8 in_flight
+    ring slots 2 bytes 8192 subgroups 4
+    shared %a reads native
+    shared %b reads words
+    shared %c reads vectors
+    for k < 2 {
+      in_flight subgroup s < 2 {
+      }
+      awaits 0 mod(k, 4) awaits 1 0 releases 1 0 subgroup s < 2 {
+      }
+      producer if k < 1 {
+        producer box 1 begins bytes 8192 of 1 64 32 dims none 1 2 order 0 2 1 piece 0 at 0 0 0 piece 4096 at 0 0 32 invocation v < 64 {
+          async %a[0, v, k] = 1.0
+        }
+      }
+      producer await 1
+    }
+  }
+}
+)");
+}
+
 TEST(TextTest, LongChainsAreCutByNames) {
   std::string text = "loops @t(%y: output f32[1]) { phase t < 1 {\n";
   text += "let %a0 = f32(t)\n";
@@ -209,6 +256,20 @@ TEST(TextTest, ErrorsSayWhereAndWhat) {
             "'barrier', 'let', a store (%name[...] = ...) or '}', found "
             "'phase'");
   EXPECT_EQ(BodyError("  barrier orders"), "3:1: expected 'stores', found '}'");
+  EXPECT_EQ(BodyError("  in_flight for j < 4 {}"),
+            "2:13: expected 'subgroup', found 'for'");
+  EXPECT_EQ(BodyError("producer %y.1[i] = 1.0"),
+            "2:10: expected a loop, 'if' or 'await', found '%y.1'");
+  EXPECT_EQ(BodyError("box 0 bytes 8 of 1 dims 0 order 0 for j < 4 {}"),
+            "2:35: expected 'invocation', found 'for'");
+  EXPECT_EQ(BodyError("workgroup bytes 8"),
+            "2:11: expected a number of invocations, found 'bytes'");
+  EXPECT_EQ(BodyError("workgroup 8 memory %x reads memory %x reads"),
+            "2:36: expected one line for buffer %x, found a second one");
+  EXPECT_EQ(BodyError("workgroup 8 memory %z reads"),
+            "2:20: expected a buffer that is declared, found '%z'");
+  EXPECT_EQ(BodyError("workgroup 8 memory %x reads panels 8"),
+            "3:1: expected 'by', found '}'");
   EXPECT_EQ(BodyError("  check %x i < N"),
             "2:9: expected a dim behind the buffer (%x.0), found none");
   EXPECT_EQ(BodyError("  check %x.2 i < N"),

@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/concat.h"
@@ -53,6 +54,8 @@ class Checker {
     const bool is_loop = statement.kind == Statement::Kind::kFor;
     if (is_loop && statement.loop == LoopKind::kMatrix)
       return CheckMatrix(statement);
+    if (statement.stays_in_flight)
+      EMBER_RETURN_IF_ERROR(CheckInFlight(statement));
     EMBER_RETURN_IF_ERROR(NoteAccesses(statement));
     if (is_loop && statement.loop == LoopKind::kSubgroup)
       return CheckSubgroups(statement);
@@ -65,11 +68,28 @@ class Checker {
           "unrolled "
           "ones and branches, found something else");
     }
-    return CheckBlock(statement.body);
+    const Statement* const outer = std::exchange(around_, &statement);
+    EMBER_RETURN_IF_ERROR(CheckBlock(statement.body));
+    around_ = outer;
+    return OkStatus();
+  }
+
+  Status CheckInFlight(const Statement& loop) const {
+    const bool is_in_serial = around_ != nullptr &&
+                              around_->kind == Statement::Kind::kFor &&
+                              around_->loop == LoopKind::kSerial;
+    if (is_in_serial && loop.kind == Statement::Kind::kFor &&
+        loop.loop == LoopKind::kSubgroup) {
+      return OkStatus();
+    }
+    return InvalidArgumentError(
+        "products in flight: expected a subgroup loop directly in a serial "
+        "loop");
   }
 
   Status CheckSubgroups(const Statement& loop) {
     subgroup_ = loop.variable;
+    stays_in_flight_ = loop.stays_in_flight;
     stored_.assign(nest_.buffers.size(), false);
     read_.assign(nest_.buffers.size(), false);
     EMBER_RETURN_IF_ERROR(CheckBlock(loop.body));
@@ -94,6 +114,10 @@ class Checker {
     EMBER_ASSIGN_OR_RETURN(const MatrixOperation operation,
                            MatrixOperationOf(nest_, loop, *subgroup_));
     accumulates_[operation.accumulator] = true;
+    if (stays_in_flight_ && operation.kind != MatrixOperation::Kind::kProduct) {
+      return InvalidArgumentError(
+          "products in flight: expected products only in their subgroup loop");
+    }
     switch (operation.kind) {
       case MatrixOperation::Kind::kFill:
         break;
@@ -133,7 +157,10 @@ class Checker {
   }
 
   const LoopNest& nest_;
+  // the statement with the body that is being checked
+  const Statement* around_ = nullptr;
   std::optional<NodeId> subgroup_;  // variable of the surrounding subgroup loop
+  bool stays_in_flight_ = false;  // true if that loop's products stay in flight
   // for each buffer: true if the surrounding subgroup loop stores to it or
   // reads it
   std::vector<bool> stored_, read_;

@@ -18,6 +18,7 @@
 #include "jit/loops/text/text.h"
 #include "jit/loops/verifier/matrix_rules.h"
 #include "jit/loops/verifier/signature.h"
+#include "jit/loops/verifier/workgroup_rules.h"
 #include "jit/loops/walk.h"
 #include "tensor/builder/linear.h"
 #include "tensor/verifier/type_rules.h"
@@ -32,7 +33,6 @@ using tensor::Update;
 
 constexpr int64_t kMaxUnroll = 4096;
 constexpr int64_t kMaxLanes = 64;
-constexpr int64_t kMaxInvocations = int64_t{1} << 20;
 
 // The kinds of loops that bind a variable.
 enum class Binder : uint8_t {
@@ -360,6 +360,8 @@ class Verifier {
     for (const Store& store : statement.stores) {
       EMBER_RETURN_IF_ERROR(CheckStore(store));
       if (store.is_async) EMBER_RETURN_IF_ERROR(CheckAsync(store));
+      if (store.combining != Combining::kUnspecified && !combines_)
+        return Error("expected only updates by all invocations to be combined");
     }
     if (invocation_) EMBER_RETURN_IF_ERROR(CheckCombining(statement));
     for (const Store& store : statement.stores) {
@@ -585,6 +587,7 @@ Status Verify(const LoopNest& nest) {
   Status status = CheckSignature(nest);
   if (status.ok()) status = Verifier(nest).Run();
   if (status.ok()) status = CheckMatrices(nest);
+  if (status.ok()) status = CheckWorkgroups(nest);
   return status.ok() ? status
                      : status.WithContext(Concat({"loops @", nest.name}));
 }

@@ -36,6 +36,8 @@
 //               buffer or stores to it. For the rules above a subgroup loop is
 //               an invocation loop, and a matrix loop is an unrolled one, of
 //               1..256
+//   workgroups  the rules of jit/loops/verifier/workgroup_rules.h: each phase of
+//               a device nest says where the buffers that it accesses are
 //   bounds      every load and store is provably in bounds (Pad needs no proof)
 //   nesting     kMaxNesting
 //

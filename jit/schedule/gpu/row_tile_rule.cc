@@ -10,7 +10,8 @@
 
 #include "base/rounding.h"
 #include "jit/gpu/device_traits.h"
-#include "jit/gpu/phase_plan.h"
+#include "jit/gpu/place_buffers.h"
+#include "jit/loops/workgroup.h"
 #include "jit/pipeline/lower.h"
 #include "jit/schedule/core/dependences.h"
 #include "jit/schedule/gpu/points.h"
@@ -178,10 +179,10 @@ bool IsPlanned(const loops::LoopNest& nest, const jit::GpuModel& gpu) {
   device.shared_alignment = kSharedAlignment;
   device.matrices = gpu.matrices;
   const auto has_room = [&](const loops::Phase& phase) {
-    const auto plan = jit::gpu::PlanPhase(nest, phase, device);
-    if (!plan.ok()) return false;
-    return std::ranges::none_of(plan->places, [](const auto& place) {
-      return place.kind == jit::gpu::PhasePlan::Kind::kSlices;
+    const auto workgroup = jit::gpu::PlacePhase(nest, phase, device);
+    if (!workgroup.ok()) return false;
+    return std::ranges::none_of(workgroup->storage, [](const auto& storage) {
+      return storage.kind == loops::StorageKind::kSlices;
     });
   };
   return jit::HasPanelsForWideProducts(nest, /*rows_too=*/true) &&

@@ -1,4 +1,4 @@
-#include "jit/gpu/phase_plan.h"
+#include "jit/gpu/place_buffers.h"
 
 #include <algorithm>
 #include <map>
@@ -12,6 +12,7 @@
 #include "base/concat.h"
 #include "base/rounding.h"
 #include "jit/backend/decline_reasons.h"
+#include "jit/gpu/constant_elements.h"
 #include "jit/gpu/kernel_abi.h"
 #include "jit/gpu/lifetimes.h"
 #include "jit/gpu/phase_order.h"
@@ -22,6 +23,7 @@
 #include "jit/loops/analysis/matrix_operation.h"
 #include "jit/loops/walk.h"
 #include "jit/target/matrix_instructions.h"
+#include "jit/target/shared_panels.h"
 #include "tensor/builder/coefficient.h"
 #include "tensor/builder/linear.h"
 
@@ -29,10 +31,14 @@ namespace ember::jit::gpu {
 
 using loops::Block;
 using loops::Buffer;
+using loops::BufferStorage;
+using loops::ElementForm;
 using loops::IsInvocationLoop;
 using loops::LoopKind;
 using loops::MemoryScope;
 using loops::Statement;
+using loops::StorageKind;
+using loops::Workgroup;
 using tensor::NodeId;
 using tensor::Opcode;
 
@@ -44,25 +50,22 @@ constexpr int64_t kPrivateBytes = 1024;
 // Number of invocations per workgroup if each invocation runs a task by itself:
 // one or two subgroups of today's devices.
 constexpr int64_t kTasksTogether = 64;
-// Largest number of elements of an array; a larger one counts as one whose size
-// is not known.
-constexpr int64_t kLargestArray = int64_t{1} << 20;
 constexpr uint32_t kBytesOfWord = 4;
 
-class PhasePlanner {
+class BufferPlacer {
  public:
-  PhasePlanner(const loops::LoopNest& nest, const loops::Phase& phase,
+  BufferPlacer(const loops::LoopNest& nest, const loops::Phase& phase,
                const DeviceTraits& device)
       : nest_(nest),
         phase_(phase),
         device_(device),
+        needs_(nest.buffers.size()),
         has_subgroups_(HasSubgroupLoop(nest)),
         lifetimes_(nest, phase.body) {
-    plan_.places.resize(nest.buffers.size());
+    workgroup_.storage.resize(nest.buffers.size());
   }
 
-  // Fills `barriers`.
-  StatusOr<PhasePlan> Run(PhaseBarriers& barriers) {
+  StatusOr<Workgroup> Run() {
     Survey(phase_.body, nullptr);
     EMBER_RETURN_IF_ERROR(matrices_);
     EMBER_RETURN_IF_ERROR(CheckPanels());
@@ -77,17 +80,15 @@ class PhasePlanner {
     ChooseMode();
     PlanParts(phase_.body);
     AllocateBuffers();
-    for (size_t i = 0; i < plan_.places.size(); ++i) {
-      PhasePlan::BufferStorage& storage = plan_.places[i];
-      if (!storage.panels.Any() || storage.kind == PhasePlan::Kind::kShared)
+    for (size_t i = 0; i < workgroup_.storage.size(); ++i) {
+      BufferStorage& storage = workgroup_.storage[i];
+      if (!storage.panels.Any() || storage.kind == StorageKind::kShared)
         continue;
       if (!row_panels_.contains(static_cast<uint32_t>(i)))
         return Lacks("panels beyond shared memory");
       storage.panels = {};
     }
-    if (plan_.mode == PhasePlan::Mode::kInvocations)
-      barriers = PlanOrder(nest_, phase_, device_, plan_);
-    return std::move(plan_);
+    return std::move(workgroup_);
   }
 
  private:
@@ -99,7 +100,7 @@ class PhasePlanner {
   Status CheckIterations() {
     const int64_t most = loops::MostIterations(nest_, phase_.body, {});
     if (most <= device_.iterations) return OkStatus();
-    plan_.iterations = device_.iterations;
+    workgroup_.iterations = device_.iterations;
     if (!nest_.parameters.empty()) return OkStatus();
     return Decline(DeclineReason::kDeviceLimit,
                    TooManyIterations(most, device_.iterations));
@@ -123,7 +124,7 @@ class PhasePlanner {
       // Only the outermost of the matrix loops is surveyed.
       if (is_matrix && !in_matrix_ && matrices_.ok())
         matrices_ = SurveyMatrix(statement, around->variable);
-      plan_.has_checks |= statement.kind == Statement::Kind::kCheck;
+      workgroup_.has_checks |= statement.kind == Statement::Kind::kCheck;
       SurveyAccesses(statement, around);
       const std::optional<NodeId> outer = lanes_;
       const bool outer_mask = may_mask_;
@@ -165,20 +166,20 @@ class PhasePlanner {
   Status SurveyMatrix(const Statement& loop, NodeId subgroup) {
     EMBER_ASSIGN_OR_RETURN(const loops::MatrixOperation operation,
                            loops::MatrixOperationOf(nest_, loop, subgroup));
-    PhasePlan::BufferStorage& accumulator = plan_.places[operation.accumulator];
-    accumulator.kind = PhasePlan::Kind::kMatrices;
+    BufferStorage& accumulator = workgroup_.storage[operation.accumulator];
+    accumulator.kind = StorageKind::kMatrices;
     using enum loops::MatrixOperation::Kind;
     switch (operation.kind) {
       case kFill:
         return CheckHasSums(operation);
       case kStore:
-        plan_.places[operation.destination.buffer].is_native = true;
+        needs_[operation.destination.buffer].is_native = true;
         return CheckHasSums(operation);
       case kProduct:
         break;
     }
-    plan_.places[operation.a.buffer].is_native = true;
-    plan_.places[operation.b.buffer].is_native = true;
+    needs_[operation.a.buffer].is_native = true;
+    needs_[operation.b.buffer].is_native = true;
     const loops::MatrixType type = loops::TypeOf(nest_, operation);
     if (!device_.HasMatrix(type) || !device_.uses_matrices)
       return Lacks(ToText(type));
@@ -190,7 +191,7 @@ class PhasePlanner {
       if (!panels)
         return Lacks(
             Concat({ToText(type), " for ", warps, " with one matrix"}));
-      plan_.places[operation.b.buffer].panels = *panels;
+      workgroup_.storage[operation.b.buffer].panels = *panels;
       const auto rows = PanelsOfRows(nest_, operation, subgroup, warps);
       if (rows)
         row_panels_[operation.a.buffer] = *rows;
@@ -213,10 +214,10 @@ class PhasePlanner {
   Status CheckPanels() {
     for (const auto& [buffer, panels] : row_panels_) {
       if (!without_panels_.contains(buffer))
-        plan_.places[buffer].panels = panels;
+        workgroup_.storage[buffer].panels = panels;
     }
-    for (size_t i = 0; i < plan_.places.size(); ++i) {
-      if (plan_.places[i].panels.Any() &&
+    for (size_t i = 0; i < workgroup_.storage.size(); ++i) {
+      if (workgroup_.storage[i].panels.Any() &&
           without_panels_.contains(static_cast<uint32_t>(i))) {
         return Lacks("panels that are read or stored otherwise");
       }
@@ -249,19 +250,19 @@ class PhasePlanner {
          loops::NodesUnder(nest_.pool, loops::RootsOf(nest_.pool, statement))) {
       const tensor::Node& node = nest_.pool[id];
       if (node.opcode != Opcode::kLoad && node.opcode != Opcode::kPad) continue;
-      PhasePlan::BufferStorage& storage = plan_.places[node.buffer];
+      BufferStorage& storage = workgroup_.storage[node.buffer];
       storage.is_read = true;
       if (!in_matrix_) without_panels_.insert(node.buffer);
       const size_t rank = node.operands.size() - (node.opcode == Opcode::kPad);
-      NoteIndices(std::span(node.operands).first(rank), around, storage);
+      NoteIndices(std::span(node.operands).first(rank), around, node.buffer);
     }
     for (const loops::Store& store : statement.stores) {
-      PhasePlan::BufferStorage& storage = plan_.places[store.buffer];
+      BufferStorage& storage = workgroup_.storage[store.buffer];
       storage.is_written = true;
       if (in_matrix_ || !MayStoreToPanels(nest_, store, lanes_))
         without_panels_.insert(store.buffer);
       storage.is_read |= store.update != tensor::Update::kAssign;
-      NoteIndices(store.indices, around, storage);
+      NoteIndices(store.indices, around, store.buffer);
       if (around == nullptr || !StoresWords(store))
         has_bytes_.insert(store.buffer);
     }
@@ -306,16 +307,16 @@ class PhasePlanner {
   }
 
   void NoteIndices(std::span<const NodeId> indices, const Statement* around,
-                   PhasePlan::BufferStorage& storage) {
+                   uint32_t buffer) {
     if (indices.empty()) return;
     // If one access to the buffer has the invocation as its first index, all
     // accesses have it: the verifier made sure of that.
     if (around != nullptr && indices[0] == around->variable)
-      storage.of_invocation = true;
+      workgroup_.storage[buffer].of_invocation = true;
     if (!lanes_) return;
     const std::vector<NodeId> last =
         loops::NodesUnder(nest_.pool, indices.last(1));
-    storage.is_vectors |= std::ranges::find(last, *lanes_) != last.end();
+    needs_[buffer].has_lanes |= std::ranges::find(last, *lanes_) != last.end();
   }
 
   // True if vectors of 4 elements fill the buffer's rows. Otherwise vectors are
@@ -344,7 +345,7 @@ class PhasePlanner {
       return RoundUp(bytes, unit);
     }
     if (KeepsWords(number)) return ConstantElements(nest_, buffer);
-    if (plan_.places[number].is_native)
+    if (needs_[number].is_native)
       return ConstantElements(nest_, buffer) * DTypeByteSize(buffer.type);
     return RegisterBytes(number);
   }
@@ -354,29 +355,30 @@ class PhasePlanner {
   }
 
   bool IsUsed(size_t i) const {
-    return plan_.places[i].is_read || plan_.places[i].is_written;
+    return workgroup_.storage[i].is_read || workgroup_.storage[i].is_written;
   }
 
   void ChooseMode() {
-    plan_.mode = PhasePlan::Mode::kInvocations;
-    plan_.invocations = std::max<int64_t>(largest_, 1);
-    if (has_subgroups_) plan_.invocations = InWholeSubgroups(plan_.invocations);
+    workgroup_.mode = Workgroup::Mode::kInvocations;
+    workgroup_.invocations = std::max<int64_t>(largest_, 1);
+    if (has_subgroups_)
+      workgroup_.invocations = InWholeSubgroups(workgroup_.invocations);
     if (has_invocations_) return;
     int64_t bytes = 0;
     bool is_open = false;
-    for (size_t i = 0; i < plan_.places.size(); ++i) {
+    for (size_t i = 0; i < workgroup_.storage.size(); ++i) {
       if (nest_.buffers[i].scope != MemoryScope::kTask || !IsUsed(i)) continue;
       bytes += RegisterBytes(i);
       is_open |= ConstantElements(nest_, nest_.buffers[i]) == 0;
     }
     const bool is_small = !is_open && bytes <= kPrivateBytes;
     if (is_small) {
-      plan_.mode = PhasePlan::Mode::kTaskEach;
-      plan_.invocations = std::min(kTasksTogether, device_.invocations);
+      workgroup_.mode = Workgroup::Mode::kTaskEach;
+      workgroup_.invocations = std::min(kTasksTogether, device_.invocations);
       if (has_subgroups_)
-        plan_.invocations = InWholeSubgroups(plan_.invocations);
+        workgroup_.invocations = InWholeSubgroups(workgroup_.invocations);
     } else if (!has_subgroups_) {
-      plan_.mode = PhasePlan::Mode::kAlone;
+      workgroup_.mode = Workgroup::Mode::kAlone;
     }
   }
 
@@ -385,10 +387,11 @@ class PhasePlanner {
     std::set<RegisterClass> types;
     NoteParts(block, types);
     for (const RegisterClass& type : types)
-      plan_.shared_bytes += plan_.parts * type.bytes;
+      workgroup_.shared_bytes += workgroup_.parts * type.bytes;
     // The memory for combined values is shared by all types.
-    if (device_.keeps_elements) plan_.shared_bytes = plan_.parts * kPartBytes;
-    parts_bytes_ = plan_.shared_bytes;
+    if (device_.keeps_elements)
+      workgroup_.shared_bytes = workgroup_.parts * loops::kPartBytes;
+    parts_bytes_ = workgroup_.shared_bytes;
   }
 
   void NoteParts(const Block& block, std::set<RegisterClass>& types) {
@@ -398,7 +401,7 @@ class PhasePlanner {
       for (const loops::Store& store : statement.body[0].stores) {
         const int64_t parts = PartsOf(store);
         if (parts < 2) continue;
-        plan_.parts = std::max(plan_.parts, parts);
+        workgroup_.parts = std::max(workgroup_.parts, parts);
         types.insert(ClassOf(nest_.buffers[store.buffer].type));
       }
     }
@@ -410,8 +413,8 @@ class PhasePlanner {
   int64_t PartsOf(const loops::Store& store) const {
     const DType type = nest_.buffers[store.buffer].type;
     if (!CombinesBySubgroups(type, store.update, device_))
-      return plan_.invocations;
-    return DivideRoundingUp(plan_.invocations, device_.subgroup_size);
+      return workgroup_.invocations;
+    return DivideRoundingUp(workgroup_.invocations, device_.subgroup_size);
   }
 
   // Gives buffers their storage. Buffers that share bytes need a barrier where
@@ -420,86 +423,82 @@ class PhasePlanner {
   // matrices two workgroups suffice: schedules plan for two
   // (jit/schedule/gpu/matrix_tiles.cc), and registers allow no more.
   void AllocateBuffers() {
-    const PhasePlan unallocated = plan_;
+    const Workgroup unallocated = workgroup_;
     const auto allocate = [&] {
-      plan_ = unallocated;
+      workgroup_ = unallocated;
       shared_.clear();
-      for (size_t i = 0; i < plan_.places.size(); ++i) AllocateBuffer(i);
-      return std::ranges::count(plan_.places, PhasePlan::Kind::kSlices,
-                                &PhasePlan::BufferStorage::kind);
+      for (size_t i = 0; i < workgroup_.storage.size(); ++i) AllocateBuffer(i);
+      return std::ranges::count(workgroup_.storage, StorageKind::kSlices,
+                                &BufferStorage::kind);
     };
     const auto workgroups = [&] {
-      const int64_t fit = device_.shared_bytes / plan_.shared_bytes;
+      const int64_t fit = device_.shared_bytes / workgroup_.shared_bytes;
       const bool has_matrices =
-          std::ranges::find(plan_.places, PhasePlan::Kind::kMatrices,
-                            &PhasePlan::BufferStorage::kind) !=
-          plan_.places.end();
+          std::ranges::find(workgroup_.storage, StorageKind::kMatrices,
+                            &BufferStorage::kind) != workgroup_.storage.end();
       return has_matrices ? std::min<int64_t>(fit, 2) : fit;
     };
     const auto slices = allocate();
     if (!device_.keeps_elements || shared_.size() < 2 ||
-        plan_.mode != PhasePlan::Mode::kInvocations) {
+        workgroup_.mode != Workgroup::Mode::kInvocations) {
       return;
     }
     const int64_t known = workgroups();
     barriers_apart_ =
-        BarriersOfBuffersApart(nest_, phase_.body, device_, plan_);
+        BarriersOfBuffersApart(nest_, phase_.body, device_, workgroup_);
     if (allocate() <= slices && workgroups() >= known) return;
     barriers_apart_.reset();
     allocate();
   }
 
   void AllocateBuffer(size_t i) {
-    PhasePlan::BufferStorage& storage = plan_.places[i];
-    if (!IsUsed(i) || storage.kind == PhasePlan::Kind::kMatrices) return;
+    BufferStorage& storage = workgroup_.storage[i];
+    if (!IsUsed(i) || storage.kind == StorageKind::kMatrices) return;
     storage.kind = KindOf(i);
-    storage.of_invocation &= storage.kind == PhasePlan::Kind::kRegisters;
-    storage.is_vectors = storage.is_vectors &&
-                         storage.kind == PhasePlan::Kind::kShared &&
-                         FillsVectors(i);
-    if (storage.kind != PhasePlan::Kind::kShared) {
-      storage.is_native = false;
-      return;
-    }
+    storage.of_invocation &= storage.kind == StorageKind::kRegisters;
+    if (storage.kind != StorageKind::kShared) return;
     if (device_.keeps_elements) {
-      storage.shared_offset = FreeOffset(i);
-      storage.shared_size = SharedBytes(i);
+      storage.offset = FreeOffset(i);
       shared_.push_back(i);
-      plan_.shared_bytes = std::max(plan_.shared_bytes, EndOf(i));
+      workgroup_.shared_bytes = std::max(workgroup_.shared_bytes, EndOf(i));
     } else {
-      plan_.shared_bytes += SharedBytes(i);
+      storage.form = FormOf(i);
+      workgroup_.shared_bytes += SharedBytes(i);
     }
-    storage.is_words = KeepsWords(i);
-    storage.is_native = storage.is_native && !storage.is_words;
-    storage.is_vectors =
-        storage.is_vectors && !storage.is_words && !storage.is_native;
   }
 
-  PhasePlan::Kind KindOf(size_t i) const {
+  ElementForm FormOf(size_t i) const {
+    if (KeepsWords(i)) return ElementForm::kWords;
+    if (needs_[i].is_native) return ElementForm::kNative;
+    return needs_[i].has_lanes && FillsVectors(i) ? ElementForm::kVectors
+                                                  : ElementForm::kRegisters;
+  }
+
+  StorageKind KindOf(size_t i) const {
     switch (nest_.buffers[i].scope) {
       case MemoryScope::kInput:
       case MemoryScope::kOutput:
       case MemoryScope::kPacked:
       case MemoryScope::kCall:
-        return PhasePlan::Kind::kMemory;
+        return StorageKind::kMemory;
       case MemoryScope::kRegister:
-        return PhasePlan::Kind::kRegisters;
+        return StorageKind::kRegisters;
       case MemoryScope::kTask:
         break;
     }
-    if (plan_.mode == PhasePlan::Mode::kTaskEach)
-      return PhasePlan::Kind::kPrivate;
+    if (workgroup_.mode == Workgroup::Mode::kTaskEach)
+      return StorageKind::kPrivate;
     const int64_t bytes = SharedBytes(i);
     const int64_t begin =
-        device_.keeps_elements ? FreeOffset(i) : plan_.shared_bytes;
+        device_.keeps_elements ? FreeOffset(i) : workgroup_.shared_bytes;
     const bool fits = bytes > 0 && begin + bytes <= device_.shared_bytes;
-    return fits ? PhasePlan::Kind::kShared : PhasePlan::Kind::kSlices;
+    return fits ? StorageKind::kShared : StorageKind::kSlices;
   }
 
   // --- Giving buffers that are not in use together the same memory. ---
 
   int64_t EndOf(size_t i) const {
-    return plan_.places[i].shared_offset + SharedBytes(i);
+    return *workgroup_.storage[i].offset + SharedBytes(i);
   }
 
   bool MustBeApart(size_t i, size_t other) const {
@@ -512,7 +511,7 @@ class PhasePlanner {
   // for combined values, that no buffer in use at the same time has.
   int64_t FreeOffset(size_t i) const {
     const int64_t bytes = SharedBytes(i);
-    const int64_t unit = plan_.places[i].panels.Any()
+    const int64_t unit = workgroup_.storage[i].panels.Any()
                              ? kPanelAlignment
                              : device_.shared_alignment;
     int64_t begin = RoundUp(parts_bytes_, unit);
@@ -520,7 +519,7 @@ class PhasePlanner {
       moves = false;
       for (const size_t other : shared_) {
         if (!MustBeApart(i, other) || begin >= EndOf(other) ||
-            plan_.places[other].shared_offset >= begin + bytes) {
+            *workgroup_.storage[other].offset >= begin + bytes) {
           continue;
         }
         begin = RoundUp(EndOf(other), unit);
@@ -533,7 +532,13 @@ class PhasePlanner {
   const loops::LoopNest& nest_;
   const loops::Phase& phase_;
   const DeviceTraits& device_;
-  PhasePlan plan_;
+  Workgroup workgroup_;
+  // The requirements of accesses on the form of a buffer's elements.
+  struct Needs {
+    bool is_native = false;  // matrix loops load or store the buffer
+    bool has_lanes = false;  // lanes access neighbours
+  };
+  std::vector<Needs> needs_;
   std::optional<NodeId> lanes_;  // variable of the surrounding vector loop
   // True inside a condition that is within this vector loop.
   bool may_mask_ = false;
@@ -544,7 +549,7 @@ class PhasePlanner {
   std::set<uint32_t> without_panels_;
   // For each buffer of matrices a: panels that the buffer may have, although no
   // instruction requires them.
-  std::map<uint32_t, SharedPanels> row_panels_;
+  std::map<uint32_t, loops::Panels> row_panels_;
   bool has_invocations_ = false;
   // True if any phase has subgroup loops. Vulkan requires of all entry points
   // of a module with matrices what it requires of one.
@@ -566,31 +571,21 @@ class PhasePlanner {
 
 }  // namespace
 
-StatusOr<PhasePlan> PlanPhase(const loops::LoopNest& nest,
-                              const loops::Phase& phase,
-                              const DeviceTraits& device) {
-  PhaseBarriers barriers;
-  return PhasePlanner(nest, phase, device).Run(barriers);
+StatusOr<Workgroup> PlacePhase(const loops::LoopNest& nest,
+                               const loops::Phase& phase,
+                               const DeviceTraits& device) {
+  return BufferPlacer(nest, phase, device).Run();
 }
 
-StatusOr<PhaseBarriers> FindPhaseBarriers(const loops::LoopNest& nest,
-                                          const loops::Phase& phase,
-                                          const DeviceTraits& device) {
-  PhaseBarriers barriers;
-  EMBER_RETURN_IF_ERROR(
-      PhasePlanner(nest, phase, device).Run(barriers).status());
-  return barriers;
-}
-
-int64_t ConstantElements(const loops::LoopNest& nest, const Buffer& buffer) {
-  int64_t elements = 1;
-  for (NodeId extent : buffer.extents) {
-    const std::optional<int64_t> known = nest.pool.IntegerConstant(extent);
-    if (!known || *known <= 0 || *known > kLargestArray) return 0;
-    elements *= *known;
-    if (elements > kLargestArray) return 0;
+Status PlaceBuffers(const DeviceTraits& device, loops::LoopNest& nest) {
+  if (loops::IsPlaced(nest)) return OkStatus();
+  for (std::vector<loops::Phase>* const phases :
+       {&nest.prologue, &nest.phases}) {
+    for (loops::Phase& phase : *phases) {
+      EMBER_ASSIGN_OR_RETURN(phase.workgroup, PlacePhase(nest, phase, device));
+    }
   }
-  return elements;
+  return OkStatus();
 }
 
 }  // namespace ember::jit::gpu

@@ -1,0 +1,29 @@
+// Marks the roles of warps in phases with a producer (jit/gpu/warp_roles.h):
+// the rings of the workgroup, the statements that only the producer executes,
+// the copies of boxes, and the loops that read slots.
+//
+//   EMBER_RETURN_IF_ERROR(SpecialiseWarps(device, nest));
+//
+//   invocation i < 128 { … async %a[mod(k + 2, 4), …] = … }
+//   subgroup s < 4 { … %a[mod(k, 4), …] … }
+//     // becomes
+//   producer box 0 begins … invocation i < 128 { … }
+//   awaits 0 mod(k, 4) releases 0 mod(k, 4) subgroup s < 4 { … }
+//
+// Thread-safe.
+#ifndef EMBER_JIT_GPU_SPECIALISE_WARPS_H_
+#define EMBER_JIT_GPU_SPECIALISE_WARPS_H_
+
+#include "base/status.h"
+#include "jit/gpu/device_traits.h"
+#include "jit/loops/loop_nest.h"
+
+namespace ember::jit::gpu {
+
+// Marks all phases of a nest that has its barriers (jit/gpu/insert_barriers.h).
+// Never fails.
+Status SpecialiseWarps(const DeviceTraits& device, loops::LoopNest& nest);
+
+}  // namespace ember::jit::gpu
+
+#endif  // EMBER_JIT_GPU_SPECIALISE_WARPS_H_

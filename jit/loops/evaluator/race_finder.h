@@ -1,0 +1,127 @@
+// Finds data races of a nest that is evaluated sequentially: between the tasks
+// of a phase, between the invocations of a loop, and, in device nests, between
+// invocations that no barrier separates (jit/loops/evaluator/evaluator.h).
+//
+//   RaceFinder races(nest, /*refuses_races=*/false);
+//   EMBER_RETURN_IF_ERROR(races.BeginPhase(phase, true, extents, memory));
+//   races.BeginTask(0);
+//   races.BeginInvocations(loop);
+//   races.SetInvocation(3);
+//   EMBER_RETURN_IF_ERROR(races.Note(tile, /*position=*/3, /*stores=*/true));
+//   races.EndInvocations();
+//   races.Barrier();
+//
+// Not thread-safe.
+#ifndef EMBER_JIT_LOOPS_EVALUATOR_RACE_FINDER_H_
+#define EMBER_JIT_LOOPS_EVALUATOR_RACE_FINDER_H_
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "base/status.h"
+#include "jit/loops/evaluator/access_log.h"
+#include "jit/loops/evaluator/ring_slots.h"
+#include "jit/loops/evaluator/workgroup_memory.h"
+#include "jit/loops/loop_nest.h"
+
+namespace ember::loops {
+
+class RaceFinder {
+ public:
+  // refuses_races: also finds races between tasks, and between invocations of a
+  // loop of a nest without barriers.
+  RaceFinder(const LoopNest& nest, bool refuses_races)
+      : nest_(nest), refuses_races_(refuses_races) {}
+
+  // Begins a phase. has_barriers: only barriers synchronise its invocations.
+  // Sets `memory` of the buffers that are at offsets of the workgroup's memory;
+  // see WorkgroupMemory::Bind for operands and errors. The memory must live
+  // until the next phase.
+  Status BeginPhase(const Phase& phase, bool has_barriers,
+                    std::span<const std::vector<int64_t>> extents,
+                    std::span<void*> memory);
+  void BeginTask(int64_t task);
+  // BeginInvocations and EndInvocations are called around a loop over
+  // invocations or subgroups, SetInvocation before each value of its variable.
+  void BeginInvocations(const Statement& loop);
+  void SetInvocation(int64_t value);
+  void EndInvocations();
+  // Called at the end of each iteration of a serial loop, and after the loop:
+  // products that stay in flight end there.
+  void EndIteration(const Statement& loop);
+  void EndLoop(const Statement& loop);
+  // Notes that a loop begins that awaits a slot of a ring, and that one ends
+  // that releases it. Errors: see RingSlots::Await.
+  Status AwaitSlot(const Statement& reader, const SlotUse& use, int64_t slot) {
+    return slots_.Await(reader, use, slot);
+  }
+  void ReleaseSlot(const SlotUse& use, int64_t slot) {
+    slots_.Release(use, slot);
+  }
+  // Earlier accesses no longer count after a barrier, except those of products
+  // in flight.
+  void Barrier();
+
+  // Notes an access by the current invocation. Errors: kInternal if it is a
+  // race.
+  Status Note(uint32_t buffer, int64_t position, bool stores);
+
+  // The current invocation, as SetAgent takes it; -1 outside of loops over
+  // invocations.
+  int64_t agent() const { return invocation_; }
+  void SetAgent(int64_t agent) { invocation_ = agent; }
+  // True if asynchronous stores to the buffer also count as accesses at the
+  // await that covers them. For slots of rings the barriers of slots matter
+  // instead.
+  bool NotesAwaits(uint32_t buffer) const {
+    return has_barriers_ && !slots_.Has(buffer);
+  }
+
+ private:
+  struct Read {
+    uint32_t buffer = 0;
+    int64_t position = 0;
+    int64_t agent = 0;
+  };
+  // Reads of products that stay in flight until the end of the next iteration:
+  // those of the current iteration, and of the one before.
+  struct InFlight {
+    const Statement* products = nullptr;
+    std::vector<Read> now, before;
+  };
+
+  // Notes an access in the log; see AccessLog::Note.
+  int64_t Log(AccessLog& log, uint32_t buffer, int64_t position, int64_t agent,
+              bool stores) const;
+  Status NoteIn(AccessLog& log, uint32_t buffer, int64_t position,
+                int64_t agent, bool stores, const char* what);
+  // Returns the products in flight of the loop's body; null if it has none.
+  InFlight* InFlightOf(const Statement& loop);
+
+  const LoopNest& nest_;
+  const bool refuses_races_;
+  bool has_barriers_ = false;
+  int64_t task_ = -1;  // number of the running task, or -1
+  // The running value of the surrounding invocation loop, counted from
+  // kFirstSubgroup if it is a subgroup loop; or -1.
+  int64_t invocation_ = -1;
+  bool is_subgroup_loop_ = false;
+  // true if the invocations update one element together
+  bool combines_ = false;
+  std::vector<int64_t> counts_;      // number of elements of each buffer
+  std::vector<void*> memory_;        // memory of each buffer
+  std::vector<int64_t> slot_sizes_;  // elements per index of the first dim
+  WorkgroupMemory shared_;
+  RingSlots slots_;
+  AccessLog by_tasks_;
+  AccessLog by_invocations_;
+  AccessLog since_barrier_;
+  std::vector<InFlight> in_flight_;
+  // the products that run now, if they stay in flight
+  InFlight* running_ = nullptr;
+};
+
+}  // namespace ember::loops
+
+#endif  // EMBER_JIT_LOOPS_EVALUATOR_RACE_FINDER_H_

@@ -1,0 +1,30 @@
+// Prints and parses the workgroup at the begin of a phase
+// (jit/loops/workgroup.h), and the mark of a loop that copies a box
+// (jit/loops/copied_box.h). Internal to the text form.
+#ifndef EMBER_JIT_LOOPS_TEXT_WORKGROUP_TEXT_H_
+#define EMBER_JIT_LOOPS_TEXT_WORKGROUP_TEXT_H_
+
+#include "base/lexer.h"
+#include "base/printer.h"
+#include "base/status.h"
+#include "jit/loops/loop_nest.h"
+#include "tensor/builder/draft.h"
+
+namespace ember::loops {
+
+// Parses a workgroup, whose keyword is the next token. The buffers are those of
+// the draft.
+StatusOr<Workgroup> ParseWorkgroup(Lexer& lexer, const tensor::Draft& draft);
+
+// Prints the workgroup, with a line for each buffer that the phase uses.
+void PrintWorkgroup(const LoopNest& nest, const Workgroup& workgroup,
+                    Printer& printer);
+
+// Parses the mark of a copy behind its keyword "box". Leaves the numbers of the
+// buffers to the caller.
+StatusOr<CopiedBox> ParseBox(Lexer& lexer);
+void PrintBox(const CopiedBox& box, Printer& printer);
+
+}  // namespace ember::loops
+
+#endif  // EMBER_JIT_LOOPS_TEXT_WORKGROUP_TEXT_H_
