@@ -68,8 +68,8 @@ struct BufferStorage {
   // buffer is ordered. Only for memory and slices: barriers order all accesses
   // to the workgroup's memory.
   bool is_ordered = false;
-  // True for registers whose first index is the number of the invocation, which
-  // does not count as a dim.
+  // True for registers and matrices whose first index is the number of the
+  // invocation or subgroup, which does not count as a dim.
   bool of_invocation = false;
   // True for matrices of i32 that are sums of products of u8.
   bool is_unsigned = false;
