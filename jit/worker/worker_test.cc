@@ -101,8 +101,14 @@ TEST_F(WorkerTest, GivesTheCodeThatThisProcessWouldMake) {
   EXPECT_TRUE(Compiles(*compiler, "twice"));
   CompiledNest figures;
   const auto code = compiler->CompileToCode(
-      Twice("twice"), {.keep_llvm = true, .keep_assembly = true}, &figures);
+      Twice("twice"),
+      {.keep_llvm = true, .keep_assembly = true, .keep_passes = true},
+      &figures);
   ASSERT_TRUE(code.ok()) << code.status().ToString();
+  ASSERT_EQ(figures.passes.size(), 2u);
+  EXPECT_EQ(figures.passes[0].name, "legalise");
+  EXPECT_THAT(figures.passes[0].text, HasSubstr("loops @twice("));
+  EXPECT_EQ(figures.passes[1].name, "emit");
   EXPECT_GT(figures.code_bytes, 0);
   EXPECT_THAT(figures.llvm, HasSubstr("define"));
   EXPECT_THAT(figures.assembly, HasSubstr("ret"));
