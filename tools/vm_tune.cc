@@ -34,6 +34,7 @@
 #include "tools/lib/tuning/model_tasks.h"
 #include "tools/lib/tuning/report_page.h"
 #include "tools/lib/tuning/tuning_log.h"
+#include "tune/model/tree_model.h"
 #include "tune/records/record_store.h"
 #include "tune/search/strategy.h"
 #include "tune/search/tuner.h"
@@ -44,8 +45,8 @@ namespace {
 struct Options {
   std::vector<std::string> models, import_files, merge_files;
   ImportFlags import;
-  std::string target = "host", records, strategy = "draft", export_file,
-              report;
+  std::string target = "host", records, strategy = "draft", model = "trees",
+              export_file, report;
   double seconds = 0;
   int64_t trials = 0, workers = 0, seed = 1, batch = 8;
   bool exact_schedules = false, only_report = false;
@@ -72,6 +73,10 @@ void Declare(Options& options, Flags& flags) {
   const std::vector<std::string_view> names = tune::StrategyNames();
   flags.AddChoice("strategy", &options.strategy, {names.begin(), names.end()},
                   "The way in which the search proposes schedules.");
+  flags.AddChoice("model", &options.model, {"trees", "analytic"},
+                  "The cost model that ranks candidates: trees that were "
+                  "trained ahead of time and learn from\n"
+                  "trials, or a formula.");
   flags.Add("seed", &options.seed, "N", "The seed of the search's choices.");
   flags.Add("exact-schedules", &options.exact_schedules,
             "Uses only schedules that round as the interpreter does, except "
@@ -244,6 +249,7 @@ Status Tune(const Options& options, const std::string& target, bool runs_here,
                  .most_seconds = search.most_seconds,
                  .build = runs_here ? tune::BuildText() : "model",
                  .records_trials = runs_here});
+  tune::TreeModel trees = tune::TreeModel::Shipped();
   std::optional<WorkerMeasure> workers;
   tune::Measure measure;
   if (runs_here) {
@@ -266,9 +272,10 @@ Status Tune(const Options& options, const std::string& target, bool runs_here,
                  "vm-tune: this machine cannot run %s: tuned by the cost model "
                  "alone, which may be wrong\n",
                  options.target.c_str());
-    measure = PredictedMeasure(tasks, search.space, should_stop);
+    measure = PredictedMeasure(tasks, search.space, tune::TreeModel::Shipped(),
+                               should_stop);
   }
-  tune::Scorer scorer(nullptr);
+  tune::Scorer scorer(options.model == "trees" ? &trees : nullptr);
   tune::Tuner tuner(tasks, search, std::move(measure), scorer, log);
   EMBER_RETURN_IF_ERROR(tuner.Prepare());
   EMBER_RETURN_IF_ERROR(UseRecords(tasks, store, tuner));
@@ -330,7 +337,8 @@ Status Run(const Options& options) {
                             : Tune(options, target, runs_here, tasks, *store));
     if (!options.report.empty()) {
       EMBER_ASSIGN_OR_RETURN(const std::string page, ReportPage(tasks, *store));
-      EMBER_RETURN_IF_ERROR(WriteFileAtomically(UserPath(options.report), page));
+      EMBER_RETURN_IF_ERROR(
+          WriteFileAtomically(UserPath(options.report), page));
     }
   }
   if (options.export_file.empty()) return OkStatus();

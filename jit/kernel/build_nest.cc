@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -114,21 +115,17 @@ StatusOr<schedule::Computation> ComputationOf(
 namespace {
 
 // Gives the nest of a dispatch with canonical names the dispatch's own names.
-// A name that one of the nest's other buffers has already is left out.
+// The nest's other buffers whose names are then taken get longer names.
 void RestoreNames(const tensor::Dispatch& dispatch, loops::LoopNest& nest) {
   nest.name = dispatch.name;
-  nest.parameters.resize(
-      std::min(nest.parameters.size(), dispatch.parameters.size()));
-  std::ranges::copy_n(dispatch.parameters.begin(),
-                      static_cast<std::ptrdiff_t>(nest.parameters.size()),
-                      nest.parameters.begin());
+  // A specialised nest has no parameters.
+  if (!nest.parameters.empty()) nest.parameters = dispatch.parameters;
   const size_t count = dispatch.input_count() + dispatch.output_count();
-  for (size_t i = 0; i < count; ++i) {
-    const std::string& name = dispatch.buffers[i].name;
-    const bool is_taken = std::ranges::any_of(
-        nest.buffers,
-        [&](const loops::Buffer& other) { return other.name == name; });
-    if (!is_taken) nest.buffers[i].name = name;
+  std::set<std::string> taken;
+  for (size_t i = 0; i < nest.buffers.size(); ++i) {
+    std::string& name = nest.buffers[i].name;
+    if (i < count) name = dispatch.buffers[i].name;
+    while (!taken.insert(name).second) name += "_";
   }
 }
 

@@ -72,5 +72,26 @@ TEST(ContentKey, NestsOfCanonicalRequestsDifferInNamesOnly) {
             std::ranges::count(canonical.nest, '\n'));
 }
 
+// A schedule with canonical names gives a nest with the dispatch's own names.
+TEST(ContentKey, NestsOfCanonicalSchedulesHaveTheNamesOfTheDispatch) {
+  const tensor::Dispatch sum = Parsed(R"(
+    dispatch @d3_sum<N>(%x1: f32[N, 8], %x0: f32[8]) -> (%y: f32[N]) {
+      %y[i] = sum(k < 8) %x1[i, k] * %x0[k]
+    })");
+  vm::KernelRequest request;
+  request.dispatch = &sum;
+  request.target = "x86_64-linux+avx2+fma";
+  NestText own;
+  ASSERT_TRUE(BuildNest(WithCanonicalNames(request), {}, &own).ok());
+  NestText text;
+  const auto nest = BuildNest(
+      request, {.given_schedule = own.schedule, .has_canonical_names = true},
+      &text);
+  ASSERT_TRUE(nest.ok()) << nest.status().ToString();
+  EXPECT_EQ(text.nest.substr(0, text.nest.find(')')),
+            "loops @d3_sum<N>(%x1: input f32[N, 8], %x0: input f32[8], %y: "
+            "output f32[N]");
+}
+
 }  // namespace
 }  // namespace ember::jit

@@ -1,12 +1,12 @@
 #include "tools/lib/tuning/measures.h"
 
+#include <cmath>
 #include <map>
 #include <string>
 #include <utility>
 
 #include "tune/measure/bench.h"
 #include "tune/measure/llvm_kernels.h"
-#include "tune/model/analytic_model.h"
 
 namespace ember::tools {
 
@@ -34,9 +34,11 @@ tune::Measure WorkerMeasure::function() {
 
 tune::Measure PredictedMeasure(const std::vector<tune::Task>& tasks,
                                const tune::SpaceOptions& options,
+                               tune::TreeModel model,
                                std::function<bool()> should_stop) {
   auto spaces = std::make_shared<std::map<size_t, tune::Space>>();
-  return [&tasks, options, spaces, should_stop = std::move(should_stop)](
+  return [&tasks, options, spaces, model = std::move(model),
+          should_stop = std::move(should_stop)](
              std::span<const tune::Trial> trials,
              const std::function<void(size_t, tune::TrialResult)>& done)
              -> Status {
@@ -51,7 +53,7 @@ tune::Measure PredictedMeasure(const std::vector<tune::Task>& tasks,
       }
       tune::TrialResult result;
       const auto seconds = [&](const tune::Candidate& candidate) {
-        return tune::AnalyticModel::Seconds(candidate.features);
+        return std::exp(-model.Predict({&candidate.features, 1})[0].score);
       };
       const double start = seconds(space->second.start());
       const auto point = tune::ParsePoint(trial.schedule, "");

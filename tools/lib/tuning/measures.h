@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "tune/measure/worker_pool.h"
+#include "tune/model/tree_model.h"
 #include "tune/search/tuner.h"
 #include "tune/space/space.h"
 #include "tune/task/task.h"
@@ -37,10 +38,11 @@ class WorkerMeasure {
   tune::WorkerPool pool_;
 };
 
-// Returns a function that predicts times. space: the options of the search's
-// space.
+// Returns a function that predicts times with the model. space: the options of
+// the search's space.
 tune::Measure PredictedMeasure(const std::vector<tune::Task>& tasks,
                                const tune::SpaceOptions& space,
+                               tune::TreeModel model,
                                std::function<bool()> should_stop);
 
 }  // namespace ember::tools

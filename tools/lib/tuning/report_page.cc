@@ -107,7 +107,8 @@ std::string Outcomes(const std::vector<TrialRecord>& trials) {
   text += "</p>\n";
   std::vector<std::pair<int, std::string>> sorted;
   sorted.reserve(reasons.size());
-  for (const auto& [reason, count] : reasons) sorted.emplace_back(count, reason);
+  for (const auto& [reason, count] : reasons)
+    sorted.emplace_back(count, reason);
   std::ranges::sort(sorted, std::greater<>());
   if (sorted.size() > kMostReasons) sorted.resize(kMostReasons);
   if (sorted.empty()) return text;
@@ -137,8 +138,8 @@ std::string LineDifference(std::string_view before, std::string_view after) {
   const std::vector<std::string_view> a = LinesOf(before), b = LinesOf(after);
   // common[i][j]: length of the longest common subsequence of a from i on and b
   // from j on.
-  std::vector<std::vector<size_t>> common(
-      a.size() + 1, std::vector<size_t>(b.size() + 1));
+  std::vector<std::vector<size_t>> common(a.size() + 1,
+                                          std::vector<size_t>(b.size() + 1));
   for (size_t i = a.size(); i-- > 0;) {
     for (size_t j = b.size(); j-- > 0;) {
       common[i][j] = a[i] == b[j]
@@ -178,9 +179,10 @@ StatusOr<std::string> ReportPage(const std::vector<tune::Task>& tasks,
                            store.Trials(task));
     if (trials.empty() && !best) continue;
     const std::string name = Escaped(task.name);
-    summary += "<tr><td><a href=\"#" + task.key + "\">" + name + "</a></td><td>" +
-               Number(task.calls, "%.0f") + "</td>";
-    summary += best ? "<td>" + Number(best->seconds / best->ratio * 1e6, "%.1f") +
+    summary += "<tr><td><a href=\"#" + task.key + "\">" + name +
+               "</a></td><td>" + Number(task.calls, "%.0f") + "</td>";
+    summary += best ? "<td>" +
+                          Number(best->seconds / best->ratio * 1e6, "%.1f") +
                           "</td><td>" + Number(best->seconds * 1e6, "%.1f") +
                           "</td><td>" + Number(best->ratio) + "</td>"
                     : "<td></td><td></td><td>1</td>";

@@ -31,8 +31,8 @@ TEST(ReportPage, ShowsEachDispatchWithRecords) {
   request.dispatch = &*dispatch;
   request.target = "x86_64-linux+avx2";
   const std::vector<tune::Task> tasks = {tune::MakeTask(request)};
-  const std::string path = ::testing::TempDir() + "/report" +
-                           std::to_string(getpid()) + ".db";
+  const std::string path =
+      ::testing::TempDir() + "/report" + std::to_string(getpid()) + ".db";
   const auto store = tune::RecordStore::Open(path, tune::Access::kTune);
   ASSERT_TRUE(store.ok()) << store.status().ToString();
   ASSERT_TRUE((*store)
