@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Trains the tuner's cost model on measured schedules, and evaluates it on dispatches and targets that it has not seen.
 
-usage: tune_model.py evaluate TIMES... [--hold-target=NAME]
+usage: tune_model.py evaluate TIMES... [--hold-target=NAME | --test=TIMES]
        tune_model.py train TIMES... -o tune/model/trees.bin
 TIMES are files of tests/tuning/collect_times, with a line per schedule: key of the task, name, target, origin, seconds,
 features. Needs Debian's python3-xgboost (/usr/bin/python3). ./dev tune-model does all of it.
@@ -24,7 +24,7 @@ import xgboost
 
 ENSEMBLES = 4
 TREES = 60
-# How much of the analytic estimate is in a score. With 1 and with 0 the order is a bit worse.
+# A score contains this much of the analytic estimate. With 1 and with 0 the order is a bit worse.
 SHARE = 0.5
 # The difference in ln of time at which a schedule counts half as much as the fastest one of its task.
 HALF_WEIGHT = 0.7
@@ -192,6 +192,20 @@ def evaluate(data, hold_target, share, folds=5):
     return held, score, spread, deviation
 
 
+def report_test(data, path):
+    """Trains on all of the data, and evaluates on the schedules of other models."""
+    test = Data([path])
+    tasks = list(range(len(test.tasks)))
+    boosters = train(data, list(range(len(data.tasks))), SHARE)
+    score, _ = predict(test, test.rows_of(tasks), boosters, SHARE)
+    print("%d schedules of %d tasks in %s" % (len(test.speed), len(tasks), path))
+    print("%-44s %6s %6s %6s" % ("", "top-1", "top-5", "pairs"))
+    print_figures("random order", random_figures(test, tasks))
+    print_figures("the default schedule first", figures(test, tasks, np.where(test.is_default, 1.0, 0.0)))
+    print_figures("analytic model", figures(test, tasks, test.analytic))
+    print_figures("trees and analytic model", figures(test, tasks, score))
+
+
 def report(data, hold_target):
     tasks = [t for t in range(len(data.tasks)) if not hold_target or data.tasks[t][1] == hold_target]
     print("%d schedules of %d tasks%s" % (sum(data.tasks[t][4] - data.tasks[t][3] for t in tasks), len(tasks),
@@ -257,11 +271,14 @@ def main():
     parser.add_argument("times", nargs="+")
     parser.add_argument("-o", "--output", default="tune/model/trees.bin")
     parser.add_argument("--hold-target", default="", help="evaluates on this target, which is not trained on")
+    parser.add_argument("--test", default="", help="evaluates on the tasks of this file, which are not trained on")
     options = parser.parse_args()
     data = Data(options.times)
     if not data.tasks:
         raise SystemExit("tune_model.py: expected tasks of 6 schedules or more, found none")
-    if options.work == "evaluate":
+    if options.work == "evaluate" and options.test:
+        report_test(data, options.test)
+    elif options.work == "evaluate":
         report(data, options.hold_target)
     else:
         write_table(data, options.output)
