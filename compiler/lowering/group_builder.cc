@@ -43,6 +43,14 @@ struct Beyond {
   bool is_zero = false;
 };
 
+// True if indices with which the operation reads its operands may be data, as
+// those of gather are.
+bool ReadsByData(const Operation& operation) {
+  const graph::OperatorTrait trait = operation.record().trait;
+  return trait == graph::OperatorTrait::kOther ||
+         trait == graph::OperatorTrait::kProgram;
+}
+
 class GroupBuilder {
  public:
   GroupBuilder(const DispatchRequest& request,
@@ -117,6 +125,23 @@ class GroupBuilder {
         UniqueName(value), value->dtype(), kind, Extents(value->shape()));
   }
 
+  // Notes, while it lives, that an operation reads operands. Indices of
+  // operations such as gather are data: only loads check them.
+  class Reader {
+   public:
+    Reader(GroupBuilder& group, const Operation& operation)
+        : group_(group), is_by_data_(ReadsByData(operation)) {
+      group_.readers_by_data_ += is_by_data_;
+    }
+    ~Reader() { group_.readers_by_data_ -= is_by_data_; }
+    Reader(const Reader&) = delete;
+    Reader& operator=(const Reader&) = delete;
+
+   private:
+    GroupBuilder& group_;
+    const int is_by_data_;  // 0 or 1
+  };
+
   // Returns the number of the buffer through which the group reads `value`, or
   // -1 if the value is not read from memory. A value has a buffer if it is
   // stored, or if it is a reshape of a stored value from outside of this group;
@@ -159,6 +184,8 @@ class GroupBuilder {
   std::map<std::pair<const Value*, const Value*>, int> buffers_;
   std::vector<const Value*> inputs_;
   std::map<std::string, int> names_;
+  // Number of operations around the current one whose indices may be data.
+  int readers_by_data_ = 0;
 };
 
 // The context in which an operator's definition runs to build one stage: it
@@ -174,6 +201,7 @@ class InlineContext final : public graph::BuilderStageContext {
 
   const Operation& operation() const override { return operation_; }
   Scalar Load(int operand, std::span<const Scalar> indices) override {
+    const GroupBuilder::Reader reader(group_, operation_);
     return group_.Element(operation_.operand(operand), indices, stage(),
                           guarded_);
   }
@@ -288,16 +316,13 @@ std::optional<Ramp> RampOf(const Value* value) {
   return ramp;
 }
 
-// True if the value is written into expressions instead of being loaded.
-bool IsWritten(const Value* value) {
-  return IsScalarConstant(value) || RampOf(value).has_value();
-}
-
 Scalar GroupBuilder::Element(const Value* value,
                              std::span<const Scalar> indices,
                              StageBuilder& stage, bool guarded) {
   if (IsScalarConstant(value)) return ScalarConstant(value, stage);
-  if (const std::optional<Ramp> ramp = RampOf(value)) {
+  const std::optional<Ramp> ramp =
+      readers_by_data_ > 0 ? std::nullopt : RampOf(value);
+  if (ramp) {
     return Cast(indices[ramp->dim] * ramp->step + ramp->first, value->dtype());
   }
   if (const int buffer = BufferOf(value); buffer >= 0) {
@@ -318,7 +343,7 @@ Scalar GroupBuilder::PaddedElement(const Value* value,
                                    std::span<const Scalar> indices,
                                    const Beyond& beyond, StageBuilder& stage,
                                    bool guarded) {
-  if (!IsWritten(value)) {
+  if (!IsScalarConstant(value)) {
     if (const int buffer = BufferOf(value); buffer >= 0) {
       return stage.Pad(buffer, indices, beyond.value);
     }
