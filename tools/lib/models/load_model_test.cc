@@ -144,12 +144,12 @@ TEST(LoadModelTest, SaysWhatItFoundInstead) {
 }
 
 TEST(LoadModelTest, SaysWhatToDoWithOtherFormats) {
-  EXPECT_EQ(LoadError("x.onnx", "GGUF\3"),
-            "x.onnx: expected a .vmfb module or a model (" +
-                frontends::ExtensionsText() +
-                "), found a GGUF or GGML file (llama.cpp), which has weights "
-                "and no model: export the model that they belong to, to ONNX "
-                "(optimum-cli export onnx)");
+  EXPECT_EQ(
+      LoadError("x.onnx", "tjgg\3"),
+      "x.onnx: expected a .vmfb module or a model (" +
+          frontends::ExtensionsText() +
+          "), found a GGML file of before 2023-08 (llama.cpp): " +
+          "convert it to GGUF with convert_llama_ggml_to_gguf.py of llama.cpp");
 }
 
 TEST(LoadModelTest, FoldersOfNoModel) {
@@ -163,11 +163,11 @@ TEST(LoadModelTest, FoldersOfNoModel) {
     return message.substr(message.find("found "));
   };
   EXPECT_EQ(found(), "found a folder that is no model's");
-  ASSERT_TRUE(WriteFileAtomically((folder / "w.bin").string(), "GGUF\3").ok());
+  ASSERT_TRUE(WriteFileAtomically((folder / "w.bin").string(), "tjgg\3").ok());
   EXPECT_EQ(found(),
-            "found a folder that is no model's, with w.bin, a GGUF or GGML "
-            "file (llama.cpp), which has weights and no model: export the "
-            "model that they belong to, to ONNX (optimum-cli export onnx)");
+            "found a folder that is no model's, with w.bin, a GGML file of "
+            "before 2023-08 (llama.cpp): convert it to GGUF with "
+            "convert_llama_ggml_to_gguf.py of llama.cpp");
   ASSERT_TRUE(WriteFileAtomically((folder / "b.onnx").string(), "x").ok());
   ASSERT_TRUE(WriteFileAtomically((folder / "a.vmfb").string(), "x").ok());
   EXPECT_EQ(found(),
