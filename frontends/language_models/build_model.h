@@ -13,10 +13,11 @@
 //   blk.N.convolution, state        of short convolutions
 //
 // Results: logits f32 [batch, 1, vocabulary] of the last position, and the
-// state, with `sequence` added to `past`. The entry "all" (ImportOptions::entry) gives the logits of all
-// positions, "hidden" the normalised values before the logits instead. batch,
-// sequence and context are open dims: a run takes a prompt, a part of it, or
-// one token, and a state of any length that holds past + sequence positions.
+// state, with `sequence` added to `past`. The entry "all"
+// (ImportOptions::entry) gives the logits of all positions, "hidden" the
+// normalised values before the logits instead. batch, sequence and context are
+// open dims: a run takes a prompt, a part of it, or one token, and a state of
+// any length that holds past + sequence positions.
 //
 // Encoders have the input tokens only, and the result embedding, f32 [batch,
 // width] or [batch, sequence, width], by the model's pooling.

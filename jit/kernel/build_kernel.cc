@@ -25,9 +25,9 @@ StatusOr<loops::LoopNest> BuildReportedNest(const vm::KernelRequest& request,
   StatusOr<loops::LoopNest> nest =
       BuildNest(request,
                 {.given_schedule = options.given_schedule,
-                  .has_canonical_names = options.has_canonical_names,
-                  .is_exact = options.is_exact,
-                  .log = &log},
+                 .has_canonical_names = options.has_canonical_names,
+                 .is_exact = options.is_exact,
+                 .log = &log},
                 options.keeps_text ? &text : nullptr, &report.error_growth);
   report.schedule = std::move(text.schedule);
   report.nest = std::move(text.nest);

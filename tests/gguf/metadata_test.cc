@@ -17,10 +17,9 @@ using testing::Pair;
 
 TEST(GgufMetadata, GeneralEntriesAreKept) {
   const std::string model = gguf::SampleModel("llama");
-  EXPECT_THAT(
-      KeptMetadata(gguf::ImportModelBytes(AsBytes(model), nullptr, {})),
-      ElementsAre(Pair("gguf.general.architecture", "llama"),
-                  Pair("gguf.general.name", "sample llama")));
+  EXPECT_THAT(KeptMetadata(gguf::ImportModelBytes(AsBytes(model), nullptr, {})),
+              ElementsAre(Pair("gguf.general.architecture", "llama"),
+                          Pair("gguf.general.name", "sample llama")));
 }
 
 }  // namespace

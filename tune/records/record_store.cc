@@ -240,10 +240,11 @@ StatusOr<std::optional<BestRecord>> RecordStore::Best(const Task& task) const {
 }
 
 StatusOr<std::vector<TrialRecord>> RecordStore::Trials(const Task& task) const {
-  Statement find(database_,
-                 "SELECT schedule, outcome, ratio, seconds, compile_ms, origin, "
-                 "reason FROM trials JOIN tasks ON trials.task=tasks.id WHERE key=? "
-                 "AND target=? ORDER BY trials.id");
+  Statement find(
+      database_,
+      "SELECT schedule, outcome, ratio, seconds, compile_ms, origin, "
+      "reason FROM trials JOIN tasks ON trials.task=tasks.id WHERE key=? "
+      "AND target=? ORDER BY trials.id");
   find.Bind(task.key).Bind(task.request.target);
   std::vector<TrialRecord> trials;
   while (find.Next()) {

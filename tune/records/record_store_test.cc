@@ -50,7 +50,7 @@ TEST_F(RecordStoreTest, KeepsTrialsAndTheBest) {
                                       .seconds = 0.5,
                                       .compile_ms = 20,
                                       .origin = "sketch",
-                                       .reason = "why"})
+                                      .reason = "why"})
                     .ok());
     ASSERT_TRUE(
         store->AddTrial(task, {.schedule = "x", .outcome = Outcome::kCrashed})
