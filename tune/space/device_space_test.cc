@@ -42,6 +42,13 @@ void CompileSamples(uint64_t seed, const std::string& target,
   const StatusOr<Space> space = Space::Make(task, {});
   if (!space.ok()) return;
   const jit::Backend& backend = jit::BackendFor(target);
+  // The device lacks types that some dispatches need, whatever the schedule is.
+  if (!backend
+           .compile(task.request, space->start().nest, {.compiler = compiler},
+                    nullptr)
+           .ok()) {
+    return;
+  }
   Random random(seed);
   for (int i = 0; i < kSamples; ++i) {
     const std::optional<Candidate> sample = space->Sample(random);
