@@ -53,6 +53,23 @@ bool ReadsByData(const Operation& operation) {
 
 class GroupBuilder {
  public:
+  // Notes, while it lives, that an operation reads operands. Indices of
+  // operations such as gather are data: only loads check them.
+  class Reader {
+   public:
+    Reader(GroupBuilder& group, const Operation& operation)
+        : group_(group), is_by_data_(ReadsByData(operation)) {
+      group_.readers_by_data_ += is_by_data_;
+    }
+    ~Reader() { group_.readers_by_data_ -= is_by_data_; }
+    Reader(const Reader&) = delete;
+    Reader& operator=(const Reader&) = delete;
+
+   private:
+    GroupBuilder& group_;
+    const int is_by_data_;  // 0 or 1
+  };
+
   GroupBuilder(const DispatchRequest& request,
                const std::set<const Value*>& stored)
       : request_(request), stored_(stored), builder_(request.name) {}
@@ -124,23 +141,6 @@ class GroupBuilder {
     buffers_[{value, value}] = builder_.AddBuffer(
         UniqueName(value), value->dtype(), kind, Extents(value->shape()));
   }
-
-  // Notes, while it lives, that an operation reads operands. Indices of
-  // operations such as gather are data: only loads check them.
-  class Reader {
-   public:
-    Reader(GroupBuilder& group, const Operation& operation)
-        : group_(group), is_by_data_(ReadsByData(operation)) {
-      group_.readers_by_data_ += is_by_data_;
-    }
-    ~Reader() { group_.readers_by_data_ -= is_by_data_; }
-    Reader(const Reader&) = delete;
-    Reader& operator=(const Reader&) = delete;
-
-   private:
-    GroupBuilder& group_;
-    const int is_by_data_;  // 0 or 1
-  };
 
   // Returns the number of the buffer through which the group reads `value`, or
   // -1 if the value is not read from memory. A value has a buffer if it is
