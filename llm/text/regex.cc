@@ -77,8 +77,7 @@ StatusOr<Regex> Regex::Compile(std::string_view pattern) {
   if (compiled->code == nullptr) {
     return InvalidArgumentError(
         Concat({Quote(pattern),
-                ": expected a regular expression, found an "
-                "error at byte ",
+                ": expected a regular expression, found an error at byte ",
                 offset, ": ", Pcre2Message(error)}));
   }
   return Regex(std::string(pattern), std::move(compiled));
@@ -156,9 +155,8 @@ Status Regex::ForEachMatch(
     if (code < 0) {
       return ResourceExhaustedError(
           Concat({Quote(pattern_),
-                  ": expected a match within the limits, "
-                  "found at byte ",
-                  at, " of the text: ", Pcre2Message(code)}));
+                  ": expected a match within the limits, found at byte ", at,
+                  " of the text: ", Pcre2Message(code)}));
     }
     const size_t begin = matcher.bounds()[0], end = matcher.bounds()[1];
     // \K in a lookahead puts the begin behind the end.

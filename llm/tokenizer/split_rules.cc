@@ -96,8 +96,10 @@ constexpr Text kExaoneMoe[] = {
     "|[^\\r\\n\\p{L}\\p{N}]?(?:\\p{L}\\p{M}*(?: \\p{L}\\p{M}*)*)+|\\p{N}"
     "| ?[^\\s\\p{L}\\p{N}]+[\\r\\n/]?|\\s*[\\r\\n]|\\s+(?!\\S)|\\s+"};
 constexpr Text kChameleon[] = {
-    "<sentinel:[0-9]+>",      "(IMGIMG)((A|B|C|D|E|F|G|H|I){1,4})Z",
-    "([\\t\\n]|    |  )",     "\\p{N}",
+    "<sentinel:[0-9]+>", "(IMGIMG)((A|B|C|D|E|F|G|H|I){1,4})Z",
+    "([\\t\\n]|    |  )", "\\p{N}",
+    // EMBER_GPT2 is a text in several lines.
+    // NOLINTNEXTLINE(bugprone-suspicious-missing-comma)
     "[\\p{P}!-/:-@\\[-`{-~]", EMBER_GPT2};
 
 constexpr Text kGpt2Names[] = {

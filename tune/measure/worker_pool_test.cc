@@ -88,7 +88,7 @@ TEST(WorkerPool, StopsWhenAsked) {
   WorkerPool pool({.workers = 1, .should_stop = [&] { return stops; }}, Obey);
   const std::vector<Trial> trials = {{.schedule = "a"}, {.schedule = "hang"}};
   int ended = 0;
-  const Status status = pool.Run(trials, [&](size_t, TrialResult) {
+  const Status status = pool.Run(trials, [&](size_t, const TrialResult&) {
     ++ended;
     stops = true;
   });
