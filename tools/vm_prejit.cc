@@ -26,6 +26,7 @@
 #include "tools/lib/prejit/prejit.h"
 #include "tools/lib/report/table.h"
 #include "tune/records/record_store.h"
+#include "vm/format/kernel_image_text.h"
 #include "vm/format/recorded_profile.h"
 #include "vm/format/writer.h"
 #include "vm/isa/model_metadata.h"
@@ -149,13 +150,6 @@ void Put(vm::NativeSection section, std::vector<vm::NativeSection>& natives) {
   natives.push_back(std::move(section));
 }
 
-std::string ShapeText(const std::vector<int64_t>& shape) {
-  std::string text;
-  for (const int64_t value : shape)
-    text += (text.empty() ? "" : ", ") + std::to_string(value);
-  return text;
-}
-
 void PrintRows(const Prejitted& made, bool is_verbose) {
   Table table({"dispatch", "shape", "code bytes", "packed bytes", "phases",
                "no kernel because"});
@@ -164,12 +158,12 @@ void PrintRows(const Prejitted& made, bool is_verbose) {
     if (row.declined.empty() && !is_verbose) continue;
     ++count;
     if (row.declined.empty()) {
-      table.AddRow({row.dispatch, ShapeText(row.shape), row.code_bytes,
+      table.AddRow({row.dispatch, vm::ShapeText(row.shape), row.code_bytes,
                     row.packed_bytes, static_cast<int64_t>(row.phases),
                     Cell()});
     } else {
-      table.AddRow({row.dispatch, ShapeText(row.shape), Cell(), Cell(), Cell(),
-                    row.declined});
+      table.AddRow({row.dispatch, vm::ShapeText(row.shape), Cell(), Cell(),
+                    Cell(), row.declined});
     }
   }
   if (count > 0)

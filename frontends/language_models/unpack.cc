@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "frontends/language_models/weight.h"
+#include "frontends/ops/blocked_product.h"
 
 namespace ember::language_models {
 namespace {
@@ -47,15 +48,10 @@ Tensor Masked(Tensor x, double mask) { return ops::And(x, mask); }
 Tensor Digits(Tensor bytes, int64_t run, int64_t bits) {
   if (!bytes.dim(-1).is_constant()) return bytes;
   const int64_t size = bytes.dim(-1).constant();
-  const int64_t count = 8 / bits;
-  Tensor runs = SplitLast(bytes, {Dim(size / run), Dim(1), Dim(run)});
-  Tensor shift = Reshape(IotaVector(bytes.builder(), Dim(count), DType::kU8) *
-                             static_cast<double>(bits),
-                         {Dim(count), Dim(1)});
-  Tensor digits = Masked(Binary(Opcode::kShiftRight, runs, shift),
-                         static_cast<double>((1 << bits) - 1));
+  Tensor digits =
+      ops::UnpackParts(SplitLast(bytes, {Dim(size / run), Dim(run)}), bits);
   Shape shape = bytes.shape();
-  shape.back() = Dim(size * count);
+  shape.back() = Dim(size * 8 / bits);
   return Reshape(digits, shape);
 }
 

@@ -16,6 +16,7 @@
 #include "jit/llvm/compiler.h"
 #include "jit/schedule/testing/random_pair.h"
 #include "tensor/evaluator/evaluator.h"
+#include "tensor/open_parameter.h"
 #include "tensor/testing/random_dispatch.h"
 #include "tensor/text/text.h"
 
@@ -67,6 +68,9 @@ TEST(BuildKernel, LooksAtWeights) {
   }
 }
 
+// The parameters that a kernel takes with any value.
+enum class Openness { kAll, kSome, kNone };
+
 TEST(BuildKernel, RandomDispatches) {
   const SeedRange seeds = TestSeeds(150);
   const bool given = seeds.is_replay;
@@ -78,7 +82,10 @@ TEST(BuildKernel, RandomDispatches) {
     schedule::RandomPair pair = schedule::MakeRandomPair(seed);
     pair.schedule = schedule::Schedule(pair.computation);
     const tensor::RandomCase& random = pair.random;
-    for (const int tier : {1, 2}) {
+    for (const Openness openness :
+         {Openness::kAll, Openness::kSome, Openness::kNone}) {
+      if (openness == Openness::kSome && random.parameters.size() < 2) continue;
+      const int tier = openness == Openness::kAll ? 1 : 2;
       SCOPED_TRACE("replay with EMBER_SEED=" + std::to_string(seed) +
                    ", tier " + std::to_string(tier));
       vm::KernelRequest request;
@@ -86,6 +93,10 @@ TEST(BuildKernel, RandomDispatches) {
       request.target = hal::HostTarget();
       request.tier = tier;
       if (tier == 2) request.parameters = random.parameters;
+      if (openness == Openness::kSome) {
+        request.parameters[seed % random.parameters.size()] =
+            tensor::kOpenParameter;
+      }
       KernelReport report;
       auto kernel = BuildKernel(request, SharedCompiler(),
                                 {.keeps_text = given}, &report);

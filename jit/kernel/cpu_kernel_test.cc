@@ -1,4 +1,5 @@
 // Tests kernels as the VM calls them: shapes, constants, threads, errors.
+#include "tensor/open_parameter.h"
 #include "vm/runtime/kernels/cpu_kernel.h"
 
 #include <cstring>
@@ -87,6 +88,26 @@ TEST_F(CpuKernelTest, RunsAnyShapeOrOnlyItsOwn) {
     EXPECT_TRUE(one->Accepts(std::vector<int64_t>{rows}));
     EXPECT_FALSE(one->Accepts(std::vector<int64_t>{rows + 1}));
     EXPECT_EQ(Difference(*one, serial_), "") << rows;
+    request_ = {};
+  }
+}
+
+constexpr std::string_view kKeys = R"(
+  dispatch @scores<N, P>(%q: f32[N, 40], %k: f32[P + N, 40]) -> (%y: f32[N, P + N]) {
+    %y[i, j] = sum(s < 40) %q[i, s] * %k[j, s]
+  })";
+
+TEST_F(CpuKernelTest, RunsAnyValueOfAnOpenParameter) {
+  for (const int64_t past : {0, 1, 5, 61}) {
+    Parse(kKeys, {1, past});
+    request_.tier = 2;
+    request_.parameters = {1, tensor::kOpenParameter};
+    const auto kernel = Build();
+    ASSERT_NE(kernel, nullptr);
+    EXPECT_EQ(kernel->open_parameters(), 1);
+    EXPECT_TRUE(kernel->Accepts(std::vector<int64_t>{1, 9}));
+    EXPECT_FALSE(kernel->Accepts(std::vector<int64_t>{2, 9}));
+    EXPECT_EQ(Difference(*kernel, serial_), "") << past;
     request_ = {};
   }
 }

@@ -1,8 +1,21 @@
 #include "vm/format/kernel_image.h"
+#include "tensor/open_parameter.h"
 
 #include <algorithm>
 
 namespace ember::vm {
+
+int OpenParameters(std::span<const int64_t> shape) {
+  return static_cast<int>(std::ranges::count(shape, tensor::kOpenParameter));
+}
+
+bool ShapeAccepts(std::span<const int64_t> shape,
+                  std::span<const int64_t> parameters) {
+  const auto accepts = [](int64_t fixed, int64_t value) {
+    return fixed == tensor::kOpenParameter || fixed == value;
+  };
+  return shape.empty() || std::ranges::equal(shape, parameters, accepts);
+}
 
 bool operator==(const KernelCode& a, const KernelCode& b) {
   return a.format == b.format && a.alignment == b.alignment &&

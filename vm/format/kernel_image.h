@@ -217,10 +217,11 @@ struct KernelImage {
   double error_growth = 1;  // see vm::Kernel::error_growth
 
   // Number of parameters that the code takes: those of the dispatch, or 0 if
-  // the code is specialised.
+  // the code is specialised for all of them.
   uint32_t parameter_count = 0;
   // Guard: the values of the dispatch's parameters for which alone the code is
-  // correct. Empty: the code is correct for all values.
+  // correct; tensor::kOpenParameter for a parameter that may have any value.
+  // Empty: the code is correct for all values.
   std::vector<int64_t> shape;
 
   // Formulas that compute extents and numbers of tasks. Instruction i computes
@@ -242,6 +243,12 @@ struct KernelImage {
 
   KernelCode code;
 };
+
+// Returns the number of open parameters in KernelImage::shape.
+int OpenParameters(std::span<const int64_t> shape);
+// True if the shape of a kernel allows the values of the parameters.
+bool ShapeAccepts(std::span<const int64_t> shape,
+                  std::span<const int64_t> parameters);
 
 // Compares code and owner by their contents, not by their addresses.
 bool operator==(const KernelCode& a, const KernelCode& b);

@@ -65,6 +65,19 @@ constexpr const char* kShaped = R"(kernel "f" for "armv7-linux" {
 }
 )";
 
+constexpr const char* kPartlyOpen = R"(kernel "f" for "armv7-linux" {
+  tier 2
+  parameters 2
+  shape [8, open]
+  %0: i64 = parameter 1
+  output "y": u8[%0]
+  phase tasks %0
+  code machine-code align 16 entries 0 {
+    "c3"
+  }
+}
+)";
+
 constexpr const char* kOfDevice =
     R"(kernel "rows" for "vulkan1.3+subgroup32+shared32768" {
   tier 2
@@ -120,7 +133,7 @@ std::span<const uint8_t> BytesOf(const std::string& text) {
 }
 
 TEST(KernelImageTest, TextParsesBack) {
-  for (const char* text : {kImage, kShaped, kOfDevice, kOfCuda}) {
+  for (const char* text : {kImage, kShaped, kPartlyOpen, kOfDevice, kOfCuda}) {
     const KernelImage image = ParseOrDie(text);
     EXPECT_EQ(PrintKernelImage(image), text);
     EXPECT_EQ(ParseOrDie(PrintKernelImage(image)), image);
@@ -141,7 +154,7 @@ TEST(KernelImageTest, TextParsesBack) {
 }
 
 TEST(KernelImageTest, BytesReadBack) {
-  for (const char* text : {kImage, kShaped, kOfDevice, kOfCuda}) {
+  for (const char* text : {kImage, kShaped, kPartlyOpen, kOfDevice, kOfCuda}) {
     const KernelImage image = ParseOrDie(text);
     ByteWriter writer;
     WriteKernelImage(image, writer);
@@ -181,6 +194,8 @@ TEST(KernelImageTest, VerifierRefuses) {
               HasSubstr("formula 0: expected an i64 parameter below 0"));
   EXPECT_THAT(ErrorWith("parameters 2", "parameters 2 shape [1]"),
               HasSubstr("parameters: expected none"));
+  EXPECT_THAT(ErrorWith("parameters 2", "parameters 2 shape [open]"),
+              HasSubstr("parameters: expected as many as the shape has"));
   EXPECT_THAT(ErrorWith("* %0 %1", "* %0 %2"),
               HasSubstr("formula 2: expected an earlier formula, found 2"));
   EXPECT_THAT(ErrorWith("* %0 %1", "* %0 %4000000000"),

@@ -8,6 +8,7 @@
 #include "base/concat.h"
 #include "base/lexer.h"
 #include "base/printer.h"
+#include "tensor/open_parameter.h"
 #include "vm/format/kernel_image_verifier.h"
 
 namespace ember::vm {
@@ -190,8 +191,9 @@ class Parser {
   Status Shape() {
     EMBER_RETURN_IF_ERROR(lexer_.Expect("["));
     do {
-      EMBER_ASSIGN_OR_RETURN(image_.shape.emplace_back(),
-                             lexer_.ExpectInteger("a parameter"));
+      int64_t& value = image_.shape.emplace_back(tensor::kOpenParameter);
+      if (lexer_.Accept("open")) continue;
+      EMBER_ASSIGN_OR_RETURN(value, lexer_.ExpectInteger("a parameter"));
     } while (lexer_.Accept(","));
     return lexer_.Expect("]");
   }
@@ -369,6 +371,15 @@ class Parser {
 
 }  // namespace
 
+std::string ShapeText(std::span<const int64_t> shape) {
+  std::string text;
+  for (const int64_t value : shape) {
+    if (!text.empty()) text += ", ";
+    text += value == tensor::kOpenParameter ? "open" : std::to_string(value);
+  }
+  return text;
+}
+
 std::string PrintKernelImage(const KernelImage& image, bool with_code) {
   Printer printer;
   printer.Line("kernel ", QuoteString(image.dispatch), " for ",
@@ -381,10 +392,7 @@ std::string PrintKernelImage(const KernelImage& image, bool with_code) {
     if (image.parameter_count != 0)
       printer.Line("parameters ", image.parameter_count);
     if (!image.shape.empty()) {
-      printer.Print("shape [");
-      PrintJoined(printer, image.shape,
-                  [&](int64_t value) { printer.Print(value); });
-      printer.Line("]");
+      printer.Line("shape [", ShapeText(image.shape), "]");
     }
     for (size_t i = 0; i < image.formulas.size(); ++i)
       PrintFormula(printer, i, image.formulas[i]);

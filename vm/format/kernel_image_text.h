@@ -6,7 +6,7 @@
 //   kernel "scale" for "x86_64-linux+avx2" {
 //     tier 2
 //     error_growth 100.0                    // 1 where it is left out
-//     parameters 1                          // or: shape [8, 128]
+//     parameters 1                          // or: shape [8, 128], or both
 //     %0: i64 = parameter 0                 // formulas: operation, operands
 //     %1: i64 = constant 64
 //     %2: i64 = * %0 %1
@@ -40,6 +40,8 @@
 #ifndef EMBER_VM_FORMAT_KERNEL_IMAGE_TEXT_H_
 #define EMBER_VM_FORMAT_KERNEL_IMAGE_TEXT_H_
 
+#include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -47,6 +49,10 @@
 #include "vm/format/kernel_image.h"
 
 namespace ember::vm {
+
+// Returns the values of a kernel's parameters as in "shape [8, open]", without
+// the brackets.
+std::string ShapeText(std::span<const int64_t> shape);
 
 // Returns the text of the image. If with_code is false, only the size of the
 // code is printed, and the text cannot be parsed.

@@ -61,6 +61,22 @@ class Verifier {
     return OkStatus();
   }
 
+  // Code for one shape takes no parameters. Code for a shape with open
+  // parameters takes all parameters.
+  Status CheckParameters() {
+    if (image_.shape.empty()) return OkStatus();
+    if (OpenParameters(image_.shape) == 0) {
+      return image_.parameter_count == 0
+                 ? OkStatus()
+                 : Refuse("parameters", "none, as it is for one shape",
+                          image_.parameter_count);
+    }
+    return image_.parameter_count == image_.shape.size()
+               ? OkStatus()
+               : Refuse("parameters", "as many as the shape has",
+                        image_.parameter_count);
+  }
+
   Status CheckCounts() {
     for (const size_t count :
          {image_.formulas.size(), image_.buffers.size(), image_.phases.size(),
@@ -69,10 +85,7 @@ class Verifier {
         return Refuse("list", "at most 65536 items",
                       static_cast<int64_t>(count));
     }
-    if (!image_.shape.empty() && image_.parameter_count != 0) {
-      return Refuse("parameters", "none, as it is for one shape",
-                    image_.parameter_count);
-    }
+    EMBER_RETURN_IF_ERROR(CheckParameters());
     if (!image_.iterations.empty() &&
         (image_.code.is_machine_code() ||
          image_.iterations.size() != image_.phases.size())) {

@@ -98,6 +98,10 @@ class Kernel {
   // other values. It is called once per session and tuple of parameters, not in
   // each call.
   virtual bool Accepts(std::span<const int64_t> parameters) const = 0;
+  // Returns the number of parameters that the kernel takes with any value,
+  // although it is specialised for others. Of two kernels of one tier that
+  // accept the same parameters, the one with the smaller number is used.
+  virtual int open_parameters() const { return 0; }
   // Returns the factor by which the error of the kernel's sums may exceed that
   // of the dispatch's own sums, relative to the magnitude of neighbouring
   // results. It is 1 if the kernel adds up the dispatch's own terms.
@@ -167,7 +171,8 @@ struct KernelRequest {
   // device, the kernel will be called on the host.
   std::shared_ptr<hal::Device> device;
   int tier = 1;
-  // Values of the parameters for which the kernel is specialised. Empty: the
+  // Values of the parameters for which the kernel is specialised;
+  // tensor::kOpenParameter where the kernel must run all values. Empty: the
   // kernel must run all shapes.
   std::vector<int64_t> parameters;
   // For each input of the dispatch: true if it is always the same constant of

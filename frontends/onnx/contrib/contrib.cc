@@ -1,7 +1,11 @@
 #include "frontends/onnx/contrib/contrib.h"
 
+#include <numeric>
 #include <string>
+#include <utility>
+#include <vector>
 
+#include "frontends/ops/blocked_product.h"
 #include "frontends/ops/functions.h"
 
 namespace ember::onnx {
@@ -14,21 +18,15 @@ int64_t PositiveAttribute(NodeContext& c, std::string_view name) {
   return 1;
 }
 
-Tensor UnpackBits(Tensor packed, int64_t bits, bool low_first) {
+Tensor UnpackBits(Tensor packed, int64_t bits) {
   if (bits == 8 || !packed.HasDim(-1)) return packed;
-  const int axis = packed.rank();
-  const int64_t count = 8 / bits;
-  const double mask = static_cast<double>((1 << bits) - 1);
-  Tensor index = IotaVector(packed.builder(), Dim(count), DType::kU8);
-  if (!low_first)
-    index = Cast(count - 1.0 - Cast(index, DType::kF32), DType::kU8);
-  Tensor shift = index * static_cast<double>(bits);
-  Tensor wide = Unsqueeze(packed, {axis});
-  Tensor values = Binary(Opcode::kAnd, Binary(Opcode::kShiftRight, wide, shift),
-                         wide.Like(mask));
+  const Tensor parts = ops::UnpackParts(packed, bits);
+  std::vector<int64_t> order(static_cast<size_t>(parts.rank()));
+  std::iota(order.begin(), order.end(), 0);
+  std::swap(order[order.size() - 2], order.back());
   Shape shape = packed.shape();
-  shape.back() = shape.back() * Dim(count);
-  return Reshape(values, shape);
+  shape.back() = shape.back() * Dim(8 / bits);
+  return Reshape(Transpose(parts, order), shape);
 }
 
 Tensor FusedActivation(NodeContext& c, Tensor y, const std::string& activation,

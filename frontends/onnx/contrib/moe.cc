@@ -195,8 +195,9 @@ Tensor OneExpert(Mixture m, Tensor y, Tensor gate) {
       builder.Fail(region->builder().status());
   }
   if (!builder.status().ok()) return y;
-  return Tensor(&builder,
-                regions.Build(any.value(), {sum.value()}, {same.value()})[0]);
+  const std::vector<graph::Value*> results =
+      regions.Build(any.value(), {sum.value()}, {same.value()});
+  return results.empty() ? y : Tensor(&builder, results[0]);
 }
 
 Tensor AllExperts(NodeContext& c, Mixture& m) {

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "tensor/builder/simplify.h"
+#include "tensor/open_parameter.h"
 #include "tensor/range_rules.h"
 #include "tensor/scalar.h"
 #include "vm/interpreter/plan.h"
@@ -31,7 +32,9 @@ class Disassembler {
 
   Computation Run() {
     result_.name = dispatch_.name;
-    if (parameters_.empty()) result_.parameters = dispatch_.parameters;
+    if (parameters_.empty() ||
+        std::ranges::count(parameters_, tensor::kOpenParameter) > 0)
+      result_.parameters = dispatch_.parameters;
     nodes_.resize(dispatch_.instructions.size());
     for (Register i = 0; i < dispatch_.header_end; ++i) nodes_[i] = Make(i);
     for (const tensor::Buffer& buffer : dispatch_.buffers) AddBuffer(buffer);
@@ -103,7 +106,8 @@ class Disassembler {
       case Opcode::kConstant:
         return pool.Constant(instruction.immediate, instruction.type);
       case Opcode::kParameter:
-        if (!parameters_.empty()) {
+        if (!parameters_.empty() &&
+            parameters_[instruction.immediate] != tensor::kOpenParameter) {
           return pool.Constant(
               static_cast<uint64_t>(parameters_[instruction.immediate]),
               DType::kI64);

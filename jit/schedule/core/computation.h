@@ -4,6 +4,7 @@
 //
 //   Computation c = Disassemble(dispatch, {});      // parameters stay open
 //   Computation s = Disassemble(dispatch, {8, 77}); // specialised: constants
+//   Computation p = Disassemble(dispatch, {8, tensor::kOpenParameter});
 //
 // Ownership: a plain value. Thread-compatible.
 #ifndef EMBER_JIT_SCHEDULE_CORE_COMPUTATION_H_
@@ -118,7 +119,10 @@ struct Computation {
   int FindBuffer(std::string_view name) const;
 };
 
-// Splits a verified dispatch into stages. parameters: none, or all.
+// Splits a verified dispatch into stages. `parameters` is empty, or has a value
+// or kOpenParameter for each parameter. Parameters with values become
+// constants; the computation keeps the dispatch's list of parameters if one of
+// them is open.
 Computation Disassemble(const tensor::Dispatch& dispatch,
                         std::span<const int64_t> parameters);
 

@@ -17,6 +17,8 @@
 #include "jit/llvm/compiler.h"
 #include "jit/llvm/library/full_compiler.h"
 #include "tools/lib/prejit/kernel_race.h"
+#include "tools/lib/prejit/kernel_shapes.h"
+#include "vm/format/kernel_image.h"
 #include "vm/format/native_section.h"
 #include "vm/runtime/dispatch/tiering.h"
 
@@ -114,9 +116,8 @@ class Prejitter {
       return;
     }
     Make(site, request);
-    for (const vm::DispatchProfile::Shape& shape : profile->shapes) {
-      if (shape.parameters.empty()) continue;
-      request.parameters = shape.parameters;
+    for (const std::vector<int64_t>& shape : ShapesOfKernels(*profile)) {
+      request.parameters = shape;
       Make(site, request);
     }
   }
@@ -128,7 +129,8 @@ class Prejitter {
                             const std::string& schedule) {
     const bool runs_here = hal::MissingFeatures(target_.target).empty();
     if (!options_.drops_slow || !runs_here ||
-        request.parameters.size() != request.dispatch->parameters.size()) {
+        request.parameters.size() != request.dispatch->parameters.size() ||
+        vm::OpenParameters(request.parameters) > 0) {
       return std::nullopt;
     }
     // Builds the kernel once more, to run it in this process.

@@ -4,6 +4,7 @@
 
 #include "hal/cpu/target.h"
 #include "tools/lib/report/table.h"
+#include "vm/format/kernel_image_text.h"
 #include "vm/format/native_kernels.h"
 #include "vm/format/native_section.h"
 #include "vm/format/recorded_profile.h"
@@ -11,12 +12,9 @@
 namespace ember::tools {
 namespace {
 
-std::string ShapeText(const vm::KernelImage& image) {
+std::string ShapeOf(const vm::KernelImage& image) {
   if (image.shape.empty()) return image.parameter_count == 0 ? "" : "all";
-  std::string text;
-  for (const int64_t value : image.shape)
-    text += (text.empty() ? "" : ", ") + std::to_string(value);
-  return text;
+  return vm::ShapeText(image.shape);
 }
 
 std::string ConstantsText(const vm::NativeKernel& kernel) {
@@ -55,7 +53,7 @@ std::string SectionText(const vm::NativeSection& section) {
                   PackedBytes(kernel),
                   static_cast<int64_t>(image.phases.size()) -
                       static_cast<int64_t>(image.prologue_count),
-                  static_cast<int64_t>(image.prologue_count), ShapeText(image),
+                  static_cast<int64_t>(image.prologue_count), ShapeOf(image),
                   ConstantsText(kernel)});
   }
   return text + table.Print(TableFormat::kMarkdown);

@@ -12,9 +12,16 @@ bool DeviceDispatchRunner::IsSettled() const {
 }
 
 // The best tier is requested at once: on a device there is no gain in running a
-// part of the model on the host while kernels are compiled.
+// part of the model on the host while kernels are compiled. Only a class that
+// shares a kernel with others waits for more calls.
 int DeviceDispatchRunner::TierFor(const SiteState& site) const {
-  return std::min(tiering_->options().max_tier, 2);
+  const PlanEntry& entry = *site.entry;
+  const int best = std::min(tiering_->options().max_tier, 2);
+  if (entry.requested_tier >= best) return entry.requested_tier;
+  const bool shares =
+      entry.calls < Tiering::kCallsForOwnKernel &&
+      !tiering_->SharedShape(site.group, entry.parameters).empty();
+  return shares ? 1 : best;
 }
 
 Status DeviceDispatchRunner::RunCall(SiteState& site,

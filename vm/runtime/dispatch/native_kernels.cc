@@ -37,8 +37,9 @@ Status Unfit(std::string_view expected) {
 Status CheckFits(const KernelImage& image, const tensor::Dispatch& dispatch) {
   const size_t operands = dispatch.input_count() + dispatch.output_count();
   const size_t parameters = dispatch.parameters.size();
-  if (image.shape.empty() ? image.parameter_count != parameters
-                          : image.shape.size() != parameters)
+  const bool is_open = image.shape.empty() || OpenParameters(image.shape) > 0;
+  if ((is_open && image.parameter_count != parameters) ||
+      (!image.shape.empty() && image.shape.size() != parameters))
     return Unfit("the parameters of its dispatch");
   if (image.buffers.size() < operands)
     return Unfit("the buffers of its dispatch");

@@ -39,10 +39,10 @@ void TieredDispatchRunner::RequestKernels(const SiteState& site) {
   const int tier = TierFor(site);
   if (tier == entry.requested_tier) return;
   entry.requested_tier = tier;
-  const std::span<const int64_t> parameters =
-      tier >= 2 ? std::span<const int64_t>(entry.parameters)
-                : std::span<const int64_t>();
-  tiering_->Request(site.group, tier, parameters,
+  const std::vector<int64_t> parameters =
+      tier >= 2 ? entry.parameters
+                : tiering_->SharedShape(site.group, entry.parameters);
+  tiering_->Request(site.group, parameters.empty() ? tier : 2, parameters,
                     context_.options.device->target(),
                     context_.runner.interrupt());
 }

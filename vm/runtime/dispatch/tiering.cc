@@ -1,6 +1,7 @@
 #include "vm/runtime/dispatch/tiering.h"
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -8,6 +9,13 @@
 #include "vm/runtime/dispatch/host_runner.h"
 
 namespace ember::vm {
+namespace {
+
+// Number of new shape classes, one after the other, with the same parameters in
+// common, from which on a class shares a kernel with the others.
+constexpr int kClassesOfSharedShape = 3;
+
+}  // namespace
 
 KernelRequest RequestFor(const std::shared_ptr<const Module>& module,
                          size_t group) {
@@ -87,12 +95,30 @@ int Tiering::NextTier(size_t group, std::span<const int64_t> parameters,
       std::ranges::any_of(recorded->shapes, [&](const auto& shape) {
         return std::ranges::equal(shape.parameters, parameters);
       });
+  const std::optional<KernelSlot::CommonShape> common =
+      slot.CommonShapeOf(parameters);
+  const bool shares = common && common->classes >= kClassesOfSharedShape;
+  const int64_t calls_for_own =
+      shares ? std::max(options_.tier2_calls, kCallsForOwnKernel)
+             : options_.tier2_calls;
   const bool is_hot =
-      is_named || slot.has_one_shape() || calls >= options_.tier2_calls;
+      is_named || slot.has_one_shape() || calls >= calls_for_own;
   if (is_hot && options_.max_tier >= 2 &&
       slot.specialised() < options_.most_specialised)
     return 2;
+  // The next class will show if the values in common remain.
+  if (common && !shares && calls == 0 && options_.max_tier >= 2)
+    return requested;
   return std::max(requested, 1);
+}
+
+std::vector<int64_t> Tiering::SharedShape(
+    size_t group, std::span<const int64_t> parameters) const {
+  std::optional<KernelSlot::CommonShape> common =
+      slots_[group]->CommonShapeOf(parameters);
+  const bool shares = common && common->classes >= kClassesOfSharedShape &&
+                      options_.max_tier >= 2;
+  return shares ? std::move(common->parameters) : std::vector<int64_t>();
 }
 
 Status Tiering::UseOn(const std::shared_ptr<hal::Device>& device) {

@@ -7,6 +7,7 @@
 
 #include "gtest/gtest.h"
 #include "hal/cpu/device.h"
+#include "tensor/open_parameter.h"
 #include "vm/isa/testing/sample_modules.h"
 #include "vm/isa/text.h"
 #include "vm/runtime/session.h"
@@ -197,6 +198,55 @@ TEST_F(TieringTest, EagerStopsWhereShapesHaveNoEnd) {
   ASSERT_EQ(provider_->requests.size(), static_cast<size_t>(kOwn) + 1);
   EXPECT_EQ(provider_->requests.back().tier, 1);
   EXPECT_TRUE(provider_->requests.back().parameters.empty());
+}
+
+// The classes of a decoder that runs a prompt of seven tokens, then token by
+// token: the number of new tokens, and that of earlier ones.
+TEST_F(TieringTest, ClassesWithValuesInCommonShareAKernel) {
+  constexpr int64_t kOpen = tensor::kOpenParameter;
+  using Shape = std::vector<int64_t>;
+  // Returns the tier that a class requests before its first call.
+  const auto next = [&](const Shape& shape) {
+    tiering_->slot(0)->NoteShape(shape);
+    return tiering_->NextTier(0, shape, 0, 0);
+  };
+  StartWith(Tiering::Eager(2));
+  EXPECT_EQ(next({7, 0}), 2);
+  EXPECT_EQ(next({1, 7}), 2);
+  EXPECT_EQ(next({1, 8}), 2);
+  EXPECT_EQ(next({1, 9}), 1);
+  EXPECT_EQ(tiering_->SharedShape(0, Shape{1, 9}), (Shape{1, kOpen}));
+  EXPECT_EQ(tiering_->SharedShape(0, Shape{7, 0}), Shape{});
+  EXPECT_EQ(tiering_->NextTier(0, Shape{1, 9}, 10, 1), 2) << "it is hot";
+  // Another prompt of seven tokens has its own class.
+  EXPECT_EQ(next({7, 10}), 2);
+  EXPECT_EQ(tiering_->SharedShape(0, Shape{1, 17}), Shape{});
+
+  Start({.tier1_calls = 0, .tier2_calls = 1000});
+  EXPECT_EQ(next({7, 0}), 2) << "the only class";
+  EXPECT_EQ(next({1, 7}), 1) << "no value is common, so all are open";
+  EXPECT_EQ(next({1, 8}), 0) << "the next class decides";
+  EXPECT_EQ(tiering_->NextTier(0, Shape{1, 8}, 1, 0), 1);
+  EXPECT_EQ(next({1, 9}), 1);
+  EXPECT_EQ(tiering_->SharedShape(0, Shape{1, 10}), (Shape{1, kOpen}));
+}
+
+TEST_F(TieringTest, TheLeastOpenKernelIsTheBest) {
+  class OpenKernel : public MarkingKernel {
+   public:
+    explicit OpenKernel(int open) : MarkingKernel(2, {}), open_(open) {}
+    int open_parameters() const override { return open_; }
+
+   private:
+    int open_;
+  };
+  KernelSlot slot;
+  for (const int open : {1, 0, 2})
+    slot.Install(std::make_unique<OpenKernel>(open));
+  std::vector<int> order;
+  for (const Kernel* kernel : slot.kernels()->list)
+    order.push_back(kernel->open_parameters());
+  EXPECT_EQ(order, (std::vector<int>{0, 1, 2}));
 }
 
 TEST_F(TieringTest, TellsWhichInputsAreConstant) {

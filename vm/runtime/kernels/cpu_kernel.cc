@@ -132,8 +132,7 @@ StatusOr<std::unique_ptr<CpuKernel>> CpuKernel::Create(
 }
 
 bool CpuKernel::Accepts(std::span<const int64_t> parameters) const {
-  const std::vector<int64_t>& shape = definition_.image.shape;
-  return shape.empty() || std::ranges::equal(parameters, shape);
+  return ShapeAccepts(definition_.image.shape, parameters);
 }
 
 Status CpuKernel::Pack() {

@@ -57,6 +57,9 @@ class CpuKernel final : public HostKernel {
 
   int tier() const override { return definition_.image.tier; }
   bool Accepts(std::span<const int64_t> parameters) const override;
+  int open_parameters() const override {
+    return OpenParameters(definition_.image.shape);
+  }
   // Runs the kernel. Returns kInvalidArgument if an index check in the code
   // failed, or if an operand is not aligned as the image requires.
   Status Run(const KernelCall& call) const override;

@@ -159,8 +159,7 @@ DeviceKernel::PhaseRange DeviceKernel::phases() const {
 }
 
 bool DeviceKernel::Accepts(std::span<const int64_t> parameters) const {
-  const std::vector<int64_t>& shape = definition_.image.shape;
-  return shape.empty() || std::ranges::equal(parameters, shape);
+  return ShapeAccepts(definition_.image.shape, parameters);
 }
 
 bool DeviceKernel::Uses(size_t buffer) const {

@@ -50,6 +50,9 @@ class DeviceKernel final : public RecordedKernel {
       const RecordCall& call) const override;
   int tier() const override { return definition_.image.tier; }
   bool Accepts(std::span<const int64_t> parameters) const override;
+  int open_parameters() const override {
+    return OpenParameters(definition_.image.shape);
+  }
   double error_growth() const override {
     return definition_.image.error_growth;
   }

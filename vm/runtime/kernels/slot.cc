@@ -2,6 +2,9 @@
 
 #include <algorithm>
 
+#include "tensor/open_parameter.h"
+#include "vm/format/kernel_image.h"
+
 namespace ember::vm {
 
 bool KernelSlot::Kernels::IsSlow(const Kernel* kernel,
@@ -34,10 +37,14 @@ void KernelSlot::Publish(Kernels snapshot) {
 void KernelSlot::Install(std::unique_ptr<Kernel> kernel) {
   std::lock_guard<std::mutex> lock(mutex_);
   Kernels snapshot = CopyOfLast();
-  // Kernels of the same tier are in the order of their age, the newest first.
-  const auto position = std::ranges::find_if(
-      snapshot.list,
-      [&](const Kernel* k) { return k->tier() <= kernel->tier(); });
+  // Kernels of the same tier with as many open parameters are in the order of
+  // their age, the newest first.
+  const auto position =
+      std::ranges::find_if(snapshot.list, [&](const Kernel* k) {
+        return k->tier() < kernel->tier() ||
+               (k->tier() == kernel->tier() &&
+                k->open_parameters() >= kernel->open_parameters());
+      });
   snapshot.list.insert(position, kernel.get());
   owned_.push_back(std::move(kernel));
   Publish(std::move(snapshot));
@@ -107,6 +114,31 @@ void KernelSlot::NoteShape(std::span<const int64_t> parameters) {
   if (known == 0) first_shape_.assign(parameters.begin(), parameters.end());
   if (known == 0 || !std::ranges::equal(first_shape_, parameters))
     shapes_.store(std::min(known + 1, 2), std::memory_order_relaxed);
+  if (known > 0 && !std::ranges::equal(last_shape_, parameters))
+    UpdateCommonShape(parameters);
+  last_shape_.assign(parameters.begin(), parameters.end());
+}
+
+void KernelSlot::UpdateCommonShape(std::span<const int64_t> parameters) {
+  std::vector<int64_t> shared = last_shape_;
+  for (size_t i = 0; i < shared.size(); ++i) {
+    if (shared[i] != parameters[i]) shared[i] = tensor::kOpenParameter;
+  }
+  if (shared == common_.parameters) {
+    ++common_.classes;
+  } else {
+    common_ = {.parameters = std::move(shared), .classes = 2};
+  }
+}
+
+std::optional<KernelSlot::CommonShape> KernelSlot::CommonShapeOf(
+    std::span<const int64_t> parameters) const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  const int open = OpenParameters(common_.parameters);
+  if (open == 0 || open == static_cast<int>(parameters.size()) ||
+      !ShapeAccepts(common_.parameters, parameters))
+    return std::nullopt;
+  return common_;
 }
 
 bool KernelSlot::ClaimRequest(int tier, std::span<const int64_t> parameters) {

@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -99,11 +100,25 @@ class KernelSlot {
   int64_t heat_ns() const { return total_ns() + recorded_ns_; }
   std::vector<std::string> decline_reasons() const;
 
-  // Records that a session runs a call with these parameters.
+  // Records that a session runs its first call with these parameters.
   void NoteShape(std::span<const int64_t> parameters);
   bool has_one_shape() const {
     return shapes_.load(std::memory_order_relaxed) < 2;
   }
+  // The common shape of the last shape classes that were new to a session: the
+  // values of the parameters that they have in common, and
+  // tensor::kOpenParameter for those that change from one to the next. A
+  // decoder that runs token by token has [1, open], where the first parameter
+  // is the number of new tokens and the second one that of earlier tokens.
+  struct CommonShape {
+    std::vector<int64_t> parameters;
+    // Number of new classes, one after the other, that have this shape.
+    int classes = 0;
+  };
+  // Returns the last common shape, if the parameters have it and some but not
+  // all of its parameters are open.
+  std::optional<CommonShape> CommonShapeOf(
+      std::span<const int64_t> parameters) const;
 
   // Claims the request for a kernel of this tier and these parameters. Returns
   // true at the first call with these arguments: the caller must then make the
@@ -120,6 +135,8 @@ class KernelSlot {
   }
 
  private:
+  // The caller must hold mutex_.
+  void UpdateCommonShape(std::span<const int64_t> parameters);
   Kernels CopyOfLast() const;      // The caller must hold mutex_.
   void Publish(Kernels snapshot);  // The caller must hold mutex_.
 
@@ -131,7 +148,8 @@ class KernelSlot {
   std::atomic<int> specialised_{0};
   std::atomic<int> shapes_{0};  // number of shape classes; 2 means two or more
   mutable std::mutex mutex_;    // guards the fields below
-  std::vector<int64_t> first_shape_;
+  std::vector<int64_t> first_shape_, last_shape_;
+  CommonShape common_;
   std::vector<std::unique_ptr<Kernel>> owned_;
   std::vector<std::unique_ptr<Kernels>>
       // All lists so far. Old lists are kept, because readers may still use

@@ -1,0 +1,20 @@
+// Marks the parameters that a specialised kernel takes with any value.
+//
+//   std::vector<int64_t> shape = {1, kOpenParameter};   // 1 token, any past
+//
+// Such a list has one item for each parameter of a dispatch. Kernels are made
+// for it (vm::KernelRequest) and keep it as their guard (vm::KernelImage).
+#ifndef EMBER_TENSOR_OPEN_PARAMETER_H_
+#define EMBER_TENSOR_OPEN_PARAMETER_H_
+
+#include <cstdint>
+
+namespace ember::tensor {
+
+// Takes the place of the value of a parameter that is open. No extent is
+// negative, so it is not the value of one.
+inline constexpr int64_t kOpenParameter = INT64_MIN;
+
+}  // namespace ember::tensor
+
+#endif  // EMBER_TENSOR_OPEN_PARAMETER_H_
