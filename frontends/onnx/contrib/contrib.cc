@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "frontends/ops/blocked_product.h"
+#include "frontends/ops/compositions.h"
 #include "frontends/ops/functions.h"
 
 namespace ember::onnx {
@@ -18,9 +19,10 @@ int64_t PositiveAttribute(NodeContext& c, std::string_view name) {
   return 1;
 }
 
-Tensor UnpackBits(Tensor packed, int64_t bits) {
+Tensor UnpackBits(Tensor packed, int64_t bits, bool low_first) {
   if (bits == 8 || !packed.HasDim(-1)) return packed;
-  const Tensor parts = ops::UnpackParts(packed, bits);
+  Tensor parts = ops::UnpackParts(packed, bits);
+  if (!low_first) parts = Reverse(parts, parts.rank() - 2);
   std::vector<int64_t> order(static_cast<size_t>(parts.rank()));
   std::iota(order.begin(), order.end(), 0);
   std::swap(order[order.size() - 2], order.back());

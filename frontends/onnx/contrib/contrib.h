@@ -22,8 +22,9 @@ Tensor FusedActivation(NodeContext& c, Tensor y, const std::string& activation,
                        const std::vector<std::optional<double>>& parameters);
 
 // Unpacks numbers of `bits` bits from bytes: u8[…, n] becomes u8[…, n * 8 /
-// bits]. The first number of a byte is in its low bits.
-Tensor UnpackBits(Tensor packed, int64_t bits);
+// bits]. The first number of a byte is in its low bits if `low_first`, else in
+// its high bits.
+Tensor UnpackBits(Tensor packed, int64_t bits, bool low_first = true);
 
 // Imports MoE and QMoE (moe.cc).
 void ImportMixtureOfExperts(NodeContext& c);
