@@ -29,7 +29,7 @@ using Clock = std::chrono::steady_clock;
 struct Options {
   std::vector<std::string> models, stop;
   ImportFlags import;
-  std::string ids, forced, device = "cpu", tier = "auto", jit = "auto";
+  std::string ids, forced, device = "cpu", tier = "2", jit = "auto";
   KernelCacheFlags cache;
   LimitFlags limits;
   int64_t threads = 0, count = 128, context = 0, top = 0, chunk = 512;
@@ -54,7 +54,10 @@ void Declare(Options& options, Flags& flags) {
             "Appends these tokens instead of the likeliest ones, for comparing "
             "with other programs.");
   flags.AddChoice("tier", &options.tier, {"0", "1", "2", "auto"},
-                  "Runs the model as the flag of vm-run says.");
+                  "Runs the model as the flag of vm-run says. A language model "
+                  "has few different kernels, so\n"
+                  "waiting for them (2) takes less time until the first token "
+                  "than the interpreter (0) does.");
   AddJitFlag(flags, &options.jit);
   flags.Add("threads", &options.threads, "N",
             "Computes with N threads. 0: one per core.");

@@ -1,5 +1,6 @@
 #include "jit/kernel/build_kernel.h"
 
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -34,13 +35,22 @@ StatusOr<loops::LoopNest> BuildReportedNest(const vm::KernelRequest& request,
   return nest;
 }
 
+// Makes the kernel of the definition. key: PackingKey of its nest. store: as
+// BuildKernel.
 StatusOr<std::unique_ptr<vm::Kernel>> LaunchOnHost(
-    const vm::KernelRequest& request, vm::KernelImage image,
-    std::unique_ptr<CompiledNest> code, std::string description) {
+    vm::CpuKernelDefinition definition, const std::string& key,
+    PackedStore* store) {
+  const bool shares = store != nullptr && !key.empty();
+  std::optional<PackedBuffers> packed =
+      shares ? store->Find(key) : std::nullopt;
+  const bool is_new = shares && !packed;
+  if (packed) {
+    definition.packed = std::move(packed->contents);
+    definition.packed_owner = std::move(packed->owner);
+  }
   EMBER_ASSIGN_OR_RETURN(std::unique_ptr<vm::CpuKernel> kernel,
-                         vm::CpuKernel::Create(DefineKernel(
-                             std::move(image), std::move(code),
-                             request.constant_data, std::move(description))));
+                         vm::CpuKernel::Create(std::move(definition)));
+  if (is_new) store->Add(key, {kernel->packed(), kernel->packed_owner()});
   return std::unique_ptr<vm::Kernel>(std::move(kernel));
 }
 
@@ -69,7 +79,8 @@ StatusOr<std::unique_ptr<vm::Kernel>> LaunchOnDevice(
 // Builds the kernel. log: says how passes are run, and gets those that ran.
 StatusOr<std::unique_ptr<vm::Kernel>> BuildLogged(
     const vm::KernelRequest& request, Compiler& compiler,
-    const KernelOptions& options, PassLog& log, KernelReport* report) {
+    const KernelOptions& options, PassLog& log, KernelReport* report,
+    PackedStore* store) {
   Stopwatch stopwatch;
   EMBER_ASSIGN_OR_RETURN(const loops::LoopNest nest,
                          BuildReportedNest(request, options, log, *report));
@@ -96,8 +107,10 @@ StatusOr<std::unique_ptr<vm::Kernel>> BuildLogged(
                           report->codegen_ms, report->pack_ms);
   }
   stopwatch.Lap();
-  StatusOr<std::unique_ptr<vm::Kernel>> kernel = LaunchOnHost(
-      request, std::move(image), std::move(code), std::move(description));
+  StatusOr<std::unique_ptr<vm::Kernel>> kernel =
+      LaunchOnHost(DefineKernel(std::move(image), std::move(code),
+                                request.constant_data, std::move(description)),
+                   store == nullptr ? "" : PackingKey(request, nest), store);
   report->pack_ms = stopwatch.Lap();
   return kernel;
 }
@@ -106,13 +119,13 @@ StatusOr<std::unique_ptr<vm::Kernel>> BuildLogged(
 
 StatusOr<std::unique_ptr<vm::Kernel>> BuildKernel(
     const vm::KernelRequest& request, Compiler& compiler,
-    const KernelOptions& options, KernelReport* report) {
+    const KernelOptions& options, KernelReport* report, PackedStore* store) {
   KernelReport own;
   if (report == nullptr) report = &own;
   PassLog log = {.options = {.keeps_texts = options.keeps_text,
                              .verifies = options.keeps_text,
                              .disabled = options.disabled_passes}};
-  auto kernel = BuildLogged(request, compiler, options, log, report);
+  auto kernel = BuildLogged(request, compiler, options, log, report, store);
   report->passes = std::move(log.records);
   return kernel;
 }

@@ -1,5 +1,4 @@
 // Tests kernels as the VM calls them: shapes, constants, threads, errors.
-#include "tensor/open_parameter.h"
 #include "vm/runtime/kernels/cpu_kernel.h"
 
 #include <cstring>
@@ -10,8 +9,10 @@
 #include "hal/cpu/target.h"
 #include "hal/cpu/thread_pool.h"
 #include "jit/kernel/build_kernel.h"
+#include "jit/kernel/packed_store.h"
 #include "jit/llvm/compiler.h"
 #include "tensor/evaluator/evaluator.h"
+#include "tensor/open_parameter.h"
 #include "tensor/testing/random_dispatch.h"
 #include "tensor/text/text.h"
 
@@ -90,6 +91,41 @@ TEST_F(CpuKernelTest, RunsAnyShapeOrOnlyItsOwn) {
     EXPECT_EQ(Difference(*one, serial_), "") << rows;
     request_ = {};
   }
+}
+
+// Kernels of one site for different shapes pack its constants in the same way,
+// so they share the copy. It lives as long as one of them.
+TEST_F(CpuKernelTest, KernelsShareAPackedCopy) {
+  PackedStore store;
+  const auto packed = [](const vm::Kernel& kernel) {
+    const auto buffers = static_cast<const vm::CpuKernel&>(kernel).packed();
+    return buffers.empty() ? nullptr : buffers[0].data();
+  };
+  const auto build = [&](std::vector<int64_t> rows) {
+    request_.tier = 2;
+    request_.parameters = std::move(rows);
+    auto kernel = BuildKernel(request_, *compiler_, {}, nullptr, &store);
+    EXPECT_TRUE(kernel.ok()) << kernel.status().ToString();
+    return *std::move(kernel);
+  };
+  Parse(kProduct, {30});
+  auto buffers = case_.MakeBuffers();
+  request_.constant_inputs = {false, true, true};
+  request_.constant_data = {{}, buffers[1], buffers[2]};
+  auto first = build({30});
+  const uint8_t* const memory = packed(*first);
+  ASSERT_NE(memory, nullptr);
+  auto second = build({60});
+  EXPECT_EQ(packed(*second), memory);
+  first.reset();
+  auto third = build({30});
+  EXPECT_EQ(packed(*third), memory);
+  EXPECT_EQ(Difference(*third, serial_), "");
+  // Other constants, though equal, have a copy of their own.
+  auto others = case_.MakeBuffers();
+  request_.constant_data = {{}, others[1], others[2]};
+  const auto other = build({30});
+  EXPECT_NE(packed(*other), memory);
 }
 
 constexpr std::string_view kKeys = R"(

@@ -151,6 +151,8 @@ Status CpuKernel::Pack() {
     if (data.empty()) continue;
     arguments[i] = const_cast<uint8_t*>(data.data());  // NOLINT: only read
   }
+  auto blocks = std::make_shared<std::vector<std::shared_ptr<void>>>();
+  packed_owner_ = blocks;
   for (size_t i = 0; i < image.buffers.size(); ++i) {
     if (image.buffers[i].scope != KernelScope::kPacked) continue;
     std::shared_ptr<void> memory = AllocatePacked(layout.bytes[i]);
@@ -161,7 +163,7 @@ Status CpuKernel::Pack() {
     }
     packed_pointers_[i] = memory.get();
     packed_bytes_[i] = static_cast<size_t>(layout.bytes[i]);
-    packed_.push_back(std::move(memory));
+    blocks->push_back(std::move(memory));
   }
   SerialRunner runner;
   EMBER_RETURN_IF_ERROR(RunPhases(0, image.prologue_count, layout,
@@ -176,6 +178,7 @@ Status CpuKernel::Pack() {
 
 Status CpuKernel::TakePacked(const KernelLayout& layout) {
   const KernelImage& image = definition_.image;
+  packed_owner_ = definition_.packed_owner;
   size_t next = 0;
   for (size_t i = 0; i < image.buffers.size(); ++i) {
     const KernelBuffer& buffer = image.buffers[i];

@@ -70,8 +70,9 @@ class CpuKernel final : public HostKernel {
   bool is_settled() const override { return definition_.is_settled; }
   std::string Describe() const override { return definition_.description; }
   // Returns the contents of the image's packed buffers, in order. They are
-  // valid as long as the kernel exists.
+  // valid as long as their owner or the kernel exists.
   std::vector<std::span<const uint8_t>> packed() const;
+  std::shared_ptr<const void> packed_owner() const { return packed_owner_; }
 
  private:
   explicit CpuKernel(CpuKernelDefinition definition);
@@ -86,7 +87,9 @@ class CpuKernel final : public HostKernel {
   CpuKernelDefinition definition_;
   KernelLayout constant_layout_;  // Layout of all calls, which is known only if
                                   // the image has no parameters.
-  std::vector<std::shared_ptr<void>> packed_;
+  // Memory of the packed constants: that of the definition's packed_owner, or
+  // a list of blocks.
+  std::shared_ptr<const void> packed_owner_;
   std::vector<void*> packed_pointers_;  // for each buffer, its packed contents;
                                         // null for other buffers
   // for each buffer, the size in bytes of its packed contents
