@@ -18,7 +18,6 @@
 #include "jit/jit.h"
 #include "jit/kernel/build_kernel.h"
 #include "jit/kernel/content_key.h"
-#include "jit/kernel/packed_store.h"
 #include "jit/kernel/tuned_schedules.h"
 #include "jit/late_compiler.h"
 #include "jit/schedule_folder.h"
@@ -109,7 +108,7 @@ class BackgroundJit final : public Jit {
   ModuleSchedules tuned_;
   const std::shared_ptr<Oracle> oracle_;
   const std::unique_ptr<LateCompiler> compiler_;
-  PackedStore packed_;
+  KernelStores stores_;
   mutable std::mutex mutex_;  // guards the next two members
   JitTotals totals_;
   std::string schedule_problem_;
@@ -201,12 +200,12 @@ StatusOr<std::unique_ptr<vm::Kernel>> BackgroundJit::BuildTuned(
     with_tuned.given_schedule = tuned;
     with_tuned.has_canonical_names = true;
     StatusOr<std::unique_ptr<vm::Kernel>> kernel =
-        BuildKernel(request, *compiler_, with_tuned, &report, &packed_);
+        BuildKernel(request, *compiler_, with_tuned, &report, &stores_);
     // A schedule that another version found may no longer apply.
     if (kernel.ok()) return kernel;
     report = {};
   }
-  return BuildKernel(request, *compiler_, options, &report, &packed_);
+  return BuildKernel(request, *compiler_, options, &report, &stores_);
 }
 
 void BackgroundJit::Dump(const vm::KernelRequest& request,

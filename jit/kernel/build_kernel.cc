@@ -20,16 +20,22 @@ namespace {
 // Builds the nest, and adds its texts to the report.
 StatusOr<loops::LoopNest> BuildReportedNest(const vm::KernelRequest& request,
                                             const KernelOptions& options,
-                                            PassLog& log,
+                                            PassLog& log, NestStore* store,
                                             KernelReport& report) {
+  const NestOptions nest_options = {
+      .given_schedule = options.given_schedule,
+      .has_canonical_names = options.has_canonical_names,
+      .is_exact = options.is_exact,
+      .log = &log};
+  const bool has_own_names =
+      !options.given_schedule.empty() && !options.has_canonical_names;
+  if (store != nullptr && !options.keeps_text && !has_own_names &&
+      options.disabled_passes.empty())
+    return store->Build(request, nest_options, &report.error_growth);
   NestText text;
   StatusOr<loops::LoopNest> nest =
-      BuildNest(request,
-                {.given_schedule = options.given_schedule,
-                 .has_canonical_names = options.has_canonical_names,
-                 .is_exact = options.is_exact,
-                 .log = &log},
-                options.keeps_text ? &text : nullptr, &report.error_growth);
+      BuildNest(request, nest_options, options.keeps_text ? &text : nullptr,
+                &report.error_growth);
   report.schedule = std::move(text.schedule);
   report.nest = std::move(text.nest);
   return nest;
@@ -80,10 +86,12 @@ StatusOr<std::unique_ptr<vm::Kernel>> LaunchOnDevice(
 StatusOr<std::unique_ptr<vm::Kernel>> BuildLogged(
     const vm::KernelRequest& request, Compiler& compiler,
     const KernelOptions& options, PassLog& log, KernelReport* report,
-    PackedStore* store) {
+    KernelStores* stores) {
   Stopwatch stopwatch;
-  EMBER_ASSIGN_OR_RETURN(const loops::LoopNest nest,
-                         BuildReportedNest(request, options, log, *report));
+  EMBER_ASSIGN_OR_RETURN(
+      const loops::LoopNest nest,
+      BuildReportedNest(request, options, log,
+                        stores == nullptr ? nullptr : &stores->nests, *report));
   report->schedule_ms = stopwatch.Lap();
   EMBER_ASSIGN_OR_RETURN(
       std::unique_ptr<CompiledNest> code,
@@ -110,7 +118,8 @@ StatusOr<std::unique_ptr<vm::Kernel>> BuildLogged(
   StatusOr<std::unique_ptr<vm::Kernel>> kernel =
       LaunchOnHost(DefineKernel(std::move(image), std::move(code),
                                 request.constant_data, std::move(description)),
-                   store == nullptr ? "" : PackingKey(request, nest), store);
+                   stores == nullptr ? "" : PackingKey(request, nest),
+                   stores == nullptr ? nullptr : &stores->packed);
   report->pack_ms = stopwatch.Lap();
   return kernel;
 }
@@ -119,13 +128,13 @@ StatusOr<std::unique_ptr<vm::Kernel>> BuildLogged(
 
 StatusOr<std::unique_ptr<vm::Kernel>> BuildKernel(
     const vm::KernelRequest& request, Compiler& compiler,
-    const KernelOptions& options, KernelReport* report, PackedStore* store) {
+    const KernelOptions& options, KernelReport* report, KernelStores* stores) {
   KernelReport own;
   if (report == nullptr) report = &own;
   PassLog log = {.options = {.keeps_texts = options.keeps_text,
                              .verifies = options.keeps_text,
                              .disabled = options.disabled_passes}};
-  auto kernel = BuildLogged(request, compiler, options, log, report, store);
+  auto kernel = BuildLogged(request, compiler, options, log, report, stores);
   report->passes = std::move(log.records);
   return kernel;
 }

@@ -11,20 +11,28 @@
 #include "base/status.h"
 #include "jit/backend/kernel_report.h"
 #include "jit/backend/object_compiler.h"
+#include "jit/kernel/nest_store.h"
 #include "jit/kernel/packed_store.h"
 #include "vm/runtime/kernel_provider.h"
 
 namespace ember::jit {
 
+// Holds nests and packed constants that kernels of a process share.
+// Thread-safe.
+struct KernelStores {
+  NestStore nests;
+  PackedStore packed;
+};
+
 // Returns the kernel of the request. The kernel keeps no reference to the
 // request: request.constant_data, too, is only used while the kernel is built.
-// report: if it is not null, gets how the kernel was built. store: if it is not
-// null, a kernel of the host shares packed constants with earlier kernels that
-// were built with the same store. Thread-safe.
+// report: if it is not null, gets how the kernel was built. stores: if it is
+// not null, the kernel shares its nest, and packed constants on the host, with
+// earlier kernels that were built with the same stores. Thread-safe.
 StatusOr<std::unique_ptr<vm::Kernel>> BuildKernel(
     const vm::KernelRequest& request, Compiler& compiler,
     const KernelOptions& options = {}, KernelReport* report = nullptr,
-    PackedStore* store = nullptr);
+    KernelStores* stores = nullptr);
 
 }  // namespace ember::jit
 

@@ -13,7 +13,10 @@
 
 #include "base/testing/seeds.h"
 #include "hal/cpu/target.h"
+#include "jit/kernel/build_nest.h"
+#include "jit/kernel/nest_store.h"
 #include "jit/llvm/compiler.h"
+#include "jit/loops/text/text.h"
 #include "jit/schedule/testing/random_pair.h"
 #include "tensor/evaluator/evaluator.h"
 #include "tensor/open_parameter.h"
@@ -66,6 +69,35 @@ TEST(BuildKernel, LooksAtWeights) {
     ASSERT_TRUE(vm::RunOnHost(**kernel, {{}, pointers, runner}).ok());
     EXPECT_EQ(found, expected);
   }
+}
+
+// Nests from the store are those that BuildNest makes, also for another
+// request with an equal dispatch.
+TEST(BuildKernel, NestsFromTheStoreAreEqual) {
+  const SeedRange seeds = TestSeeds(100);
+  NestStore store;
+  int built = 0;
+  for (uint64_t seed = seeds.begin; seed < seeds.end; ++seed) {
+    SCOPED_TRACE("replay with EMBER_SEED=" + std::to_string(seed));
+    const schedule::RandomPair pair = schedule::MakeRandomPair(seed);
+    vm::KernelRequest request;
+    request.dispatch = &pair.random.dispatch;
+    request.target = hal::HostTarget();
+    request.tier = 2;
+    if (seed % 2 == 0) request.parameters = pair.random.parameters;
+    double error_growth = 0, stored_growth = 0;
+    const auto nest = BuildNest(request, {.has_canonical_names = true}, nullptr,
+                                &error_growth);
+    for (int i = 0; i < 2; ++i) {
+      const auto stored = store.Build(request, {}, &stored_growth);
+      ASSERT_EQ(nest.ok(), stored.ok()) << nest.status().ToString();
+      if (!nest.ok()) continue;
+      ++built;
+      EXPECT_EQ(loops::ToText(*nest), loops::ToText(*stored));
+      EXPECT_EQ(error_growth, stored_growth);
+    }
+  }
+  EXPECT_GT(built, static_cast<int>(seeds.end - seeds.begin) / 2);
 }
 
 // The parameters that a kernel takes with any value.

@@ -54,8 +54,8 @@ NestText TextOf(const PassLog& log) {
   return text;
 }
 
-// Gives the nest of a dispatch with canonical names the dispatch's own names.
-// The nest's other buffers whose names are then taken get longer names.
+}  // namespace
+
 void RestoreNames(const tensor::Dispatch& dispatch, loops::LoopNest& nest) {
   nest.name = dispatch.name;
   // A specialised nest has no parameters.
@@ -68,8 +68,6 @@ void RestoreNames(const tensor::Dispatch& dispatch, loops::LoopNest& nest) {
     while (!taken.insert(name).second) name += "_";
   }
 }
-
-}  // namespace
 
 StatusOr<schedule::Computation> ComputationOf(
     const vm::KernelRequest& request) {

@@ -53,6 +53,10 @@ StatusOr<loops::LoopNest> BuildNest(const vm::KernelRequest& request,
                                     const NestOptions& options, NestText* text,
                                     double* error_growth = nullptr);
 
+// Gives the nest of a dispatch with canonical names the dispatch's own names.
+// The nest's other buffers whose names are then taken get longer names.
+void RestoreNames(const tensor::Dispatch& dispatch, loops::LoopNest& nest);
+
 }  // namespace ember::jit
 
 #endif  // EMBER_JIT_KERNEL_BUILD_NEST_H_

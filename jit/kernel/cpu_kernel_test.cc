@@ -9,7 +9,6 @@
 #include "hal/cpu/target.h"
 #include "hal/cpu/thread_pool.h"
 #include "jit/kernel/build_kernel.h"
-#include "jit/kernel/packed_store.h"
 #include "jit/llvm/compiler.h"
 #include "tensor/evaluator/evaluator.h"
 #include "tensor/open_parameter.h"
@@ -96,7 +95,7 @@ TEST_F(CpuKernelTest, RunsAnyShapeOrOnlyItsOwn) {
 // Kernels of one site for different shapes pack its constants in the same way,
 // so they share the copy. It lives as long as one of them.
 TEST_F(CpuKernelTest, KernelsShareAPackedCopy) {
-  PackedStore store;
+  KernelStores stores;
   const auto packed = [](const vm::Kernel& kernel) {
     const auto buffers = static_cast<const vm::CpuKernel&>(kernel).packed();
     return buffers.empty() ? nullptr : buffers[0].data();
@@ -104,7 +103,7 @@ TEST_F(CpuKernelTest, KernelsShareAPackedCopy) {
   const auto build = [&](std::vector<int64_t> rows) {
     request_.tier = 2;
     request_.parameters = std::move(rows);
-    auto kernel = BuildKernel(request_, *compiler_, {}, nullptr, &store);
+    auto kernel = BuildKernel(request_, *compiler_, {}, nullptr, &stores);
     EXPECT_TRUE(kernel.ok()) << kernel.status().ToString();
     return *std::move(kernel);
   };

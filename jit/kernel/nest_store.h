@@ -1,0 +1,47 @@
+// The nests that a process has built, so that equal dispatches are scheduled
+// and proved once: those of the layers of a language model.
+//
+//   EMBER_ASSIGN_OR_RETURN(loops::LoopNest nest,
+//                          store.Build(request, {}, &error_growth));
+//
+// Thread-safe. Two threads that build equal nests at the same time both build
+// them.
+#ifndef EMBER_JIT_KERNEL_NEST_STORE_H_
+#define EMBER_JIT_KERNEL_NEST_STORE_H_
+
+#include <map>
+#include <mutex>
+#include <string>
+
+#include "base/status.h"
+#include "jit/kernel/build_nest.h"
+#include "jit/loops/loop_nest.h"
+#include "vm/runtime/kernel_provider.h"
+
+namespace ember::jit {
+
+class NestStore {
+ public:
+  // Returns the nest as BuildNest does, without texts. options.log gets the
+  // passes only if the nest is built now. A schedule that is given must have
+  // canonical names, and options.cpu must be null.
+  StatusOr<loops::LoopNest> Build(const vm::KernelRequest& request,
+                                  const NestOptions& options,
+                                  double* error_growth);
+
+ private:
+  // Largest number of nests. When there are more, all are forgotten.
+  static constexpr size_t kMaxNests = 1024;
+
+  struct Entry {
+    loops::LoopNest nest;  // with canonical names
+    double error_growth = 1;
+  };
+
+  std::mutex mutex_;  // guards the next member
+  std::map<std::string, Entry> entries_;
+};
+
+}  // namespace ember::jit
+
+#endif  // EMBER_JIT_KERNEL_NEST_STORE_H_
