@@ -1,6 +1,8 @@
 // Tests kernels as the VM calls them: shapes, constants, threads, errors.
 #include "vm/runtime/kernels/cpu_kernel.h"
 
+#include <sys/mman.h>
+
 #include <cstring>
 #include <vector>
 
@@ -14,6 +16,7 @@
 #include "tensor/open_parameter.h"
 #include "tensor/testing/random_dispatch.h"
 #include "tensor/text/text.h"
+#include "vm/interpreter/plan.h"
 
 namespace ember::jit {
 namespace {
@@ -125,6 +128,53 @@ TEST_F(CpuKernelTest, KernelsShareAPackedCopy) {
   request_.constant_data = {{}, others[1], others[2]};
   const auto other = build({30});
   EXPECT_NE(packed(*other), memory);
+}
+
+// In place, a call writes only what changes: the pages of all other rows may be
+// read-only.
+TEST_F(CpuKernelTest, InPlaceOnlyTheNewRowIsWritten) {
+  constexpr int64_t kRows = 5, kPast = 2, kColumns = 4096;
+  Parse(R"(
+  dispatch @write_row<n, p>(%x: f32[n, 4096], %row: f32[1, 4096]) -> (%y: f32[n, 4096]) {
+    for (i < p, j < 4096) %y[i, j] = %x[i, j]
+    for (i < 1, j < 4096) %y[i + p, j] = %row[i, j]
+    for (i < n - p - 1, j < 4096) %y[i + p + 1, j] = %x[i + p + 1, j]
+  })",
+        {kRows, kPast});
+  const size_t bytes = kColumns * sizeof(float);
+  void* const memory = mmap(nullptr, kRows * bytes, PROT_READ | PROT_WRITE,
+                            MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(memory, MAP_FAILED);
+  auto* const state = static_cast<float*>(memory);
+  for (int64_t i = 0; i < kRows * kColumns; ++i)
+    state[i] = static_cast<float>(i);
+  auto* const begin = static_cast<char*>(memory);
+  ASSERT_EQ(mprotect(begin, kPast * bytes, PROT_READ), 0);
+  ASSERT_EQ(mprotect(begin + (kPast + 1) * bytes, (kRows - kPast - 1) * bytes,
+                     PROT_READ),
+            0);
+  std::vector<float> row(kColumns, -1);
+  const std::vector<void*> pointers = {state, row.data(), state};
+  const auto check = [&](const Status& status) {
+    ASSERT_TRUE(status.ok()) << status.ToString();
+    for (int64_t i = 0; i < kRows * kColumns; ++i) {
+      const bool is_new = i / kColumns == kPast;
+      ASSERT_EQ(state[i], is_new ? row[0] : static_cast<float>(i));
+    }
+  };
+  for (const bool is_open : {true, false}) {
+    request_.tier = is_open ? 1 : 2;
+    if (!is_open) request_.parameters = case_.parameters;
+    const auto kernel = Build();
+    ASSERT_NE(kernel, nullptr);
+    row.assign(kColumns, is_open ? -1 : -2);
+    check(vm::RunOnHost(*kernel, {case_.parameters, pointers, serial_}));
+  }
+  row.assign(kColumns, -3);
+  const auto plan = vm::Plan::Make(case_.dispatch, case_.parameters, {});
+  ASSERT_TRUE(plan.ok());
+  check((*plan)->Run(pointers, serial_));
+  munmap(memory, kRows * bytes);
 }
 
 constexpr std::string_view kKeys = R"(

@@ -1,3 +1,7 @@
+#include <algorithm>
+#include <vector>
+
+#include "tensor/analysis/self_copy.h"
 #include "vm/interpreter/plan.h"
 
 namespace ember::vm {
@@ -63,6 +67,32 @@ Reads ReadsOf(const Dispatch& dispatch, const Stage& stage, uint32_t buffer) {
 
 }  // namespace
 
+namespace {
+
+// True if the input is only read by stages that copy its elements to the same
+// positions of the output, and if each element of the output is stored once and
+// not read. Then a stage that copies has nothing to do if both are the same
+// memory, and the other stages write the other elements.
+bool OnlyCopiesItself(const Dispatch& dispatch, uint32_t input,
+                      uint32_t output) {
+  std::vector<const Stage*> writers;
+  bool copies = false;
+  for (const Stage& stage : dispatch.stages) {
+    if (ReadsOf(dispatch, stage, output) != Reads::kNone) return false;
+    const bool writes =
+        std::ranges::count(stage.stores, output, &tensor::Store::buffer) > 0;
+    if (writes) writers.push_back(&stage);
+    if (tensor::IsSelfCopy(dispatch, stage, input, output)) {
+      copies = true;
+    } else if (ReadsOf(dispatch, stage, input) != Reads::kNone) {
+      return false;
+    }
+  }
+  return copies && tensor::StorePartition(dispatch, writers, output);
+}
+
+}  // namespace
+
 bool MayAlias(const Dispatch& dispatch, int input, int output) {
   const tensor::Buffer& from = dispatch.buffers[input];
   const tensor::Buffer& to = dispatch.buffers[output];
@@ -71,6 +101,9 @@ bool MayAlias(const Dispatch& dispatch, int input, int output) {
   for (size_t d = 0; d < from.extents.size(); ++d) {
     if (!SameExtent(dispatch, from.extents[d], to.extents[d])) return false;
   }
+  if (OnlyCopiesItself(dispatch, static_cast<uint32_t>(input),
+                       static_cast<uint32_t>(output)))
+    return true;
   bool written = false;
   for (const Stage& stage : dispatch.stages) {
     const Reads reads = ReadsOf(dispatch, stage, static_cast<uint32_t>(input));

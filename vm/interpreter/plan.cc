@@ -219,6 +219,9 @@ void InterpreterPlan::RunChunk(const Group& group, int64_t begin, int64_t end,
         static_cast<uintptr_t>(begin * chunk.row_bytes));
   }
   for (const Step& step : group.steps) {
+    if (step.copied_input >= 0 &&
+        worker.buffers[step.copied_input] == worker.buffers[step.copied_output])
+      continue;
     if (step.contraction) {
       step.contraction->RunRows(WorkOf(group, step, worker, failure),
                                 begin / step.row_divisor * step.row_factor,

@@ -3,6 +3,7 @@
 
 #include "base/concat.h"
 #include "base/rounding.h"
+#include "tensor/analysis/self_copy.h"
 #include "vm/interpreter/plan_parts.h"
 #include "vm/interpreter/row_groups.h"
 #include "vm/interpreter/stored_parts.h"
@@ -51,6 +52,8 @@ class PlanBuilder {
   Status AddGroup(const RowGroup& rows,
                   const std::vector<AnalyzedStage>& stages);
   Status AddStrips(const AnalyzedStage& stage, int prefix, Step& step);
+  // Notes the buffers of a stage that copies an input to an output.
+  void NoteSelfCopy(const tensor::Stage& stage, Step& step) const;
   Status AddContraction(const AnalyzedStage& stage, int prefix, Group& group,
                         Step& step);
   bool IsWrittenBy(const Group& group, int buffer) const;
@@ -193,7 +196,18 @@ Status PlanBuilder::AddStrips(const AnalyzedStage& stage, int prefix,
                            definition.stores[i].update});
   }
   EMBER_ASSIGN_OR_RETURN(step.program, CompileStrips(analysis, spec));
+  NoteSelfCopy(definition, step);
   return OkStatus();
+}
+
+void PlanBuilder::NoteSelfCopy(const tensor::Stage& stage, Step& step) const {
+  const uint32_t output = stage.stores[0].buffer;
+  if (dispatch_.buffers[output].kind != BufferKind::kOutput) return;
+  for (uint32_t input = 0; input < dispatch_.input_count(); ++input) {
+    if (!tensor::IsSelfCopy(dispatch_, stage, input, output)) continue;
+    step.copied_input = static_cast<int>(input);
+    step.copied_output = static_cast<int>(output);
+  }
 }
 
 bool PlanBuilder::IsWrittenBy(const Group& group, int buffer) const {

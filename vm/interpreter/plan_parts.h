@@ -30,6 +30,10 @@ struct Step {
   int stage = 0;
   StripProgram program;
   std::optional<Contraction> contraction;
+  // The buffers of a stage that copies an input to the same positions of an
+  // output (tensor/analysis/self_copy.h); -1 for other stages. If both are the
+  // same memory, the step is left out.
+  int copied_input = -1, copied_output = -1;
   int64_t rest = 1;  // number of points of a strip program in one row of its
                      // group
   // The rows [begin, end) of the group correspond to the flat rows of the

@@ -426,6 +426,35 @@ TEST(MayAliasTest, SamePositionOnly) {
   })"));
 }
 
+// State of which a run writes some rows: in place only these rows are written.
+TEST(MayAliasTest, CopiesOntoItself) {
+  const std::string head =
+      "dispatch @write<n, p>(%x: f32[n, 4], %row: f32[2, 4]) -> (%y: f32[n, "
+      "4]) {";
+  const std::string before = "for (i < p, j < 4) %y[i, j] = %x[i, j] ";
+  const std::string row = "for (i < 2, j < 4) %y[i + p, j] = %row[i, j] ";
+  const std::string after =
+      "for (i < n - p - 2, j < 4) %y[i + 2 + p, j] = %x[i + p + 2, j] ";
+  const auto aliases = [&](const std::string& body) {
+    return Aliases((head + body + "}").c_str());
+  };
+  EXPECT_TRUE(aliases(before + row + after));
+  EXPECT_TRUE(aliases(after + before + row));
+  // Rows are missing, or stored twice.
+  EXPECT_FALSE(aliases(before + row));
+  EXPECT_FALSE(aliases(before + row +
+                       "for (i < n - p - 1, j < 4) %y[i + 1 + p, j] = %x[i + p "
+                       "+ 1, j] "));
+  // Rows come from another position, or are read once more.
+  EXPECT_FALSE(aliases(before + row +
+                       "for (i < n - p - 2, j < 4) %y[i + 2 + p, j] = %x[i + p "
+                       "+ 1, j] "));
+  EXPECT_FALSE(aliases(before +
+                       "for (i < 2, j < 4) %y[i + p, j] = %row[i, j] + %x[0, "
+                       "j] " +
+                       after));
+}
+
 // The position of the padding is known only at run time, so each element must
 // be checked. The rows of the outer dims are combined into one axis.
 TEST(PlanTest, PadsByLoadedValues) {

@@ -202,6 +202,15 @@ class Session {
   // be large enough, or Run returns an error. `buffers` has one item for each
   // result, or is empty. Results of strings cannot have buffers.
   Status SetResultBuffers(std::vector<ResultBuffer> buffers);
+  // Allows runs to overwrite the memory of inputs, from the next Run on; one
+  // flag for each input, or none. Where the program computes a result from an
+  // input that nothing else reads, such as the state of a decoder, the result
+  // is then computed in the input's memory: the tensors of both refer to the
+  // same memory, and elements that do not change are not copied. After a failed
+  // Run the contents of such inputs are unspecified. It has no effect on
+  // results with buffers, on inputs that are not 16-byte aligned, and on
+  // devices other than the host.
+  void AllowOverwriting(std::vector<bool> inputs);
   // Sets a new value of SessionOptions::max_seconds, which applies from the
   // next Run on.
   virtual void SetMaxSeconds(double seconds) = 0;

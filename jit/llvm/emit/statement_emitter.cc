@@ -1,10 +1,12 @@
 #include "jit/llvm/emit/statement_emitter.h"
 
 #include <cstddef>
+#include <optional>
 #include <utility>
 
 #include "jit/llvm/emit/block_emitter.h"
 #include "jit/llvm/emit/kernel_arguments.h"
+#include "jit/loops/analysis/self_copy.h"
 #include "llvm/IR/Constants.h"
 #include "vm/format/kernel_abi.h"
 
@@ -20,7 +22,11 @@ namespace {
 // Emits a function that runs tasks, and their invocations, one after the other.
 class HostPhaseEmitter final : public BlockEmitter {
  public:
-  using BlockEmitter::BlockEmitter;
+  HostPhaseEmitter(const loops::LoopNest& nest, bool is_prologue,
+                   KernelArguments& arguments, TargetTraits target,
+                   llvm::Function& function)
+      : BlockEmitter(nest, is_prologue, arguments, target, function),
+        arguments_(arguments) {}
 
   Status EmitPhase(const loops::Phase& phase);
 
@@ -29,12 +35,16 @@ class HostPhaseEmitter final : public BlockEmitter {
     EmitSerial(statement);
   }
   bool EmitCheck(const Block& block, size_t number) override;
+  // Lets the code continue at `done` if the phase copies an input to an output
+  // that is the same memory.
+  void SkipIfInPlace(const loops::Phase& phase, BasicBlock* done);
   // Emits a check: code after it is in a new block that is reached only if the
   // condition holds. Otherwise the function fails.
   void FailUnless(Value* condition, const Statement& check, Value* index,
                   Value* extent);
   void EmitFailure();
 
+  KernelArguments& arguments_;
   // The block to which all failed checks branch; null before the first check.
   BasicBlock* failed_ = nullptr;
   llvm::PHINode* failed_fields_[4] = {};
@@ -48,6 +58,7 @@ Status HostPhaseEmitter::EmitPhase(const loops::Phase& phase) {
   b_.CreateBr(start);
   b_.SetInsertPoint(start);
   expressions_.scopes().Enter(entry);
+  SkipIfInPlace(phase, done);
   EmitLoop(phase.task, function_.getArg(2), function_.getArg(3), true,
            phase.body);
   b_.CreateBr(done);
@@ -55,6 +66,17 @@ Status HostPhaseEmitter::EmitPhase(const loops::Phase& phase) {
   b_.CreateRet(b_.getInt32(0));
   if (failed_ != nullptr) EmitFailure();
   return std::move(error_.status);
+}
+
+void HostPhaseEmitter::SkipIfInPlace(const loops::Phase& phase,
+                                     BasicBlock* done) {
+  const std::optional<loops::SelfCopy> copy = loops::SelfCopyOf(nest_, phase);
+  if (!copy) return;
+  BasicBlock* apart = NewBlock("apart");
+  b_.CreateCondBr(b_.CreateICmpEQ(arguments_.Buffer(b_, copy->input),
+                                  arguments_.Buffer(b_, copy->output)),
+                  done, apart);
+  b_.SetInsertPoint(apart);
 }
 
 bool HostPhaseEmitter::EmitCheck(const Block& block, size_t number) {

@@ -56,6 +56,10 @@ StatusOr<LanguageModel> LanguageModel::Create(vm::Session& session,
     EMBER_ASSIGN_OR_RETURN(model.inputs_[i],
                            vm::Tensor::Allocate(inputs[i].type, dims));
   }
+  // The state is updated in place.
+  std::vector<bool> is_state(inputs.size(), true);
+  is_state[0] = is_state[1] = false;
+  session.AllowOverwriting(std::move(is_state));
   return model;
 }
 

@@ -203,6 +203,7 @@ Status ProgramSession::EndOnDevice(Status status,
 Status ProgramSession::Run(std::span<const Tensor> inputs,
                            std::vector<Tensor>* results) {
   EMBER_RETURN_IF_ERROR(result_buffers_.Check(inputs));
+  run_inputs_ = inputs;
   Frame& entry = frames_[0];
   results->resize(entry.program->results.size());
   Enter(entry);

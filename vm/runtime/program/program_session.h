@@ -144,6 +144,9 @@ class ProgramSession final : public Session {
   StatusOr<MemoryBlock*> Acquire(const ProgramInstruction& instruction,
                                  int64_t bytes);
   Status Allocate(const ProgramInstruction& instruction);
+  // Lets an allocation take the memory of an input, if that is allowed. Returns
+  // false if it is not.
+  bool TakeInput(const ProgramInstruction& instruction, int64_t bytes);
   Status Append(const ProgramInstruction& instruction);
 
   // --- instructions for results, and for calls of library functions
@@ -157,6 +160,7 @@ class ProgramSession final : public Session {
                                        int64_t bytes);
   Status StageResult(const ProgramInstruction& instruction);
   Status ResolveStrings(const TensorSignature& signature, Tensor& result);
+  const Tensor* InputWith(const MemoryReference& memory) const;
   Status SetResult(const ProgramInstruction& instruction, Tensor& result);
   Status Call(const ProgramInstruction& instruction);
   void NoteDispatch() {
@@ -186,6 +190,8 @@ class ProgramSession final : public Session {
   int64_t* integers_ = nullptr;
   MemoryReference* buffers_ = nullptr;
   RunMemory::Dims input_dims_;
+  // the inputs of the current run
+  std::span<const Tensor> run_inputs_;
   std::atomic<int64_t> progress_{0};
 };
 

@@ -118,6 +118,18 @@ Status ProgramSession::ResolveStrings(const TensorSignature& signature,
       .WithContext(Concat({"result '", signature.name, "'"}));
 }
 
+// Returns the input whose memory an allocation has taken; null if the memory is
+// no such one.
+const Tensor* ProgramSession::InputWith(const MemoryReference& memory) const {
+  if (!result_buffers_.has_in_place() || memory.block != nullptr)
+    return nullptr;
+  for (const InPlaceAllocation& allocation : result_buffers_.in_place()) {
+    const Tensor& input = run_inputs_[allocation.input];
+    if (input.data == memory.data && memory.length > 0) return &input;
+  }
+  return nullptr;
+}
+
 Status ProgramSession::SetResult(const ProgramInstruction& in, Tensor& result) {
   const TensorSignature& signature = frame_->program->results[in.a];
   // The old result is dropped first, so that its memory may be reused if the
@@ -139,6 +151,11 @@ Status ProgramSession::SetResult(const ProgramInstruction& in, Tensor& result) {
   }
   if (result_buffers_.Has(in.a))
     return result_buffers_.Put(in.a, buffers_[in.b].data, result);
+  if (const Tensor* const input = InputWith(buffers_[in.b])) {
+    result.data = input->data;
+    result.memory = input->memory;
+    return ResolveStrings(signature, result);
+  }
   // The memory of a result is given to the caller. Arena, inputs and constants
   // must not be given away, so they are copied.
   EMBER_ASSIGN_OR_RETURN(const MemoryReference memory,

@@ -24,12 +24,26 @@ Status ProgramSession::Allocate(const ProgramInstruction& in) {
   // memory.
   SetBuffer(in.a, {});
   const int64_t bytes = integers_[in.b];
+  if (result_buffers_.has_in_place() && TakeInput(in, bytes)) return OkStatus();
   // The interrupt is checked here, because near the memory limit each block may
   // come from the system, which takes time.
   if (interrupt_.ShouldStop()) return interrupt_.status();
   EMBER_ASSIGN_OR_RETURN(MemoryBlock * block, Acquire(in, bytes));
   buffers_[in.a] = {block->data(), bytes, block};
   return OkStatus();
+}
+
+bool ProgramSession::TakeInput(const ProgramInstruction& in, int64_t bytes) {
+  if (frame_->caller != nullptr || device_ != nullptr) return false;
+  const int64_t number =
+      result_buffers_.InputFor(static_cast<size_t>(&in - frame_->code.data()));
+  if (number < 0) return false;
+  const MemoryReference& input = frame_->inputs[static_cast<size_t>(number)];
+  // An input with a block is a copy, because it was not aligned.
+  if (input.block != nullptr || input.length != bytes || bytes == 0)
+    return false;
+  SetBuffer(in.a, input);
+  return true;
 }
 
 Status ProgramSession::CheckRange(const ProgramInstruction& in, int64_t length,

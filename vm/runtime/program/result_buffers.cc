@@ -48,6 +48,13 @@ Status ResultBuffers::Set(std::vector<ResultBuffer> buffers) {
   return OkStatus();
 }
 
+void ResultBuffers::AllowOverwriting(const std::vector<bool>& inputs) {
+  in_place_ = FindInPlaceAllocations(module_);
+  std::erase_if(in_place_, [&](const InPlaceAllocation& allocation) {
+    return allocation.input >= inputs.size() || !inputs[allocation.input];
+  });
+}
+
 Status ResultBuffers::Check(std::span<const Tensor> inputs) const {
   for (size_t i = 0; i < buffers_.size(); ++i) {
     if (buffers_[i].data == nullptr) continue;

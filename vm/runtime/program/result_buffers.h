@@ -10,11 +10,13 @@
 #ifndef EMBER_VM_RUNTIME_PROGRAM_RESULT_BUFFERS_H_
 #define EMBER_VM_RUNTIME_PROGRAM_RESULT_BUFFERS_H_
 
+#include <cstdint>
 #include <span>
 #include <vector>
 
 #include "base/status.h"
 #include "vm/runtime/module.h"
+#include "vm/runtime/program/in_place.h"
 #include "vm/runtime/session.h"
 #include "vm/runtime/tensor.h"
 
@@ -33,6 +35,19 @@ class ResultBuffers {
   // read an input after a result has been written.
   Status Check(std::span<const Tensor> inputs) const;
 
+  // Allows runs to overwrite inputs, as Session::AllowOverwriting describes.
+  void AllowOverwriting(const std::vector<bool>& inputs);
+  // Returns the number of the input whose memory an Allocate instruction of the
+  // entry program may take; -1: none.
+  int64_t InputFor(size_t instruction) const {
+    for (const InPlaceAllocation& allocation : in_place_) {
+      if (allocation.instruction == instruction) return allocation.input;
+    }
+    return -1;
+  }
+  bool has_in_place() const { return !in_place_.empty(); }
+  std::span<const InPlaceAllocation> in_place() const { return in_place_; }
+
   bool Has(size_t result) const {
     return result < buffers_.size() && buffers_[result].data != nullptr;
   }
@@ -44,6 +59,7 @@ class ResultBuffers {
   const Module& module_;
   std::vector<ResultBuffer> buffers_;  // for each result, the caller's memory
                                        // for it; or empty
+  std::vector<InPlaceAllocation> in_place_;
 };
 
 }  // namespace ember::vm

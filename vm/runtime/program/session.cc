@@ -31,6 +31,10 @@ Status Session::SetResultBuffers(std::vector<ResultBuffer> buffers) {
   return result_buffers().Set(std::move(buffers));
 }
 
+void Session::AllowOverwriting(std::vector<bool> inputs) {
+  result_buffers().AllowOverwriting(inputs);
+}
+
 std::vector<SiteProfile> Session::Profile() const {
   return dispatches().Profile();
 }

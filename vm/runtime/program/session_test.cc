@@ -482,5 +482,75 @@ TEST(SessionTest, EightSessionsOfOneModuleAtOnce) {
   EXPECT_EQ(wrong.load(), 0);
 }
 
+// A state of n rows, of which a run writes one. $USE is replaced.
+constexpr std::string_view kWriteRow = R"(
+module "by hand" from "state"
+dispatch @write_row<n, p>(%x: f32[n, 2], %row: f32[1, 2]) -> (%y: f32[n, 2]) {
+  for (i < p, j < 2) %y[i, j] = %x[i, j]
+  for (i < 1, j < 2) %y[i + p, j] = %row[i, j]
+  for (i < n - p - 1, j < 2) %y[i + p + 1, j] = %x[i + p + 1, j]
+}
+dispatch @twice<n>(%x: f32[n, 2]) -> (%y: f32[n, 2]) {
+  %y[i, j] = %x[i, j] * 2.0
+}
+program main<n, p>(state: f32[n, 2], row: f32[1, 2], at: f32[p]) -> (next: f32[n, 2]) {
+  b0 = input state
+  i0 = input_dim state, 0
+  b1 = input row
+  i1 = input_dim at, 0
+  i2 = integer 8
+  i3 = mul i2, i0
+  b2 = allocate i3
+  dispatch @write_row(i0, i1; b0, b1 -> b2)
+  $USE
+  i4 = integer 2
+  result next = b2 [i0, i4]
+  return
+}
+)";
+
+std::string WriteRow(const std::string& use) {
+  std::string text(kWriteRow);
+  text.replace(text.find("$USE"), 4, use);
+  return text;
+}
+
+TEST(SessionTest, UpdatesStateInPlace) {
+  const Tensor row = Floats({1, 2}, {7, 8}), at = Floats({1}, {0});
+  const std::vector<float> want = {1, 2, 7, 8, 5, 6};
+  const auto session = NewSession(LoadText(WriteRow("")));
+  std::vector<Tensor> results;
+  for (const bool is_allowed : {false, true, false}) {
+    session->AllowOverwriting({is_allowed, false, false});
+    const Tensor state = Floats({3, 2}, {1, 2, 3, 4, 5, 6});
+    const Tensor inputs[] = {state, row, at};
+    const Status status = session->Run(inputs, &results);
+    ASSERT_TRUE(status.ok()) << status.ToString();
+    EXPECT_EQ(Values<float>(results[0]), want);
+    EXPECT_EQ(results[0].data == state.data, is_allowed);
+    EXPECT_EQ(results[0].memory == state.memory, is_allowed);
+    EXPECT_EQ(Values<float>(state) == want, is_allowed);
+  }
+}
+
+// An input that is read once more keeps its contents.
+TEST(SessionTest, StateThatIsReadAgainIsNotOverwritten) {
+  const Tensor row = Floats({1, 2}, {7, 8}), at = Floats({1}, {0});
+  for (const char* use : {"b3 = allocate i3\n  dispatch @twice(i0; b0 -> b3)",
+                          "b3 = view b0, i3, 0", "b3 = input state"}) {
+    const auto session = NewSession(LoadText(WriteRow(use)));
+    session->AllowOverwriting({true, true, true});
+    const Tensor state = Floats({3, 2}, {1, 2, 3, 4, 5, 6});
+    const Tensor inputs[] = {state, row, at};
+    std::vector<Tensor> results;
+    const Status status = session->Run(inputs, &results);
+    ASSERT_TRUE(status.ok()) << status.ToString();
+    EXPECT_NE(results[0].data, state.data) << use;
+    EXPECT_EQ(Values<float>(state), (std::vector<float>{1, 2, 3, 4, 5, 6}));
+    EXPECT_EQ(Values<float>(results[0]),
+              (std::vector<float>{1, 2, 7, 8, 5, 6}));
+  }
+}
+
 }  // namespace
 }  // namespace ember::vm
