@@ -34,7 +34,7 @@ class NestStore {
   static constexpr size_t kMaxNests = 1024;
 
   struct Entry {
-    loops::LoopNest nest;  // with canonical names
+    loops::LoopNest nest;  // The names in it are canonical.
     double error_growth = 1;
   };
 

@@ -12,7 +12,7 @@ constexpr size_t kNone = SIZE_MAX;
 
 // The instructions that use a buffer register.
 struct Uses {
-  size_t count = 0;  // of all kinds but Release
+  size_t count = 0;  // number of uses, without Release
   size_t first = kNone;
   size_t writes = 0;
   size_t allocation = kNone;  // the Allocate that writes it
@@ -119,8 +119,8 @@ class Finder {
 
   const Module& module_;
   const Program& program_;
-  std::vector<Uses> uses_;  // by buffer register
-  // by input: the number of instructions that take its memory
+  std::vector<Uses> uses_;  // one for each buffer register
+  // For each input, the number of instructions that take its memory.
   std::map<uint32_t, int> readers_;
 };
 
