@@ -142,7 +142,8 @@ bool IsSelfCopy(const Dispatch& dispatch, const Stage& stage, uint32_t input,
   if (store == nullptr) return false;
   const Instruction& load = dispatch.instructions[stage.values[0]];
   if (load.opcode != Opcode::kLoad || load.a != input ||
-      load.type != dispatch.buffers[output].type) {
+      load.type != dispatch.buffers[output].type ||
+      dispatch.buffers[input].extents.size() != store->indices.size()) {
     return false;
   }
   for (size_t d = 0; d < store->indices.size(); ++d) {
@@ -151,7 +152,7 @@ bool IsSelfCopy(const Dispatch& dispatch, const Stage& stage, uint32_t input,
     const std::optional<LinearForm> form = FormOf(dispatch, from);
     if (!form || form != FormOf(dispatch, store->indices[d])) return false;
   }
-  return dispatch.buffers[input].extents.size() == store->indices.size();
+  return true;
 }
 
 bool StorePartition(const Dispatch& dispatch,

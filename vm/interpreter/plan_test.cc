@@ -445,6 +445,10 @@ TEST(MayAliasTest, CopiesOntoItself) {
   EXPECT_FALSE(aliases(before + row +
                        "for (i < n - p - 1, j < 4) %y[i + 1 + p, j] = %x[i + p "
                        "+ 1, j] "));
+  // The input has another rank.
+  EXPECT_FALSE(
+      Aliases("dispatch @rank<n>(%x: f32[n]) -> (%y: f32[n, 1, 1]) { for (i < "
+              "n, j < 1, k < 1) %y[i, j, k] = %x[i] }"));
   // Rows come from another position, or are read once more.
   EXPECT_FALSE(aliases(before + row +
                        "for (i < n - p - 2, j < 4) %y[i + 2 + p, j] = %x[i + p "
