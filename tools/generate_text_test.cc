@@ -181,6 +181,8 @@ TEST_F(GenerateTextTest, RefusesWrongCommandLines) {
   ExpectContains(tool + "-p a --top-p=2", "top_p: expected more than 0", 2);
   ExpectContains(tool + "-p a --top-k=9999999999",
                  "--top-k: expected at least 0 and less than 2^31, found", 2);
+  ExpectContains(tool + "-p a --stop-text=",
+                 "--stop-text: stop string: expected 1 to 1024 bytes", 2);
   ExpectContains(tool + "-p a --chunk=0", "--chunk: expected at least 1", 2);
 }
 
@@ -205,9 +207,12 @@ TEST_F(GenerateTextTest, NamesWhatIsMissing) {
       "llama.gguf: expected a logit for each of the 102 tokens of the "
       "tokenizer, found 24; give the tokenizer of this model",
       1);
-  ExpectContains("vm-generate text.gguf -p 'a b c' --tier=0 --context=3",
+  ExpectError("vm-generate text.gguf -p 'a b c' --tier=0 --context=3",
+              "vm-generate: the context is full: expected at most 3 tokens, "
+              "found 6; give a larger --context");
+  ExpectContains("vm-generate text.gguf --chat -p 'a' --tier=0 --context=3",
                  "prompt: expected at most 3 tokens, for which the context has "
-                 "room, found 6; give a larger context",
+                 "room, found ",
                  1);
   Write("wrong.jinja", "{% for %}");
   ExpectContains("vm-generate text.gguf --chat -p a --template=wrong.jinja",

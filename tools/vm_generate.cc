@@ -77,7 +77,9 @@ struct TextParts {
 // Adds to an error what the user can do.
 template <typename T>
 StatusOr<T> Advised(StatusOr<T> value, const std::string& advice) {
-  if (value.ok()) return value;
+  // For a damaged file nothing else helps.
+  if (value.ok() || value.status().code() == StatusCode::kDataLoss)
+    return value;
   return Status(value.status().code(),
                 std::string(value.status().message()) + "; " + advice);
 }
@@ -251,6 +253,7 @@ Status Run(Options& options) {
                              opened.trained_context)));
   if (parts) {
     EMBER_RETURN_IF_ERROR(CheckVocabulary(options, parts->tokenizer, model));
+    EMBER_RETURN_IF_ERROR(model.CheckRoom(static_cast<int64_t>(prompt)));
   }
   GenerationTimes times;
   times.load_seconds =

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/file.h"
+#include "llm/sampling/stop_strings.h"
 #include "tools/lib/cli/command_line_error.h"
 #include "tools/lib/cli/paths.h"
 #include "tools/lib/generate/parse_ids.h"
@@ -157,14 +158,14 @@ void AddGenerateFlags(Flags& flags, GenerateFlags* values) {
             "likeliest one.");
   flags.Add("repetition-penalty", &values->repetition_penalty, "X",
             "Makes tokens that occurred less likely, by this factor of their "
-            "logits. 1: does not.");
+            "logits. 1: has no effect.");
   flags.Add("frequency-penalty", &values->frequency_penalty, "X",
             "Subtracts X from the logit of a token each time that it "
             "occurred.");
   flags.Add("presence-penalty", &values->presence_penalty, "X",
             "Subtracts X once from the logit of a token that occurred.");
   flags.Add("penalty-window", &values->penalty_window, "N",
-            "Lets penalties look at the last N tokens. 0: at all.");
+            "Lets penalties look at the last N tokens. 0: at all tokens.");
   flags.Add("seed", &values->seed, "N",
             "Begins the random numbers with N: the same seed gives the same "
             "text.");
@@ -207,6 +208,9 @@ StatusOr<GenerateSettings> CheckGenerateFlags(const GenerateFlags& flags) {
   }
   EMBER_RETURN_IF_ERROR(CheckNumbers(flags));
   EMBER_ASSIGN_OR_RETURN(settings.sampling, SamplingOf(flags));
+  const Status stop = llm::StopStrings::Create(flags.stop_texts).status();
+  if (!stop.ok())
+    return CommandLineError("--stop-text: " + std::string(stop.message()));
   settings.count = flags.count;
   if (flags.count == 0) settings.count = flags.is_chat ? -1 : kDefaultCount;
   if (!flags.prompts.empty()) settings.prompt = flags.prompts[0];

@@ -89,15 +89,18 @@ StatusOr<LanguageModel> LanguageModel::Create(SharedSession& session,
   return model;
 }
 
+Status LanguageModel::CheckRoom(int64_t count) const {
+  if (count <= room()) return OkStatus();
+  return ResourceExhaustedError("the context is full: expected at most " +
+                                std::to_string(context_) + " tokens, found " +
+                                std::to_string(past() + count) +
+                                "; give a larger --context");
+}
+
 Status LanguageModel::Run(std::span<const int32_t> tokens) {
   const auto count = static_cast<int64_t>(tokens.size());
   if (count < 1) return InvalidArgumentError("tokens: expected one or more");
-  if (count > room()) {
-    return ResourceExhaustedError("the context is full: expected at most " +
-                                  std::to_string(context_) + " tokens, found " +
-                                  std::to_string(past() + count) +
-                                  "; give a larger --context");
-  }
+  EMBER_RETURN_IF_ERROR(CheckRoom(count));
   inputs_[0] = vm::Tensor::Borrow(DType::kI32, {1, count}, tokens.data());
   inputs_[1].elements<int64_t>()[0] = past();
   EMBER_RETURN_IF_ERROR(session_->Run(this, inputs_, &results_));

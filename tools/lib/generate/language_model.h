@@ -74,6 +74,8 @@ class LanguageModel : public llm::LogitSource {
   // kCancelled. May be called on any thread.
   void Cancel() { session_->Cancel(this); }
 
+  // Returns the error of an append of so many tokens if the context is full.
+  Status CheckRoom(int64_t count) const;
   // Number of tokens so far.
   int64_t past() const { return static_cast<int64_t>(ids_.size()); }
   int64_t context() const { return context_; }
