@@ -27,7 +27,7 @@ double Rate(int64_t count, double seconds) {
 }  // namespace
 
 void GenerationTimes::Add(const llm::TokenLoopResult& result) {
-  if (prompt_tokens == 0) first_token_seconds = result.prompt_seconds;
+  if (generated_tokens == 0) first_token_seconds = result.prompt_seconds;
   prompt_tokens += result.prompt_tokens;
   prompt_seconds += result.prompt_seconds;
   generated_tokens += result.generated_tokens;
@@ -43,13 +43,17 @@ void Report(const GenerationTimes& times, const LanguageModel& model) {
     guesses = " (" + std::to_string(times.right_guesses) + " of " +
               std::to_string(times.guessed_tokens) + " guesses were right)";
   }
+  char first[64] = "no token was generated";
+  if (times.generated_tokens > 0) {
+    std::snprintf(first, sizeof first, "first token after %.3f s",
+                  times.first_token_seconds);
+  }
   std::fprintf(
       stderr,
-      "loaded in %.2f s; first token after %.3f s; prompt of %lld tokens: %.1f "
+      "loaded in %.2f s; %s; prompt of %lld tokens: %.1f "
       "tokens/s; generated %lld tokens: %.1f tokens/s%s; state: %.1f MB for "
       "%lld tokens, %lld bytes per token\n",
-      times.load_seconds, times.first_token_seconds,
-      static_cast<long long>(times.prompt_tokens),
+      times.load_seconds, first, static_cast<long long>(times.prompt_tokens),
       Rate(times.prompt_tokens, times.prompt_seconds),
       static_cast<long long>(times.generated_tokens),
       Rate(times.steps, times.generate_seconds), guesses.c_str(),
