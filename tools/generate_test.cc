@@ -103,7 +103,7 @@ TEST_F(GenerateTest, EndsCleanlyAtCtrlC) {
   const std::string model = Folder() + "/llama.gguf";
   // The generation would take minutes.
   const char* const arguments[] = {tool.c_str(),  model.c_str(), "--ids=1,7",
-                                   "-n",          "150000",      "--tier=0",
+                                   "-n",          "20000",       "--tier=0",
                                    "--threads=1", nullptr};
   pid_t child = 0;
   ASSERT_EQ(posix_spawn(&child, tool.c_str(), &actions, nullptr,
