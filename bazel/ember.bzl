@@ -32,7 +32,6 @@ _USERS = {
     "tools": "users_of_tools",
     "tune": "users_of_tune",
     "vm": "users_of_vm",
-    "vm/api": "users_of_vm_api",
     "vm/format": "users_of_vm_format",
     "vm/interpreter": "users_of_vm_interpreter",
     "vm/isa": "users_of_vm_isa",

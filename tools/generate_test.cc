@@ -1,6 +1,11 @@
-// Tests vm-generate as a user calls it.
+// Tests vm-generate with ids of tokens, as a user calls it.
+// generate_text_test.cc has texts and chats.
 #include <gtest/gtest.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include <csignal>
 #include <string>
 
 #include "frontends/gguf/testing/sample_models.h"
@@ -50,6 +55,76 @@ TEST_F(GenerateTest, PrintsProbabilities) {
       "vm-generate llama.gguf --ids=1,7,8,9 -n 2 --tier=0 --top=1 --forced=11");
   EXPECT_NE(forced.output.find("\n[[0, 0.273"), std::string::npos)
       << forced.output;
+}
+
+TEST_F(GenerateTest, DrawsTokensBySeeds) {
+  const std::string command =
+      "vm-generate llama.gguf --ids=1,7,8,9 -n 20 --tier=0 --temperature=3 "
+      "--top-p=1 --min-p=0 --seed=";
+  const std::string ids = FirstLine(Run(command + "7"));
+  EXPECT_EQ(FirstLine(Run(command + "7")), ids);
+  EXPECT_NE(FirstLine(Run(command + "8")), ids);
+  EXPECT_NE(FirstLine(Run("vm-generate llama.gguf --ids=1,7,8,9 -n 20 --tier=0 "
+                          "--repetition-penalty=9")),
+            FirstLine(Run("vm-generate llama.gguf --ids=1,7,8,9 -n 20 "
+                          "--tier=0")));
+}
+
+TEST_F(GenerateTest, GuessesChangeNoId) {
+  const std::string command =
+      "vm-generate llama.gguf --ids=5,6,7,5,6,7 -n 60 --tier=0";
+  const Outcome guessed = Run(command + " --guesses=4");
+  EXPECT_EQ(FirstLine(guessed), FirstLine(Run(command)));
+  EXPECT_NE(guessed.output.find("guesses were right"), std::string::npos)
+      << guessed.output;
+  ASSERT_EQ(Run("vm-compile llama.gguf -o last.vmfb").exit_status, 0);
+  ExpectError("vm-generate last.vmfb --ids=1 --tier=0 --guesses=4",
+              "vm-generate: guesses: expected a module with logits of all "
+              "positions, found one with those of the last position; compile "
+              "it with --entry=all");
+  Write("lfm2.gguf", gguf::SampleModel("lfm2"));
+  const Outcome state =
+      Run("vm-generate lfm2.gguf --ids=1 --tier=0 --guesses=4");
+  EXPECT_EQ(state.exit_status, 1);
+  EXPECT_NE(state.output.find("found the state 'blk.0.convolution'"),
+            std::string::npos)
+      << state.output;
+}
+
+TEST_F(GenerateTest, EndsCleanlyAtCtrlC) {
+  int out[2];
+  ASSERT_EQ(pipe(out), 0);
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_adddup2(&actions, out[1], STDOUT_FILENO);
+  posix_spawn_file_actions_adddup2(&actions, out[1], STDERR_FILENO);
+  posix_spawn_file_actions_addclose(&actions, out[0]);
+  const std::string tool = Tools() + "/vm-generate";
+  const std::string model = Folder() + "/llama.gguf";
+  // The generation would take minutes.
+  const char* const arguments[] = {tool.c_str(),  model.c_str(), "--ids=1,7",
+                                   "-n",          "20000",       "--tier=0",
+                                   "--threads=1", nullptr};
+  pid_t child = 0;
+  ASSERT_EQ(posix_spawn(&child, tool.c_str(), &actions, nullptr,
+                        const_cast<char* const*>(arguments), environ),
+            0);
+  posix_spawn_file_actions_destroy(&actions);
+  close(out[1]);
+  std::string output(1, ' ');
+  // The generation has begun once an id is printed.
+  ASSERT_EQ(read(out[0], output.data(), 1), 1);
+  kill(child, SIGINT);
+  char buffer[4096];
+  ssize_t count = 0;
+  while ((count = read(out[0], buffer, sizeof(buffer))) > 0)
+    output.append(buffer, static_cast<size_t>(count));
+  close(out[0]);
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 0) << output;
+  EXPECT_NE(output.find("\nloaded in "), std::string::npos) << output;
 }
 
 TEST_F(GenerateTest, RefusesWrongCommandLines) {

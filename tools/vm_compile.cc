@@ -18,9 +18,11 @@
 #include "tools/lib/cli/output_path.h"
 #include "tools/lib/cli/paths.h"
 #include "tools/lib/cli/show_progress.h"
+#include "tools/lib/generate/kept_tokenizer.h"
 #include "tools/lib/models/bind.h"
 #include "tools/lib/models/import_flags.h"
 #include "tools/lib/models/load_model.h"
+#include "tools/lib/models/model_source.h"
 #include "tools/lib/report/table.h"
 #include "vm/format/writer.h"
 #include "vm/isa/model_metadata.h"
@@ -219,6 +221,13 @@ Status Compile(const Options& options) {
       CompileLimits::Start(options.limits, options.models[0]));
   EMBER_ASSIGN_OR_RETURN(vm::ModuleDefinition module,
                          CompileModel(options.models[0], load));
+  EMBER_ASSIGN_OR_RETURN(
+      const std::string note,
+      KeepTokenizer(ModelSource::OfUserPath(options.models[0]),
+                    module.metadata));
+  if (!note.empty())
+    std::fprintf(stderr, "%s: note: %s\n", options.models[0].c_str(),
+                 note.c_str());
   for (const Metadata& entry : metadata)
     vm::SetMetadata(entry.key, entry.value, module.metadata);
   progress = nullptr;

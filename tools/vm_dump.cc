@@ -15,6 +15,7 @@
 #include "tools/lib/cli/limits.h"
 #include "tools/lib/cli/output_path.h"
 #include "tools/lib/cli/paths.h"
+#include "tools/lib/generate/kept_tokenizer.h"
 #include "tools/lib/models/bind.h"
 #include "tools/lib/models/import_flags.h"
 #include "tools/lib/models/load_model.h"
@@ -85,11 +86,15 @@ std::string Signature(const vm::ModuleDefinition& module) {
 }
 
 // Returns the module's metadata as text: "key: value", or a long value in lines
-// below its key.
+// below its key. Of a tokenizer, which is base64, it has the size.
 std::string Metadata(const vm::ModuleDefinition& module) {
   std::string text;
   for (const vm::MetadataEntry& entry : module.metadata) {
     text += OnOneLine(entry.key) + ":";
+    if (entry.key.starts_with(kTokenizerKey)) {
+      text += " " + std::to_string(entry.value.size()) + " bytes\n";
+      continue;
+    }
     std::string_view rest = entry.value;
     const bool has_lines = rest.find('\n') != std::string_view::npos;
     while (!rest.empty()) {

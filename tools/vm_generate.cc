@@ -1,22 +1,28 @@
-// vm-generate: continues a sequence of tokens with a language model.
+// vm-generate: continues texts and sequences of tokens with a language model.
 #include <algorithm>
 #include <chrono>
-#include <cstdio>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "tools/lib/cli/command_line_error.h"
+#include "base/file.h"
 #include "tools/lib/cli/compile_limits.h"
 #include "tools/lib/cli/device.h"
 #include "tools/lib/cli/flags.h"
 #include "tools/lib/cli/kernel_cache.h"
 #include "tools/lib/cli/limits.h"
+#include "tools/lib/cli/paths.h"
+#include "tools/lib/generate/generate_flags.h"
+#include "tools/lib/generate/interrupt.h"
 #include "tools/lib/generate/language_model.h"
-#include "tools/lib/generate/parse_ids.h"
+#include "tools/lib/generate/load_tokenizer.h"
+#include "tools/lib/generate/print_ids.h"
+#include "tools/lib/generate/print_text.h"
 #include "tools/lib/models/import_flags.h"
 #include "tools/lib/models/load_model.h"
+#include "tools/lib/models/model_source.h"
 #include "tools/lib/models/tier.h"
 #include "vm/runtime/devices/session.h"
 #include "vm/runtime/session.h"
@@ -26,33 +32,22 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
+// The context of a chat, if the model was trained with a longer one.
+constexpr int64_t kMostDefaultContext = 4096;
+
 struct Options {
-  std::vector<std::string> models, stop;
+  std::vector<std::string> models;
+  GenerateFlags generate;
   ImportFlags import;
-  std::string ids, forced, device = "cpu", tier = "2", jit = "auto";
+  std::string device = "cpu", tier = "2", jit = "auto";
   KernelCacheFlags cache;
   LimitFlags limits;
-  int64_t threads = 0, count = 128, context = 0, top = 0, chunk = 512;
+  int64_t threads = 0;
 };
 
 void Declare(Options& options, Flags& flags) {
-  flags.Positional("MODEL.gguf or a module", 1, 1, &options.models);
-  flags.Add("ids", &options.ids, "ID,ID,…",
-            "Gives the ids of the prompt's tokens.");
-  flags.Add("n", &options.count, "N", "Generates at most N tokens.");
-  flags.Add("stop", &options.stop, "ID",
-            "Stops behind this token. May be repeated.");
-  flags.Add("context", &options.context, "N",
-            "Gives the state memory for N tokens. 0: for the prompt and the "
-            "tokens of -n.");
-  flags.Add("chunk", &options.chunk, "N",
-            "Runs the prompt in parts of at most N tokens.");
-  flags.Add("top", &options.top, "N",
-            "Prints the N likeliest tokens of each step with their "
-            "probabilities, one line of JSON each.");
-  flags.Add("forced", &options.forced, "ID,ID,…",
-            "Appends these tokens instead of the likeliest ones, for comparing "
-            "with other programs.");
+  flags.Positional("MODEL", 1, 1, &options.models);
+  AddGenerateFlags(flags, &options.generate);
   flags.AddChoice("tier", &options.tier, {"0", "1", "2", "auto"},
                   "Runs the model as the flag of vm-run says. A language model "
                   "has few different kernels, so\n"
@@ -66,107 +61,85 @@ void Declare(Options& options, Flags& flags) {
   AddImportFlags(flags, &options.import);
   AddKernelCacheFlags(flags, &options.cache);
   AddLimitFlags(flags, &options.limits);
-  flags.Example("vm-generate model.gguf --ids=1,403,407 -n 32");
-  flags.Example("vm-generate model.gguf --ids=1 --tier=2 --threads=2 --top=5");
+  flags.Example("vm-generate model.gguf -p \"Once upon a time\"");
+  flags.Example("vm-generate model.gguf --chat --system=\"Answer briefly.\"");
+  flags.Example(
+      "vm-generate folder --chat -p \"List three rivers.\" --json "
+      "--temperature=0.7 --seed=1");
+  flags.Example("vm-generate model.vmfb --tokenizer=tokenizer.json -p Hello");
+  flags.Example("vm-generate model.gguf --ids=1,403,407 -n 32 --top=5");
 }
 
-// The times of a run, in seconds.
-struct Times {
-  double load = 0, prompt = 0, generation = 0;
-  int64_t generated = 0;
+// The text half of a model.
+struct TextParts {
+  llm::Tokenizer tokenizer;
+  std::optional<llm::ChatTemplate> chat_template;
+  std::vector<int32_t> prompt;  // Empty unless PromptKind::kText is used.
 };
 
-double SecondsSince(Clock::time_point begin) {
-  return std::chrono::duration<double>(Clock::now() - begin).count();
+// Adds to an error what the user can do.
+template <typename T>
+StatusOr<T> Advised(StatusOr<T> value, const std::string& advice) {
+  // For a damaged file nothing else helps.
+  if (value.ok() || value.status().code() == StatusCode::kDataLoss)
+    return value;
+  return Status(value.status().code(),
+                std::string(value.status().message()) + "; " + advice);
 }
 
-void PrintTop(std::span<const float> logits, int64_t count) {
-  std::string text;
-  for (const TokenProbability& token :
-       LikeliestTokens(logits, static_cast<size_t>(count))) {
-    char item[64];
-    std::snprintf(item, sizeof item, "%s[%d, %.6g]", text.empty() ? "" : ", ",
-                  token.token, token.probability);
-    text += item;
+StatusOr<llm::Tokenizer> LoadTokenizer(const Options& options) {
+  const std::string& file = options.generate.tokenizer;
+  if (!file.empty()) {
+    return Advised(TokenizerOfFile(ModelSource::OfUserPath(file)),
+                   "--tokenizer needs a GGUF file, a tokenizer.json, or a "
+                   "folder with one");
   }
-  std::printf("[%s]\n", text.c_str());
+  // A missing model is reported as for --ids.
+  const ModelSource model = ModelSource::OfUserPath(options.models[0]);
+  EMBER_RETURN_IF_ERROR(OpenModel(model).status());
+  return Advised(TokenizerOfModel(model),
+                 "give one with --tokenizer=FILE (a GGUF file or "
+                 "tokenizer.json), or ids of tokens with --ids");
 }
 
-// Runs the prompt in chunks. Returns the logits after it.
-StatusOr<std::span<const float>> RunPrompt(LanguageModel& model,
-                                           const std::vector<int32_t>& prompt,
-                                           int64_t chunk) {
-  std::span<const int32_t> rest(prompt);
-  std::span<const float> logits;
-  while (!rest.empty()) {
-    const size_t size = std::min(rest.size(), static_cast<size_t>(chunk));
-    EMBER_ASSIGN_OR_RETURN(logits, model.Append(rest.first(size)));
-    rest = rest.subspan(size);
+StatusOr<llm::ChatTemplate> LoadTemplate(const Options& options,
+                                         const llm::Tokenizer& tokenizer) {
+  const std::string& file = options.generate.template_file;
+  if (!file.empty()) {
+    EMBER_ASSIGN_OR_RETURN(const std::string text, ReadFile(UserPath(file)));
+    StatusOr<llm::ChatTemplate> parsed = llm::ChatTemplate::Parse(text);
+    if (!parsed.ok()) return parsed.status().WithContext(file);
+    return parsed;
   }
-  return logits;
+  StatusOr<llm::ChatTemplate> found = TemplateOf(tokenizer);
+  if (found.ok()) return found;
+  return Advised(StatusOr<llm::ChatTemplate>(
+                     found.status().WithContext(options.models[0])),
+                 "give one with --template=FILE, or continue a text without "
+                 "--chat");
 }
 
-StatusOr<Times> Generate(const Options& options,
-                         const std::vector<int32_t>& prompt,
-                         const std::vector<int32_t>& stop,
-                         const std::vector<int32_t>& forced,
-                         LanguageModel& model) {
-  Times times;
-  Clock::time_point begin = Clock::now();
-  EMBER_ASSIGN_OR_RETURN(std::span<const float> logits,
-                         RunPrompt(model, prompt, options.chunk));
-  times.prompt = SecondsSince(begin);
-  begin = Clock::now();
-  for (int64_t i = 0; i < options.count; ++i) {
-    if (options.top > 0) PrintTop(logits, options.top);
-    const std::vector<TokenProbability> next = LikeliestTokens(logits, 1);
-    if (next.empty())
-      return InvalidArgumentError("logits: expected one or more");
-    const auto step = static_cast<size_t>(i);
-    const int32_t token = step < forced.size() ? forced[step] : next[0].token;
-    if (options.top == 0) std::printf("%s%d", i == 0 ? "" : ",", token);
-    std::fflush(stdout);
-    const bool is_last =
-        i + 1 == options.count || std::ranges::count(stop, token) > 0;
-    if (is_last) break;
-    EMBER_ASSIGN_OR_RETURN(logits, model.Append({&token, 1}));
-    ++times.generated;
+StatusOr<TextParts> LoadTextParts(const Options& options,
+                                  const GenerateSettings& settings) {
+  EMBER_ASSIGN_OR_RETURN(llm::Tokenizer tokenizer, LoadTokenizer(options));
+  TextParts parts{std::move(tokenizer), std::nullopt, {}};
+  if (options.generate.is_chat) {
+    EMBER_ASSIGN_OR_RETURN(parts.chat_template,
+                           LoadTemplate(options, parts.tokenizer));
+  } else {
+    EMBER_ASSIGN_OR_RETURN(parts.prompt,
+                           EncodePrompt(parts.tokenizer, settings.prompt));
   }
-  times.generation = SecondsSince(begin);
-  if (options.top == 0) std::printf("\n");
-  std::fflush(stdout);
-  return times;
+  return parts;
 }
 
-void Report(const Times& times, size_t prompt, const LanguageModel& model) {
-  std::fprintf(
-      stderr,
-      "loaded in %.2f s; prompt of %zu tokens: %.1f tokens/s (%.3f s); "
-      "generated: %.1f tokens/s; state: %.1f MB for %lld tokens\n",
-      times.load, prompt, static_cast<double>(prompt) / times.prompt,
-      times.prompt,
-      times.generated > 0
-          ? static_cast<double>(times.generated) / times.generation
-          : 0,
-      static_cast<double>(model.state_bytes()) / 1e6,
-      static_cast<long long>(model.context()));
-}
+// A model that is ready to run. The tier lives until the process ends.
+struct ReadyModel {
+  std::unique_ptr<vm::Session> session;
+  int64_t trained_context = 0;
+};
 
-Status Run(Options& options) {
-  EMBER_ASSIGN_OR_RETURN(const std::vector<int32_t> prompt,
-                         ParseIds("--ids", options.ids));
-  std::vector<int32_t> stop;
-  for (const std::string& id : options.stop) {
-    EMBER_ASSIGN_OR_RETURN(const std::vector<int32_t> parsed,
-                           ParseIds("--stop", id));
-    stop.insert(stop.end(), parsed.begin(), parsed.end());
-  }
-  std::vector<int32_t> forced;
-  if (!options.forced.empty()) {
-    EMBER_ASSIGN_OR_RETURN(forced, ParseIds("--forced", options.forced));
-  }
-  if (options.count < 1 || options.chunk < 1 || options.context < 0)
-    return CommandLineError("-n, --chunk: expected at least 1");
+StatusOr<ReadyModel> Open(const Options& options) {
   const TierOptions tier_options{.tier = options.tier,
                                  .jit = options.jit,
                                  .cache = CacheOptionsOf(options.cache),
@@ -175,8 +148,12 @@ Status Run(Options& options) {
   EMBER_ASSIGN_OR_RETURN(std::shared_ptr<hal::Device> device,
                          OpenDevice(options.device, options.threads,
                                     CacheOptionsOf(options.cache).folder));
-  const Clock::time_point begin = Clock::now();
-  EMBER_ASSIGN_OR_RETURN(const LoadOptions load, LoadOptionsOf(options.import));
+  EMBER_ASSIGN_OR_RETURN(LoadOptions load, LoadOptionsOf(options.import));
+  // Guesses are checked by the logits of all positions.
+  if (options.generate.guesses > 0 && load.entry.empty() &&
+      !options.models[0].ends_with(".vmfb")) {
+    load.entry = "all";
+  }
   EMBER_ASSIGN_OR_RETURN(
       std::unique_ptr<CompileLimits> compile_limits,
       CompileLimits::Start(options.limits, options.models[0]));
@@ -190,18 +167,105 @@ Status Run(Options& options) {
                                         .device_support = vm::NewDeviceSupport,
                                         .tiering = tier.tiering};
   EMBER_RETURN_IF_ERROR(SetLimits(options.limits, session_options));
-  EMBER_ASSIGN_OR_RETURN(const std::unique_ptr<vm::Session> session,
+  ReadyModel model;
+  model.trained_context = TrainedContext(*loaded.module);
+  EMBER_ASSIGN_OR_RETURN(model.session,
                          vm::Session::Create(loaded.module, session_options));
-  const int64_t context =
-      options.context > 0 ? options.context
-                          : static_cast<int64_t>(prompt.size()) + options.count;
-  EMBER_ASSIGN_OR_RETURN(LanguageModel model,
-                         LanguageModel::Create(*session, context));
-  const double load_seconds = SecondsSince(begin);
-  EMBER_ASSIGN_OR_RETURN(Times times,
-                         Generate(options, prompt, stop, forced, model));
-  times.load = load_seconds;
-  Report(times, prompt.size(), model);
+  return model;
+}
+
+// Returns the number of tokens that the state gets memory for.
+int64_t ContextOf(const Options& options, const GenerateSettings& settings,
+                  int64_t prompt, int64_t trained) {
+  if (options.generate.context > 0) return options.generate.context;
+  const bool is_chat = options.generate.is_chat;
+  if (!is_chat && settings.count >= 0) return prompt + settings.count;
+  const int64_t most = trained > 0 ? std::min(trained, kMostDefaultContext)
+                                   : kMostDefaultContext;
+  return is_chat ? most : std::max(most, prompt + 1);
+}
+
+// Checks that the tokenizer is not that of another model.
+Status CheckVocabulary(const Options& options, const llm::Tokenizer& tokenizer,
+                       const LanguageModel& model) {
+  const int64_t logits = model.vocabulary();
+  const int32_t tokens = tokenizer.vocabulary().size();
+  if (logits < 0 || logits >= tokens) return OkStatus();
+  return InvalidArgumentError(
+      options.models[0] + ": expected a logit for each of the " +
+      std::to_string(tokens) + " tokens of the tokenizer, found " +
+      std::to_string(logits) + "; give the tokenizer of this model");
+}
+
+Status PrintIds(const Options& options, const GenerateSettings& settings,
+                LanguageModel& model, GenerationTimes& times) {
+  IdPrinter printer({.sampling = settings.sampling,
+                     .forced = settings.forced,
+                     .stop_ids = settings.stop_ids,
+                     .top = options.generate.top},
+                    settings.ids);
+  EMBER_ASSIGN_OR_RETURN(
+      const llm::TokenLoopResult result,
+      llm::RunTokenLoop(
+          model, settings.ids,
+          {.max_tokens = settings.count,
+           .prompt_chunk = options.generate.chunk,
+           .guesses = options.generate.guesses,
+           .is_cancelled = [] { return CatchInterrupt::is_requested(); }},
+          printer));
+  printer.Finish();
+  times.Add(result);
+  return OkStatus();
+}
+
+Status PrintText(const Options& options, const GenerateSettings& settings,
+                 const TextParts& parts, LanguageModel& model,
+                 GenerationTimes& times) {
+  const GenerateFlags& flags = options.generate;
+  llm::GenerateOptions generate;
+  generate.sampling = settings.sampling;
+  generate.max_tokens = settings.count;
+  generate.stop = flags.stop_texts;
+  generate.stop_ids = settings.stop_ids;
+  if (flags.is_json) generate.json = llm::JsonLimits{.is_object = true};
+  generate.prompt_chunk = flags.chunk;
+  generate.guesses = flags.guesses;
+  TextPrinter printer(parts.tokenizer, model, std::move(generate), times);
+  if (settings.kind == PromptKind::kText) return printer.Continue(parts.prompt);
+  return printer.Chat(
+      *parts.chat_template, flags.system,
+      settings.kind == PromptKind::kMessage ? &settings.prompt : nullptr);
+}
+
+Status Run(Options& options) {
+  EMBER_ASSIGN_OR_RETURN(const GenerateSettings settings,
+                         CheckGenerateFlags(options.generate));
+  const bool is_ids = settings.kind == PromptKind::kIds;
+  const Clock::time_point begin = Clock::now();
+  std::optional<TextParts> parts;
+  if (!is_ids) {
+    EMBER_ASSIGN_OR_RETURN(parts, LoadTextParts(options, settings));
+  }
+  EMBER_ASSIGN_OR_RETURN(const ReadyModel opened, Open(options));
+  const size_t prompt = is_ids ? settings.ids.size() : parts->prompt.size();
+  SharedSession session(*opened.session);
+  EMBER_ASSIGN_OR_RETURN(
+      LanguageModel model,
+      LanguageModel::Create(
+          session, ContextOf(options, settings, static_cast<int64_t>(prompt),
+                             opened.trained_context)));
+  if (parts) {
+    EMBER_RETURN_IF_ERROR(CheckVocabulary(options, parts->tokenizer, model));
+    EMBER_RETURN_IF_ERROR(model.CheckRoom(static_cast<int64_t>(prompt)));
+  }
+  GenerationTimes times;
+  times.load_seconds =
+      std::chrono::duration<double>(Clock::now() - begin).count();
+  const CatchInterrupt interrupt(*opened.session);
+  EMBER_RETURN_IF_ERROR(
+      is_ids ? PrintIds(options, settings, model, times)
+             : PrintText(options, settings, *parts, model, times));
+  Report(times, model);
   return OkStatus();
 }
 
@@ -211,10 +275,12 @@ Status Run(Options& options) {
 int main(int argc, char** argv) {
   using namespace ember::tools;
   Options options;
-  Flags flags("vm-generate", "MODEL --ids=ID,ID,… [flags]",
-              "Continues a sequence of tokens with a language model, always "
-              "with the likeliest token, and\n"
-              "prints the ids. Tokens per second go to stderr.");
+  Flags flags("vm-generate", "MODEL -p TEXT | --chat | --ids=ID,… [flags]",
+              "Continues a text, a chat or a sequence of tokens with a "
+              "language model: a GGUF file, a\n"
+              "Hugging Face folder, or a module that vm-compile made of one. "
+              "Times go to stderr. Ctrl-C ends\n"
+              "a generation.");
   Declare(options, flags);
   return EndProcess(
       RunTool(argc, argv, flags, [&options] { return Run(options); }));

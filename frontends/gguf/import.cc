@@ -87,8 +87,9 @@ std::vector<std::string> GgufTensors::Unused() const {
 }
 
 // Keeps the texts and numbers that describe the model.
-graph::Metadata MetadataOf(const GgufFile& file) {
+graph::Metadata MetadataOf(const GgufFile& file, const ModelOptions& model) {
   frontends::MetadataCollector metadata("gguf");
+  metadata.AddInteger("context_length", model.context);
   for (const auto& [key, value] : file.metadata()) {
     if (!key.starts_with("general.") || value.is_array) continue;
     if (value.type == ValueType::kString) {
@@ -109,7 +110,7 @@ StatusOr<graph::Graph> ImportFile(const GgufFile& file,
   GgufTensors tensors(file);
   EMBER_ASSIGN_OR_RETURN(graph::Graph graph,
                          language_models::BuildModel(model, tensors, options));
-  graph.set_metadata(MetadataOf(file));
+  graph.set_metadata(MetadataOf(file, model));
   return graph;
 }
 

@@ -114,6 +114,7 @@ StatusOr<graph::Graph> ImportRead(const Model& model,
       language_models::BuildModel(model.config.options, tensors, options));
   frontends::MetadataCollector metadata("safetensors");
   metadata.Add("architecture", model.config.options.architecture->hf_class);
+  metadata.AddInteger("context_length", model.config.options.context);
   graph.set_metadata(std::move(metadata).Take());
   return graph;
 }

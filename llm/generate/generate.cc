@@ -13,16 +13,12 @@ namespace {
 
 Status CheckPrompt(const Vocabulary& vocabulary, const LogitSource& logits,
                    std::span<const int32_t> prompt) {
-  if (prompt.empty()) {
-    return InvalidArgumentError(
-        "prompt: expected at least one token, found none");
-  }
   const int64_t room = logits.room();
   if (static_cast<int64_t>(prompt.size()) > room) {
     return ResourceExhaustedError(
         Concat({"prompt: expected at most ", room,
-                " tokens, for which the state has room, found ", prompt.size(),
-                "; give the state memory for more"}));
+                " tokens, for which the context has room, found ",
+                prompt.size(), "; give a larger context"}));
   }
   for (const int32_t id : prompt) {
     if (vocabulary.Has(id)) continue;
@@ -32,12 +28,11 @@ Status CheckPrompt(const Vocabulary& vocabulary, const LogitSource& logits,
   return OkStatus();
 }
 
-class Loop {
+class TextChooser : public TokenChooser {
  public:
-  Loop(const Tokenizer& tokenizer, LogitSource& logits,
-       const GenerateOptions& options, Sampler sampler, StopStrings stop)
+  TextChooser(const Tokenizer& tokenizer, const GenerateOptions& options,
+              Sampler sampler, StopStrings stop)
       : tokenizer_(tokenizer),
-        logits_(logits),
         options_(options),
         sampler_(std::move(sampler)),
         stop_(std::move(stop)),
@@ -49,96 +44,65 @@ class Loop {
     }
   }
 
-  StatusOr<Generation> Run(std::span<const int32_t> prompt) {
-    for (const int32_t id : prompt) sampler_.Accept(id);
-    EMBER_ASSIGN_OR_RETURN(std::span<const float> logits, Append(prompt));
-    while (!is_ended_) {
-      EMBER_ASSIGN_OR_RETURN(const int32_t id, Choose(logits));
-      EMBER_RETURN_IF_ERROR(Take(id));
-      if (is_ended_) break;
-      EMBER_ASSIGN_OR_RETURN(logits, Append({&id, 1}));
-    }
-    if (!stop_.is_stopped()) {
-      std::string rest = stop_.Push(stream_.Finish());
-      rest += stop_.Finish();
-      Show(rest);
-    }
-    return std::move(result_);
+  // Counts tokens for penalties.
+  void Accept(std::span<const int32_t> ids) {
+    for (const int32_t id : ids) sampler_.Accept(id);
   }
 
- private:
-  void End(EndReason reason) {
-    if (is_ended_) return;
-    is_ended_ = true;
-    result_.reason = reason;
-  }
-
-  // Appends tokens in chunks; the generation may end between them.
-  StatusOr<std::span<const float>> Append(std::span<const int32_t> ids) {
-    std::span<const float> logits;
-    const auto chunk =
-        static_cast<size_t>(std::max<int64_t>(options_.prompt_chunk, 1));
-    while (!ids.empty()) {
-      if (options_.is_cancelled && options_.is_cancelled()) {
-        End(EndReason::kCancelled);
-        return logits;
-      }
-      const size_t count = std::min(chunk, ids.size());
-      EMBER_ASSIGN_OR_RETURN(logits, logits_.Append(ids.first(count)));
-      ids = ids.subspan(count);
-    }
-    if (options_.max_tokens == 0) End(EndReason::kMaxTokens);
-    return logits;
-  }
-
-  StatusOr<int32_t> Choose(std::span<const float> logits) {
+  StatusOr<int32_t> Choose(std::span<const float> logits) override {
     // A model may have more logits than the vocabulary has tokens, because
     // embeddings are padded.
     const auto count = static_cast<size_t>(tokenizer_.vocabulary().size());
     if (logits.size() < count) {
       return InvalidArgumentError(
-          Concat({"model: expected ", count, " logits, one per token, found ",
-                  logits.size()}));
+          Concat({"model: expected ", count,
+                  " logits, one per token of the tokenizer, found ",
+                  logits.size(), "; give the tokenizer of this model"}));
     }
     return sampler_.Sample(logits.first(count),
                            json_ ? &json_->Allowed() : nullptr);
   }
 
-  Status Take(int32_t id) {
+  StatusOr<std::optional<EndReason>> Take(int32_t id) override {
     sampler_.Accept(id);
     if (json_) EMBER_RETURN_IF_ERROR(json_->Accept(id));
-    if (tokenizer_.IsEndOfGeneration(id)) {
-      End(EndReason::kEndToken);
-      return OkStatus();
+    if (tokenizer_.IsEndOfGeneration(id) ||
+        std::ranges::count(options_.stop_ids, id) > 0) {
+      return std::optional(EndReason::kEndToken);
     }
     result_.ids.push_back(id);
-    Show(stop_.Push(stream_.Push(id)));
-    if (stop_.is_stopped()) End(EndReason::kStopString);
-    if (options_.max_tokens >= 0 &&
-        static_cast<int64_t>(result_.ids.size()) >= options_.max_tokens) {
-      End(EndReason::kMaxTokens);
-    }
-    if (logits_.room() < 1) End(EndReason::kNoRoom);
-    return OkStatus();
+    const bool is_wanted = Show(stop_.Push(stream_.Push(id)));
+    if (stop_.is_stopped()) return std::optional(EndReason::kStopString);
+    if (!is_wanted) return std::optional(EndReason::kCancelled);
+    return std::optional<EndReason>();
   }
 
-  void Show(std::string_view text) {
-    if (text.empty()) return;
-    result_.text += text;
-    if (options_.on_text && !options_.on_text(text)) {
-      End(EndReason::kCancelled);
+  // Shows the text that is still held back, and returns the result.
+  Generation Finish(const TokenLoopResult& loop) {
+    if (!stop_.is_stopped()) {
+      std::string rest = stop_.Push(stream_.Finish());
+      rest += stop_.Finish();
+      Show(rest);
     }
+    result_.loop = loop;
+    return std::move(result_);
+  }
+
+ private:
+  // Returns false if the caller wants no more text.
+  bool Show(std::string_view text) {
+    if (text.empty()) return true;
+    result_.text += text;
+    return !options_.on_text || options_.on_text(text);
   }
 
   const Tokenizer& tokenizer_;
-  LogitSource& logits_;
   const GenerateOptions& options_;
   Sampler sampler_;
   StopStrings stop_;
   TextStream stream_;
   std::optional<JsonConstraint> json_;
   Generation result_;
-  bool is_ended_ = false;
 };
 
 }  // namespace
@@ -157,8 +121,17 @@ StatusOr<Generation> Generate(const Tokenizer& tokenizer, LogitSource& logits,
   EMBER_ASSIGN_OR_RETURN(Sampler sampler,
                          Sampler::Create(options.sampling, vocabulary.size()));
   EMBER_ASSIGN_OR_RETURN(StopStrings stop, StopStrings::Create(options.stop));
-  return Loop(tokenizer, logits, options, std::move(sampler), std::move(stop))
-      .Run(prompt);
+  TextChooser chooser(tokenizer, options, std::move(sampler), std::move(stop));
+  chooser.Accept(logits.ids());
+  chooser.Accept(prompt);
+  const TokenLoopOptions loop_options = {.max_tokens = options.max_tokens,
+                                         .prompt_chunk = options.prompt_chunk,
+                                         .guesses = options.guesses,
+                                         .first_logits = options.first_logits,
+                                         .is_cancelled = options.is_cancelled};
+  EMBER_ASSIGN_OR_RETURN(const TokenLoopResult loop,
+                         RunTokenLoop(logits, prompt, loop_options, chooser));
+  return chooser.Finish(loop);
 }
 
 }  // namespace ember::llm

@@ -1,4 +1,5 @@
-// The loop that continues a prompt: logits, a chosen token, its text, again.
+// Continues a prompt as text: tokens of llm/generate/token_loop.h that a
+// sampler chooses, and their text as it is made.
 //
 //   GenerateOptions options;
 //   options.stop = {"\n\n"};
@@ -7,9 +8,10 @@
 //       const Generation generation,
 //       Generate(tokenizer, logits, prompt_ids, options));
 //
-// The loop knows no model: LogitSource is what it needs of one. Errors are
-// those of the source, wrong options, and a prompt that is empty, too long, or
-// has ids that the vocabulary lacks. Thread-compatible.
+// The loop knows no model: LogitSource is what it needs of one. The source then
+// has the prompt and all generated tokens but the last one. Errors are those of
+// the source, wrong options, and a prompt that is empty, too long, or has ids
+// that the vocabulary lacks. Thread-compatible.
 #ifndef EMBER_LLM_GENERATE_GENERATE_H_
 #define EMBER_LLM_GENERATE_GENERATE_H_
 
@@ -22,6 +24,8 @@
 #include <vector>
 
 #include "base/status.h"
+#include "llm/generate/logit_source.h"
+#include "llm/generate/token_loop.h"
 #include "llm/grammar/json_machine.h"
 #include "llm/grammar/vocabulary_trie.h"
 #include "llm/sampling/sampler.h"
@@ -29,27 +33,22 @@
 
 namespace ember::llm {
 
-// A model with its state: the tokens so far.
-class LogitSource {
- public:
-  virtual ~LogitSource() = default;
-  // Appends tokens, at least one, and returns the logits of the token behind
-  // them: one per token of the vocabulary. They are valid until the next call.
-  virtual StatusOr<std::span<const float>> Append(
-      std::span<const int32_t> ids) = 0;
-  // Number of tokens that can still be appended.
-  virtual int64_t room() const = 0;
-};
-
 struct GenerateOptions {
   SamplingOptions sampling;
   int64_t max_tokens = -1;  // -1: as many as the state has room for.
   std::vector<std::string> stop;
+  // Tokens that end the text, in addition to those of the tokenizer.
+  std::vector<int32_t> stop_ids;
   // The text is JSON; needs `trie`, which must be that of the tokenizer's
   // vocabulary and outlive the call.
   std::optional<JsonLimits> json;
   const VocabularyTrie* trie = nullptr;
   int64_t prompt_chunk = 512;  // Most tokens of the prompt appended at once.
+  // Most tokens that are guessed from the text so far and checked in one step;
+  // 0: none. Guesses change no result, up to the rounding of sums.
+  int64_t guesses = 0;
+  // TokenLoopOptions::first_logits
+  std::span<const float> first_logits;
   // Writes control tokens by their names.
   bool render_special = false;
   // Receives the text as it is made, in valid UTF-8; false ends the generation.
@@ -58,18 +57,11 @@ struct GenerateOptions {
   std::function<bool()> is_cancelled;
 };
 
-enum class EndReason : uint8_t {
-  kEndToken,
-  kStopString,
-  kMaxTokens,
-  kNoRoom,  // The state is full.
-  kCancelled,
-};
-
 struct Generation {
   std::string text;          // All text that on_text received.
   std::vector<int32_t> ids;  // Without the token that ended the generation.
-  EndReason reason = EndReason::kMaxTokens;
+  TokenLoopResult loop;      // The reason of the end, counts and times.
+  EndReason reason() const { return loop.reason; }
 };
 
 StatusOr<Generation> Generate(const Tokenizer& tokenizer, LogitSource& logits,

@@ -62,6 +62,35 @@ class Script : public LogitSource {
   std::vector<float> logits_;
 };
 
+// A model that can be truncated, and gives logits behind each token.
+class CheckingScript : public Script {
+ public:
+  using Script::Script;
+
+  std::span<const int32_t> ids() const override { return tokens; }
+  Status Truncate(int64_t length) override {
+    tokens.resize(static_cast<size_t>(length));
+    return OkStatus();
+  }
+  Status CheckGuesses() const override { return OkStatus(); }
+  StatusOr<std::span<const float>> AppendAll(
+      std::span<const int32_t> ids) override {
+    steps.push_back(ids.size());
+    rows_.clear();
+    for (const int32_t id : ids) {
+      EMBER_ASSIGN_OR_RETURN(const std::span<const float> row,
+                             Append({&id, 1}));
+      rows_.insert(rows_.end(), row.begin(), row.end());
+    }
+    return std::span<const float>(rows_);
+  }
+
+  std::vector<size_t> steps;
+
+ private:
+  std::vector<float> rows_;
+};
+
 const std::vector<int32_t> kPrompt = {'a', 'b', 'c'};
 
 TEST(Generate, EndsAtTheEndToken) {
@@ -78,7 +107,7 @@ TEST(Generate, EndsAtTheEndToken) {
   ASSERT_TRUE(result.ok()) << result.status().ToString();
   EXPECT_EQ(result->text, "héllo");
   EXPECT_EQ(result->ids.size(), 6);
-  EXPECT_EQ(result->reason, EndReason::kEndToken);
+  EXPECT_EQ(result->reason(), EndReason::kEndToken);
   EXPECT_THAT(parts, ElementsAre("h", "é", "l", "l", "o"));
   EXPECT_THAT(model.chunks, ElementsAre(2, 1, 1, 1, 1, 1, 1, 1));
 }
@@ -91,7 +120,7 @@ TEST(Generate, EndsForEachReason) {
   auto result = Generate(tokenizer, stopped, kPrompt, options);
   ASSERT_TRUE(result.ok());
   EXPECT_EQ(result->text, "hel");
-  EXPECT_EQ(result->reason, EndReason::kStopString);
+  EXPECT_EQ(result->reason(), EndReason::kStopString);
 
   options = {};
   options.max_tokens = 4;
@@ -99,7 +128,7 @@ TEST(Generate, EndsForEachReason) {
   result = Generate(tokenizer, limited, kPrompt, options);
   ASSERT_TRUE(result.ok());
   EXPECT_EQ(result->text, "hell");
-  EXPECT_EQ(result->reason, EndReason::kMaxTokens);
+  EXPECT_EQ(result->reason(), EndReason::kMaxTokens);
   // The last token needs no logits behind it.
   EXPECT_EQ(limited.tokens.size(), 6);
 
@@ -115,21 +144,21 @@ TEST(Generate, EndsForEachReason) {
   result = Generate(tokenizer, full, kPrompt, options);
   ASSERT_TRUE(result.ok());
   EXPECT_EQ(result->text, "hel");
-  EXPECT_EQ(result->reason, EndReason::kNoRoom);
+  EXPECT_EQ(result->reason(), EndReason::kNoRoom);
 
   options.on_text = [](std::string_view text) { return text != "l"; };
   Script refused("hello world", 3, 100);
   result = Generate(tokenizer, refused, kPrompt, options);
   ASSERT_TRUE(result.ok());
   EXPECT_EQ(result->text, "hel");
-  EXPECT_EQ(result->reason, EndReason::kCancelled);
+  EXPECT_EQ(result->reason(), EndReason::kCancelled);
 
   options = {};
   options.is_cancelled = [] { return true; };
   Script cancelled("hello world", 3, 100);
   result = Generate(tokenizer, cancelled, kPrompt, options);
   ASSERT_TRUE(result.ok());
-  EXPECT_EQ(result->reason, EndReason::kCancelled);
+  EXPECT_EQ(result->reason(), EndReason::kCancelled);
   EXPECT_TRUE(cancelled.tokens.empty());
 }
 
@@ -142,6 +171,97 @@ TEST(Generate, GivesBackTextThatWasHeld) {
   const auto result = Generate(tokenizer, model, kPrompt, options);
   ASSERT_TRUE(result.ok());
   EXPECT_EQ(result->text, "hello");
+}
+
+TEST(Generate, GuessesChangeNoResult) {
+  const Tokenizer tokenizer = MakeTokenizer();
+  // Some of what follows a repeated text is guessed rightly, some wrongly.
+  const std::string text = "abcdefg abcdefX abcdefg abcdefY, abcdef";
+  for (const float temperature : {0.0f, 1.0f}) {
+    for (const int64_t most : {-1, 12, 13, 14, 30}) {
+      GenerateOptions options;
+      options.sampling.temperature = temperature;
+      options.sampling.repetition_penalty = 1.1f;
+      options.max_tokens = most;
+      Script plain(text, 3, 100);
+      const auto expected = Generate(tokenizer, plain, kPrompt, options);
+      ASSERT_TRUE(expected.ok());
+      options.guesses = 4;
+      CheckingScript model(text, 3, 100);
+      const auto result = Generate(tokenizer, model, kPrompt, options);
+      ASSERT_TRUE(result.ok()) << result.status().ToString();
+      EXPECT_EQ(result->text, expected->text);
+      EXPECT_EQ(result->ids, expected->ids);
+      EXPECT_EQ(result->reason(), expected->reason());
+      EXPECT_EQ(model.tokens, plain.tokens);
+      if (most != -1) continue;
+      EXPECT_GT(result->loop.right_guesses, 4);
+      EXPECT_GT(result->loop.guessed_tokens, result->loop.right_guesses);
+      EXPECT_LT(model.steps.size(), 15);
+    }
+  }
+}
+
+TEST(Generate, GuessesFitIntoTheRoom) {
+  const Tokenizer tokenizer = MakeTokenizer();
+  GenerateOptions options;
+  options.guesses = 8;
+  for (const int64_t room : {9, 10, 11, 12, 13, 20}) {
+    Script plain("abcabcabcabcabcabc", 3, room);
+    CheckingScript model("abcabcabcabcabcabc", 3, room);
+    const auto result = Generate(tokenizer, model, kPrompt, options);
+    ASSERT_TRUE(result.ok()) << result.status().ToString();
+    options.guesses = 0;
+    const auto expected = Generate(tokenizer, plain, kPrompt, options);
+    options.guesses = 8;
+    ASSERT_TRUE(expected.ok());
+    EXPECT_EQ(result->text, expected->text);
+    EXPECT_EQ(result->reason(), EndReason::kNoRoom);
+    EXPECT_EQ(model.tokens, plain.tokens);
+  }
+}
+
+TEST(Generate, RefusesGuessesThatAreNotChecked) {
+  const Tokenizer tokenizer = MakeTokenizer();
+  GenerateOptions options;
+  options.guesses = 2;
+  Script model("abc", 3, 100);
+  const auto result = Generate(tokenizer, model, kPrompt, options);
+  EXPECT_EQ(result.status().code(), StatusCode::kUnimplemented);
+  EXPECT_TRUE(model.tokens.empty());
+}
+
+TEST(Generate, EndsAtStopIds) {
+  const Tokenizer tokenizer = MakeTokenizer();
+  GenerateOptions options;
+  options.stop_ids = {'l'};
+  Script model("hello", 3, 100);
+  const auto result = Generate(tokenizer, model, kPrompt, options);
+  ASSERT_TRUE(result.ok());
+  EXPECT_EQ(result->text, "he");
+  EXPECT_EQ(result->reason(), EndReason::kEndToken);
+}
+
+TEST(Generate, EndsWhenTheSourceIsCancelled) {
+  class Cancelled : public Script {
+   public:
+    using Script::Script;
+    StatusOr<std::span<const float>> Append(
+        std::span<const int32_t> ids) override {
+      if (tokens.size() < 5) return Script::Append(ids);
+      is_cancelled = true;
+      return CancelledError("cancelled");
+    }
+    bool is_cancelled = false;
+  };
+  const Tokenizer tokenizer = MakeTokenizer();
+  Cancelled model("hello", 3, 100);
+  GenerateOptions options;
+  options.is_cancelled = [&model] { return model.is_cancelled; };
+  const auto result = Generate(tokenizer, model, kPrompt, options);
+  ASSERT_TRUE(result.ok()) << result.status().ToString();
+  EXPECT_EQ(result->text, "hel");
+  EXPECT_EQ(result->reason(), EndReason::kCancelled);
 }
 
 TEST(Generate, KeepsJson) {
@@ -157,7 +277,7 @@ TEST(Generate, KeepsJson) {
   Script model("Sure, here is the JSON:", 3, 100000);
   const auto result = Generate(tokenizer, model, kPrompt, options);
   ASSERT_TRUE(result.ok()) << result.status().ToString();
-  ASSERT_EQ(result->reason, EndReason::kEndToken);
+  ASSERT_EQ(result->reason(), EndReason::kEndToken);
   EXPECT_TRUE(nlohmann::json::parse(result->text, nullptr, false).is_object())
       << result->text;
 }

@@ -1,6 +1,6 @@
 #include "llm/tokenizer/folder_definition.h"
 
-#include <optional>
+#include <string_view>
 #include <utility>
 
 #include "base/file.h"
@@ -9,35 +9,56 @@
 namespace ember::llm {
 namespace {
 
-// Returns nothing if there is no such file.
-StatusOr<std::optional<std::string>> ReadIfThere(const std::string& path) {
-  StatusOr<std::string> text = ReadFile(path);
-  if (text.ok()) return std::optional<std::string>(*std::move(text));
-  if (text.status().code() == StatusCode::kNotFound) {
-    return std::optional<std::string>();
-  }
-  return std::move(text).status();
+constexpr const char* kTokenizer = "tokenizer.json";
+// Both files with JSON have the field chat_template; the later one counts.
+constexpr const char* kConfigs[] = {"tokenizer_config.json",
+                                    "chat_template.json"};
+constexpr const char* kTemplate = "chat_template.jinja";
+
+const std::string* Find(const FolderTexts& texts, std::string_view name) {
+  for (const FolderText& file : texts.files)
+    if (file.name == name) return &file.text;
+  return nullptr;
 }
 
 }  // namespace
 
-StatusOr<TokenizerDefinition> ReadFolderTokenizer(const std::string& folder) {
-  EMBER_ASSIGN_OR_RETURN(const std::string text,
-                         ReadFile(folder + "/tokenizer.json"));
-  StatusOr<TokenizerDefinition> definition = ReadJsonTokenizer(text);
-  if (!definition.ok()) return definition.status().WithContext(folder);
-  // Both files with JSON have the field chat_template.
+StatusOr<FolderTexts> ReadFolderTexts(const std::string& folder) {
+  FolderTexts texts;
   for (const char* const name :
-       {"/tokenizer_config.json", "/chat_template.json"}) {
-    EMBER_ASSIGN_OR_RETURN(const std::optional<std::string> config,
-                           ReadIfThere(folder + name));
-    if (!config) continue;
-    const Status status = AddTokenizerConfig(*config, &*definition);
-    if (!status.ok()) return status.WithContext(folder + name);
+       {kTokenizer, kConfigs[0], kConfigs[1], kTemplate}) {
+    StatusOr<std::string> text = ReadFile(folder + "/" + name);
+    if (text.ok()) {
+      texts.files.push_back({name, *std::move(text)});
+    } else if (name == kTokenizer ||
+               text.status().code() != StatusCode::kNotFound) {
+      return std::move(text).status();
+    }
   }
-  EMBER_ASSIGN_OR_RETURN(std::optional<std::string> chat_template,
-                         ReadIfThere(folder + "/chat_template.jinja"));
-  if (chat_template) definition->chat_template = *std::move(chat_template);
+  return texts;
+}
+
+StatusOr<TokenizerDefinition> MakeFolderTokenizer(const FolderTexts& texts) {
+  const std::string* const tokenizer = Find(texts, kTokenizer);
+  if (tokenizer == nullptr)
+    return NotFoundError("expected tokenizer.json, found none");
+  EMBER_ASSIGN_OR_RETURN(TokenizerDefinition definition,
+                         ReadJsonTokenizer(*tokenizer));
+  for (const char* const name : kConfigs) {
+    const std::string* const config = Find(texts, name);
+    if (config == nullptr) continue;
+    const Status status = AddTokenizerConfig(*config, &definition);
+    if (!status.ok()) return status.WithContext(name);
+  }
+  if (const std::string* const chat_template = Find(texts, kTemplate))
+    definition.chat_template = *chat_template;
+  return definition;
+}
+
+StatusOr<TokenizerDefinition> ReadFolderTokenizer(const std::string& folder) {
+  EMBER_ASSIGN_OR_RETURN(const FolderTexts texts, ReadFolderTexts(folder));
+  StatusOr<TokenizerDefinition> definition = MakeFolderTokenizer(texts);
+  if (!definition.ok()) return definition.status().WithContext(folder);
   return definition;
 }
 

@@ -44,6 +44,17 @@ Status CheckIds(const TokenizerDefinition& definition,
   return OkStatus();
 }
 
+// Returns the text without the mark, which may be empty.
+std::string WithoutMark(std::string_view text, std::string_view mark) {
+  std::string rest(text);
+  if (mark.empty()) return rest;
+  for (size_t at = rest.find(mark); at != std::string::npos;
+       at = rest.find(mark, at)) {
+    rest.erase(at, mark.size());
+  }
+  return rest;
+}
+
 }  // namespace
 
 struct Tokenizer::Parts {
@@ -111,7 +122,9 @@ StatusOr<std::vector<int32_t>> Tokenizer::Encode(
     if (fragment.id >= 0) {
       ids.push_back(fragment.id);
     } else {
-      EMBER_RETURN_IF_ERROR(parts_->EncodeText(fragment.text, is_first, &ids));
+      const std::string plain = WithoutMark(fragment.text, options.text_mark);
+      if (plain.empty()) continue;
+      EMBER_RETURN_IF_ERROR(parts_->EncodeText(plain, is_first, &ids));
     }
     is_first = false;
   }

@@ -36,6 +36,9 @@ struct EncodeOptions {
   // Reads the names of control tokens ("<|im_end|>") as these tokens. Keep it
   // off for text of users.
   bool parse_special = false;
+  // Bytes that are removed from the text between special tokens. Inside the
+  // name of a control token they make it text (llm/chat/plain_text.h).
+  std::string_view text_mark = {};
 };
 
 struct DecodeOptions {

@@ -15,10 +15,11 @@ namespace {
 using testing::ElementsAre;
 using testing::Pair;
 
-TEST(GgufMetadata, GeneralEntriesAreKept) {
+TEST(GgufMetadata, ContextAndGeneralEntriesAreKept) {
   const std::string model = gguf::SampleModel("llama");
   EXPECT_THAT(KeptMetadata(gguf::ImportModelBytes(AsBytes(model), nullptr, {})),
-              ElementsAre(Pair("gguf.general.architecture", "llama"),
+              ElementsAre(Pair("gguf.context_length", "512"),
+                          Pair("gguf.general.architecture", "llama"),
                           Pair("gguf.general.name", "sample llama")));
 }
 

@@ -45,8 +45,9 @@ void SampleSession::Open(StatusOr<graph::Graph> graph, int64_t context) {
       MakeSession(std::move(graph));
   ASSERT_TRUE(session.ok()) << session.status().ToString();
   session_ = *std::move(session);
+  shared_ = std::make_unique<tools::SharedSession>(*session_);
   StatusOr<tools::LanguageModel> model =
-      tools::LanguageModel::Create(*session_, context);
+      tools::LanguageModel::Create(*shared_, context);
   ASSERT_TRUE(model.ok()) << model.status().ToString();
   model_ = std::make_unique<tools::LanguageModel>(*std::move(model));
 }

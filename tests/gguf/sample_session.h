@@ -34,6 +34,7 @@ class SampleSession {
   void Open(StatusOr<graph::Graph> graph, int64_t context);
 
   std::unique_ptr<vm::Session> session_;
+  std::unique_ptr<tools::SharedSession> shared_;
   std::unique_ptr<tools::LanguageModel> model_;
   std::string error_;
 };

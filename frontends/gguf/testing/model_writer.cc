@@ -1,11 +1,27 @@
 #include "frontends/gguf/testing/model_writer.h"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 
 #include "base/dtype.h"
 
 namespace ember::gguf {
+namespace {
+
+constexpr size_t kControlTokens = 4;
+
+// Returns the tokens of a vocabulary of bytes. GGUF writes a byte that is no
+// printable character of ASCII as another character.
+std::vector<std::string> TextTokens() {
+  std::vector<std::string> tokens = {
+      "<unk>", "<s>", "</s>", "<|im_start|>", "<|im_end|>", "\u010A", "\u0120"};
+  for (char c = '!'; c <= '~'; ++c) tokens.emplace_back(1, c);
+  tokens.emplace_back("he");
+  return tokens;
+}
+
+}  // namespace
 
 ModelWriter::ModelWriter(std::string_view architecture)
     : architecture_(architecture) {
@@ -35,17 +51,40 @@ void ModelWriter::WriteCommon(std::string_view epsilon_key) {
   if (architecture_ != "lfm2") Integer("attention.head_count_kv", kv_heads);
   Integer("vocab_size", vocabulary);
   Number(epsilon_key, 1e-5f);
+  WriteVocabulary();
+}
+
+void ModelWriter::UseTextVocabulary() {
+  has_texts_ = true;
+  vocabulary = static_cast<int64_t>(TextTokens().size());
+}
+
+void ModelWriter::WriteVocabulary() {
+  const auto count = static_cast<size_t>(vocabulary);
   std::vector<std::string> tokens = {"<unk>", "<s>", "</s>", "<|endoftext|>"};
-  while (tokens.size() < static_cast<size_t>(vocabulary))
+  if (has_texts_) tokens = TextTokens();
+  while (tokens.size() < count)
     tokens.push_back("t" + std::to_string(tokens.size()));
+  // 1 is a normal token, 2 the unknown one, and 3 a control token.
+  std::vector<int32_t> types(count, 1);
+  if (has_texts_) {
+    types[0] = 2;
+    std::fill_n(types.begin() + 1, kControlTokens, 3);
+  }
   file_.AddText("tokenizer.ggml.model", "gpt2");
   file_.AddText("tokenizer.ggml.pre", "default");
   file_.AddTexts("tokenizer.ggml.tokens", tokens);
-  file_.AddTexts("tokenizer.ggml.merges", {"t 1"});
-  file_.AddIntegers("tokenizer.ggml.token_type",
-                    std::vector<int32_t>(tokens.size(), 1));
+  file_.AddTexts("tokenizer.ggml.merges", {has_texts_ ? "h e" : "t 1"});
+  file_.AddIntegers("tokenizer.ggml.token_type", types);
   file_.AddInteger("tokenizer.ggml.bos_token_id", 1);
   file_.AddInteger("tokenizer.ggml.eos_token_id", 2);
+  if (!has_texts_) return;
+  file_.AddBool("tokenizer.ggml.add_bos_token", true);
+  file_.AddText("tokenizer.chat_template",
+                "{{ bos_token }}{% for message in messages %}<|im_start|>"
+                "{{ message.role }}\n{{ message.content }}<|im_end|>\n"
+                "{% endfor %}{% if add_generation_prompt %}<|im_start|>"
+                "assistant\n{% endif %}");
 }
 
 void ModelWriter::WriteHeadSizes() {

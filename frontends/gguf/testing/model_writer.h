@@ -25,13 +25,18 @@ class ModelWriter {
   int64_t width = 32, hidden = 32, heads = 4, kv_heads = 2, head = 8;
   int64_t vocabulary = 24, layers = 2;
 
+  // Replaces the vocabulary of placeholders by one that encodes and decodes
+  // texts of ASCII: bytes, one merge ("h" and "e"), and the control tokens of a
+  // chat template, which is written, too. Call it before WriteCommon.
+  void UseTextVocabulary();
+
   FileBuilder& file() { return file_; }
   // Add an entry whose key begins with the architecture.
   void Integer(std::string_view key, int64_t value);
   void Number(std::string_view key, float value);
   void Bool(std::string_view key, bool value);
   void Text(std::string_view key, std::string_view value);
-  // Writes the entries that all models have, and a vocabulary of placeholders.
+  // Writes the entries that all models have, and the vocabulary.
   void WriteCommon(std::string_view epsilon_key);
   void WriteHeadSizes();
   void WriteRotary(int64_t dims, float base);
@@ -56,12 +61,14 @@ class ModelWriter {
  private:
   // Returns a number in [-1, 1).
   float Random();
+  void WriteVocabulary();
   std::string Key(std::string_view key) const {
     return architecture_ + "." + std::string(key);
   }
 
   std::string architecture_;
   FileBuilder file_;
+  bool has_texts_ = false;
   uint64_t state_ = 1;
 };
 

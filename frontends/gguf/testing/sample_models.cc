@@ -70,6 +70,7 @@ void Embedding(ModelWriter& m, bool is_tied) {
 }
 
 void WriteLlama(ModelWriter& m, std::string_view variant) {
+  if (variant == "text") m.UseTextVocabulary();
   m.is_packed = variant == "packed";
   m.WriteCommon(kRmsKey);
   m.WriteRotary(m.head, 10000);

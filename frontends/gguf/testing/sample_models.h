@@ -4,7 +4,8 @@
 //     Import(SampleModel(name));   // the bytes of a file
 //
 // The files are the same in every run. llama.cpp reads them, too
-// (tests/gguf/write_golden.py).
+// (tests/gguf/write_golden.py). "llama/text", which is not one of the names,
+// has a tokenizer for texts of ASCII and a chat template.
 #ifndef EMBER_FRONTENDS_GGUF_TESTING_SAMPLE_MODELS_H_
 #define EMBER_FRONTENDS_GGUF_TESTING_SAMPLE_MODELS_H_
 

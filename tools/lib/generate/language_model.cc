@@ -1,16 +1,24 @@
 #include "tools/lib/generate/language_model.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
+#include <cstring>
 #include <numeric>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "frontends/frontend.h"
+#include "vm/isa/model_metadata.h"
 #include "vm/runtime/module.h"
 
 namespace ember::tools {
 namespace {
+
+// A state of keys or values is [batch, heads, context, size]. The logits are
+// [batch, positions, vocabulary].
+constexpr size_t kStateRank = 4, kContextDim = 2, kLogitRank = 3;
 
 Status WrongModule(const std::string& found) {
   return InvalidArgumentError(
@@ -33,7 +41,35 @@ std::vector<int64_t> StateDims(const vm::TensorSignature& signature,
 
 }  // namespace
 
-StatusOr<LanguageModel> LanguageModel::Create(vm::Session& session,
+SharedSession::SharedSession(vm::Session& session) : session_(session) {
+  const auto& inputs = session.module().inputs();
+  std::vector<bool> is_state(inputs.size());
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    is_state[i] = inputs[i].name != "past" &&
+                  inputs[i].logical_type == frontends::kStateType;
+  }
+  session.AllowOverwriting(std::move(is_state));
+}
+
+Status SharedSession::Run(const void* owner, std::span<const vm::Tensor> inputs,
+                          std::vector<vm::Tensor>* results) {
+  const std::lock_guard<std::mutex> run(run_mutex_);
+  {
+    const std::lock_guard<std::mutex> lock(owner_mutex_);
+    owner_ = owner;
+  }
+  const Status status = session_.Run(inputs, results);
+  const std::lock_guard<std::mutex> lock(owner_mutex_);
+  owner_ = nullptr;
+  return status;
+}
+
+void SharedSession::Cancel(const void* owner) {
+  const std::lock_guard<std::mutex> lock(owner_mutex_);
+  if (owner_ == owner) session_.Cancel();
+}
+
+StatusOr<LanguageModel> LanguageModel::Create(SharedSession& session,
                                               int64_t context) {
   LanguageModel model(session, context);
   const vm::Module& module = session.module();
@@ -45,6 +81,10 @@ StatusOr<LanguageModel> LanguageModel::Create(vm::Session& session,
       module.results().size() != inputs.size()) {
     return WrongModule("'" + inputs[0].name + "' and '" + inputs[1].name + "'");
   }
+  if (module.results()[0].type != DType::kF32 ||
+      module.results()[0].dims.size() != kLogitRank) {
+    return WrongModule("the result '" + module.results()[0].name + "'");
+  }
   model.inputs_.resize(inputs.size());
   EMBER_ASSIGN_OR_RETURN(model.inputs_[1],
                          vm::Tensor::Allocate(DType::kI64, {1}));
@@ -52,43 +92,135 @@ StatusOr<LanguageModel> LanguageModel::Create(vm::Session& session,
     if (inputs[i].logical_type != frontends::kStateType)
       return WrongModule("the input '" + inputs[i].name + "'");
     const std::vector<int64_t> dims = StateDims(inputs[i], context);
-    if (dims.size() == 4) model.context_ = dims[2];
+    if (dims.size() == kStateRank) model.context_ = dims[kContextDim];
     EMBER_ASSIGN_OR_RETURN(model.inputs_[i],
                            vm::Tensor::Allocate(inputs[i].type, dims));
   }
-  // The state is updated in place.
-  std::vector<bool> is_state(inputs.size(), true);
-  is_state[0] = is_state[1] = false;
-  session.AllowOverwriting(std::move(is_state));
   return model;
+}
+
+Status LanguageModel::CheckRoom(int64_t count) const {
+  if (count <= room()) return OkStatus();
+  return ResourceExhaustedError("the context is full: expected at most " +
+                                std::to_string(context_) + " tokens, found " +
+                                std::to_string(past() + count) +
+                                "; give a larger --context");
+}
+
+Status LanguageModel::Run(std::span<const int32_t> tokens) {
+  const auto count = static_cast<int64_t>(tokens.size());
+  if (count < 1) return InvalidArgumentError("tokens: expected one or more");
+  EMBER_RETURN_IF_ERROR(CheckRoom(count));
+  inputs_[0] = vm::Tensor::Borrow(DType::kI32, {1, count}, tokens.data());
+  inputs_[1].elements<int64_t>()[0] = past();
+  EMBER_RETURN_IF_ERROR(session_->Run(this, inputs_, &results_));
+  for (size_t i = 2; i < results_.size(); ++i)
+    std::swap(inputs_[i], results_[i]);
+  ids_.insert(ids_.end(), tokens.begin(), tokens.end());
+  return OkStatus();
 }
 
 StatusOr<std::span<const float>> LanguageModel::Append(
     std::span<const int32_t> tokens) {
-  const auto count = static_cast<int64_t>(tokens.size());
-  if (count < 1) return InvalidArgumentError("tokens: expected one or more");
-  if (count > context_ - past_) {
-    return ResourceExhaustedError("the context is full: expected at most " +
-                                  std::to_string(context_) + " tokens, found " +
-                                  std::to_string(past_ + count) +
-                                  "; give a larger --context");
-  }
-  inputs_[0] = vm::Tensor::Borrow(DType::kI32, {1, count}, tokens.data());
-  inputs_[1].elements<int64_t>()[0] = past_;
-  EMBER_RETURN_IF_ERROR(session_->Run(inputs_, &results_));
-  for (size_t i = 2; i < results_.size(); ++i)
-    std::swap(inputs_[i], results_[i]);
-  past_ += count;
+  EMBER_RETURN_IF_ERROR(Run(tokens));
   const std::span<const float> logits =
       std::as_const(results_[0]).elements<float>();
   // A model of the entry "all" has logits of each position.
   return logits.last(static_cast<size_t>(results_[0].dims.back()));
 }
 
+StatusOr<std::span<const float>> LanguageModel::AppendAll(
+    std::span<const int32_t> tokens) {
+  EMBER_RETURN_IF_ERROR(CheckGuesses());
+  EMBER_RETURN_IF_ERROR(Run(tokens));
+  return std::as_const(results_[0]).elements<float>();
+}
+
+Status LanguageModel::CheckGuesses() const {
+  if (session_->module().results()[0].dims[1] == 1) {
+    return FailedPreconditionError(
+        "guesses: expected a module with logits of all positions, found one "
+        "with those of the last position; compile it with --entry=all");
+  }
+  for (size_t i = 2; i < inputs_.size(); ++i) {
+    if (inputs_[i].dims.size() == kStateRank) continue;
+    return UnimplementedError(
+        "guesses: expected a model whose state is keys and values, found the "
+        "state '" +
+        session_->module().inputs()[i].name + "'; generate without guesses");
+  }
+  return OkStatus();
+}
+
+Status LanguageModel::Truncate(int64_t length) {
+  if (length < 0 || length > past()) {
+    return InvalidArgumentError("sequence: expected a length of at most " +
+                                std::to_string(past()) + ", found " +
+                                std::to_string(length));
+  }
+  if (length == past()) return OkStatus();
+  for (size_t i = 2; i < inputs_.size(); ++i) {
+    // Positions behind the last token are not read.
+    if (inputs_[i].dims.size() == kStateRank) continue;
+    if (length > 0) {
+      return UnimplementedError(
+          "sequence: expected the length 0, because the state '" +
+          session_->module().inputs()[i].name +
+          "' is that of the last tokens, found " + std::to_string(length));
+    }
+    EMBER_ASSIGN_OR_RETURN(
+        inputs_[i], vm::Tensor::Allocate(inputs_[i].type, inputs_[i].dims));
+  }
+  ids_.resize(static_cast<size_t>(length));
+  return OkStatus();
+}
+
+StatusOr<LanguageModel> LanguageModel::Fork() const {
+  LanguageModel fork(*session_, context_);
+  fork.ids_ = ids_;
+  fork.inputs_.resize(inputs_.size());
+  for (size_t i = 1; i < inputs_.size(); ++i) {
+    EMBER_ASSIGN_OR_RETURN(
+        fork.inputs_[i],
+        vm::Tensor::Allocate(inputs_[i].type, inputs_[i].dims));
+    std::memcpy(fork.inputs_[i].data, inputs_[i].data,
+                static_cast<size_t>(inputs_[i].byte_size));
+  }
+  return fork;
+}
+
+int64_t LanguageModel::vocabulary() const {
+  return session_->module().results()[0].dims.back();
+}
+
 int64_t LanguageModel::state_bytes() const {
   int64_t bytes = 0;
   for (size_t i = 2; i < inputs_.size(); ++i) bytes += inputs_[i].byte_size;
   return bytes;
+}
+
+int64_t LanguageModel::state_bytes_per_token() const {
+  int64_t bytes = 0;
+  for (size_t i = 2; i < inputs_.size(); ++i) {
+    const vm::Tensor& state = inputs_[i];
+    if (state.dims.size() == kStateRank && state.dims[kContextDim] > 0)
+      bytes += state.byte_size / state.dims[kContextDim];
+  }
+  return bytes;
+}
+
+int64_t TrainedContext(const vm::Module& module) {
+  for (const std::string_view format : {"gguf", "safetensors"}) {
+    const vm::MetadataEntry* const entry = vm::FindMetadata(
+        module.definition().metadata, std::string(format) + ".context_length");
+    if (entry == nullptr) continue;
+    int64_t context = 0;
+    const std::string_view text = entry->value;
+    const auto [end, error] =
+        std::from_chars(text.data(), text.data() + text.size(), context);
+    if (error == std::errc() && context > 0) return context;
+  }
+  return 0;
 }
 
 std::vector<TokenProbability> LikeliestTokens(std::span<const float> logits,

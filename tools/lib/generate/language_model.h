@@ -1,57 +1,108 @@
-// Runs a language model token by token: keeps its state and the number of
-// tokens that the state holds.
+// Runs a language model token by token: keeps its state and the tokens that the
+// state holds.
 //
+//   SharedSession shared(*session);
 //   EMBER_ASSIGN_OR_RETURN(LanguageModel model,
-//                          LanguageModel::Create(*session, /*context=*/512));
+//                          LanguageModel::Create(shared, /*context=*/512));
 //   EMBER_ASSIGN_OR_RETURN(std::span<const float> logits,
 //                          model.Append(prompt));   // [vocabulary]
 //   EMBER_ASSIGN_OR_RETURN(logits, model.Append({{Likeliest(logits)}}));
 //
 // The module has the inputs and results of frontends/language_models: tokens,
-// past and state, logits and state. One sequence.
+// past and state, logits and state. A LanguageModel is one sequence; several
+// sequences of one session have states of their own.
 //
 // Errors: a module with other inputs; a full context; those of the session.
-// Does not own the session. Not thread-safe.
+// Guesses need a module of the entry "all", and a state without convolutions.
+//
+// A SharedSession does not own the session, and sequences do not own the
+// SharedSession. A SharedSession is thread-safe: runs wait for each other.
+// A LanguageModel is not thread-safe.
 #ifndef EMBER_TOOLS_LIB_GENERATE_LANGUAGE_MODEL_H_
 #define EMBER_TOOLS_LIB_GENERATE_LANGUAGE_MODEL_H_
 
 #include <cstdint>
+#include <mutex>
 #include <span>
 #include <vector>
 
 #include "base/status.h"
+#include "llm/generate/logit_source.h"
 #include "vm/runtime/session.h"
 #include "vm/runtime/tensor.h"
 
 namespace ember::tools {
 
-class LanguageModel {
+class SharedSession {
+ public:
+  // Lets the session update state in place.
+  explicit SharedSession(vm::Session& session);
+
+  const vm::Module& module() const { return session_.module(); }
+  // Runs the session when no other run is in progress. `owner` names the run
+  // for Cancel.
+  Status Run(const void* owner, std::span<const vm::Tensor> inputs,
+             std::vector<vm::Tensor>* results);
+  // Cancels the run of this owner, if it is in progress.
+  void Cancel(const void* owner);
+
+ private:
+  vm::Session& session_;
+  std::mutex run_mutex_;    // Held while the session runs.
+  std::mutex owner_mutex_;  // Guards owner_.
+  const void* owner_ = nullptr;
+};
+
+class LanguageModel : public llm::LogitSource {
  public:
   // `context`: number of tokens that the state has memory for. A dim that the
   // module fixes replaces it.
-  static StatusOr<LanguageModel> Create(vm::Session& session, int64_t context);
+  static StatusOr<LanguageModel> Create(SharedSession& session,
+                                        int64_t context);
 
-  // Appends tokens to the sequence. Returns the logits of the token after the
-  // last one, which are valid until the next call.
-  StatusOr<std::span<const float>> Append(std::span<const int32_t> tokens);
+  StatusOr<std::span<const float>> Append(
+      std::span<const int32_t> tokens) override;
+  int64_t room() const override { return context_ - past(); }
+  std::span<const int32_t> ids() const override { return ids_; }
+  Status Truncate(int64_t length) override;
+  Status CheckGuesses() const override;
+  StatusOr<std::span<const float>> AppendAll(
+      std::span<const int32_t> tokens) override;
 
+  // Returns a sequence of the same tokens with a copy of the state.
+  StatusOr<LanguageModel> Fork() const;
+  // Cancels the Append that is in progress, if there is one; it returns
+  // kCancelled. May be called on any thread.
+  void Cancel() { session_->Cancel(this); }
+
+  // Returns the error of an append of so many tokens if the context is full.
+  Status CheckRoom(int64_t count) const;
   // Number of tokens so far.
-  int64_t past() const { return past_; }
+  int64_t past() const { return static_cast<int64_t>(ids_.size()); }
   int64_t context() const { return context_; }
-  // Bytes of the state.
+  // Number of logits of a token; -1 if the module leaves it open.
+  int64_t vocabulary() const;
+  // Bytes of the state, and of each token in it.
   int64_t state_bytes() const;
+  int64_t state_bytes_per_token() const;
 
  private:
-  LanguageModel(vm::Session& session, int64_t context)
+  LanguageModel(SharedSession& session, int64_t context)
       : session_(&session), context_(context) {}
+  Status Run(std::span<const int32_t> tokens);
 
-  vm::Session* session_;
-  int64_t context_ = 0, past_ = 0;
+  SharedSession* session_;
+  int64_t context_ = 0;
+  std::vector<int32_t> ids_;
   // Inputs of the next run: tokens, past, state.
   std::vector<vm::Tensor> inputs_;
   // Results of the last run: logits, state.
   std::vector<vm::Tensor> results_;
 };
+
+// Returns the number of tokens that the model was trained with, as its module's
+// metadata says; 0 if it does not.
+int64_t TrainedContext(const vm::Module& module);
 
 struct TokenProbability {
   int32_t token = 0;

@@ -257,17 +257,21 @@ StatusOr<std::vector<std::string>> ModelInputNames(const std::string& path,
 
 StatusOr<LoadedModel> LoadModel(const std::string& path,
                                 const LoadOptions& options) {
+  return LoadModel(ModelSource::OfUserPath(path), options);
+}
+
+StatusOr<LoadedModel> LoadModel(const ModelSource& source,
+                                const LoadOptions& options) {
   LoadedModel model;
   const Clock::time_point start = Clock::now();
-  EMBER_ASSIGN_OR_RETURN(OpenedModel opened,
-                         OpenModel(ModelSource::OfUserPath(path)));
+  EMBER_ASSIGN_OR_RETURN(OpenedModel opened, OpenModel(source));
   const ModelName name = opened.name;
   StatusOr<std::shared_ptr<const vm::Module>> module = InternalError("");
   if (opened.kind.is_module) {
-    EMBER_RETURN_IF_ERROR(CheckOptionsOfModule(path, options));
+    EMBER_RETURN_IF_ERROR(CheckOptionsOfModule(source.name, options));
     EMBER_ASSIGN_OR_RETURN(const graph::ConstantData mapped, opened.file.Map());
     module = vm::Module::Load(mapped.bytes, mapped.owner);
-    if (!module.ok()) return module.status().WithContext(path);
+    if (!module.ok()) return module.status().WithContext(source.name);
   } else {
     EMBER_ASSIGN_OR_RETURN(vm::ModuleDefinition definition,
                            CompileFile(std::move(opened), options));

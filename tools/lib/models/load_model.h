@@ -63,6 +63,8 @@ struct LoadedModel {
 
 StatusOr<LoadedModel> LoadModel(const std::string& path,
                                 const LoadOptions& options);
+StatusOr<LoadedModel> LoadModel(const ModelSource& source,
+                                const LoadOptions& options);
 
 // Imports and compiles a model. Error: the file is a module.
 StatusOr<vm::ModuleDefinition> CompileModel(const std::string& path,

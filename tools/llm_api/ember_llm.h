@@ -1,40 +1,48 @@
-/* The C API of language models: load, encode, apply a chat template, generate.
- * This header is a design; no library implements it yet.
+/* The C API of language models: load, encode, generate, chat.
  *
  *   const EmberLlmApi* llm = ember_llm_get_api(EMBER_LLM_API_VERSION);
  *   EmberLlm* model;
- *   if (llm->load("model.gguf", NULL, &model) != EMBER_OK) {
- *     puts(llm->error_message());
- *   }
  *   EmberLlmChat* chat;
- *   llm->chat_create(model, NULL, &chat);
+ *   if (llm->load("model.gguf", NULL, &model) != EMBER_OK ||
+ *       llm->chat_create(model, NULL, &chat) != EMBER_OK) {
+ *     puts(llm->error_message());
+ *     return 1;
+ *   }
  *   llm->chat_add(chat, "user", "Hello");
  *   llm->chat_generate(chat, NULL, PrintText, NULL, NULL);
  *
- * The rules are those of vm/api/ember.h: one table of functions to which later
+ * The rules are those of ember.h: one table of functions to which later
  * versions append; structs that begin with their size; release functions that
- * accept NULL; one line per error and thread.
+ * accept NULL. The library is libember_llm.so. It compiles models itself and
+ * loads libember_jit.so as libember.so does.
  *
- * Ownership: a model is released when its last chat and sequence is. Texts that
- * functions return belong to the object that they are passed, and are valid
- * until the next call with this object.
+ * Ownership: an object that a function returns is released with the release
+ * function for its type. A model lives until it and all its chats and sequences
+ * are released. Texts that functions return belong to the object that they are
+ * passed, and are valid until the next call with this object.
  *
  * Threads: any number of threads may share a model. Only one thread at a time
  * may use a chat or a sequence, except for functions that say "on any thread".
- * Sequences of one model may run at once; they are computed in one batch where
- * they meet at a step.
+ * The model computes one step at a time: sequences of several threads wait for
+ * each other's steps.
  *
  * Trust: files, templates and texts need not be trusted. Templates have limits
- * on steps, memory, output and depth; the names of control tokens in texts of
- * messages are text. Memory and time of the model are limited by the options of
- * its session. */
-#ifndef EMBER_LLM_EMBER_LLM_H_
-#define EMBER_LLM_EMBER_LLM_H_
+ * on steps, memory, output and depth; the names of control tokens in messages
+ * are text. Memory and time of the model are limited by the options of its
+ * session, but not the time and memory of its compilation.
+ *
+ * Errors: every function that can fail returns a status. error_message() then
+ * returns one line that says what was wrong. Each thread has its own line,
+ * which is valid until the next failing call on this thread. No exception
+ * leaves the library. */
+#ifndef EMBER_TOOLS_LLM_API_EMBER_LLM_H_
+#define EMBER_TOOLS_LLM_API_EMBER_LLM_H_
 
 #include <stddef.h>
 #include <stdint.h>
 
-#include "vm/api/ember.h"
+/* ember.h is in the same folder in an installed package. */
+#include "ember.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -52,30 +60,33 @@ typedef struct EmberLlmChat EmberLlmChat;
 typedef struct EmberLlmOptions {
   size_t struct_size; /* sizeof(EmberLlmOptions) */
   /* Options of the session that runs the model: threads, memory, device, tier,
-   * native code, folder of compiled kernels. NULL: the defaults. */
+   * native code, folder of compiled kernels. NULL: EMBER_TIER_AUTO on all
+   * cores. */
   const EmberSessionOptions* session;
-  /* Most tokens of a sequence; 0: as many as the model was trained for. The
-   * state grows as tokens are added. */
+  /* Most tokens of a sequence; 0: as many as the model was trained with, at
+   * most 4096. Each sequence has memory for all of them. */
   int64_t context;
-  /* Type of the elements of keys and values: EMBER_F32, EMBER_F16 or EMBER_I8.
-   */
-  int32_t state_type;
-  /* Path of tokenizer.json, if the model's file or folder has none; or NULL. */
+  /* A GGUF file, a tokenizer.json or a folder with one. NULL: the model's file
+   * or folder. A module needs it. */
   const char* tokenizer;
-  /* Text of a chat template instead of the file's; or NULL. */
+  /* Text of a chat template instead of the tokenizer's; or NULL. */
   const char* chat_template;
+  /* Not 0: sequences can check guesses (EmberLlmGenerateOptions). Prompts then
+   * cost more, because logits of all positions are computed. A module must have
+   * been compiled with --entry=all. */
+  int32_t guesses;
   const EmberProgress* progress; /* receives the progress of loading; or NULL */
 } EmberLlmOptions;
 
-/* The options of llm/sampling/sampler.h. Fields that are 0 have their
- * defaults, except the temperature. */
+/* The options that choose tokens. Fields that are 0 have their defaults, except
+ * the temperature. */
 typedef struct EmberLlmSampling {
-  size_t struct_size; /* sizeof(EmberLlmSampling) */
-  float temperature;  /* 0: the likeliest token */
-  int32_t top_k;      /* 0: 40; negative: all tokens */
-  float top_p;        /* 0: 0.95 */
-  float min_p;        /* 0: 0.05; negative: none */
-  float repetition_penalty;
+  size_t struct_size;       /* sizeof(EmberLlmSampling) */
+  float temperature;        /* 0: the likeliest token */
+  int32_t top_k;            /* 0: 40; negative: all tokens */
+  float top_p;              /* 0: 0.95 */
+  float min_p;              /* 0: 0.05; negative: none */
+  float repetition_penalty; /* 0: 1, which is none */
   float frequency_penalty;
   float presence_penalty;
   int32_t penalty_window; /* 0: 64; negative: all tokens */
@@ -99,7 +110,7 @@ typedef struct EmberLlmGenerateOptions {
   size_t stop_count;
   int32_t format; /* an EmberLlmFormat */
   /* Most tokens guessed from the text so far and checked in one step; 0: none.
-   * Guesses change no result. */
+   * Guesses change no result. They need EmberLlmOptions::guesses. */
   int32_t guesses;
 } EmberLlmGenerateOptions;
 
@@ -134,7 +145,8 @@ typedef struct EmberLlmApi {
   const char* (*error_message)(void);
 
   /* Loads a GGUF file, a Hugging Face folder, or a module that vm-compile made
-   * of one. The file is mapped, and must not change while the model lives. */
+   * of one. options may be NULL. Files are mapped, and must not change while
+   * the model lives. */
   EmberStatus (*load)(const char* path, const EmberLlmOptions* options,
                       EmberLlm** model);
   void (*release)(EmberLlm* model);
@@ -148,14 +160,15 @@ typedef struct EmberLlmApi {
                         int32_t add_special, int32_t parse_special,
                         int32_t** ids, size_t* count);
   void (*ids_release)(int32_t* ids);
-  /* Writes the bytes of the tokens to buffer, at most capacity of them, and
-   * their number to *size. They may end inside a character. */
+  /* Writes the bytes of the tokens to buffer, at most capacity of them, and the
+   * number of all of them to *size. They may end inside a character. Control
+   * tokens add nothing. */
   EmberStatus (*decode)(const EmberLlm* model, const int32_t* ids, size_t count,
                         char* buffer, size_t capacity, size_t* size);
 
   /* Creates an empty sequence. */
   EmberStatus (*sequence_create)(EmberLlm* model, EmberLlmSequence** sequence);
-  /* Copies a sequence; both share the state that they have in common. */
+  /* Copies a sequence with its state. */
   EmberStatus (*sequence_fork)(const EmberLlmSequence* sequence,
                                EmberLlmSequence** fork);
   void (*sequence_release)(EmberLlmSequence* sequence);
@@ -163,20 +176,19 @@ typedef struct EmberLlmApi {
    * receives vocabulary_size floats: those of the token behind the last one. */
   EmberStatus (*sequence_append)(EmberLlmSequence* sequence, const int32_t* ids,
                                  size_t count, float* logits);
-  /* Removes all tokens but the first `length`. */
+  /* Removes all tokens but the first `length`. The state of a model with short
+   * convolutions (LFM2) can only be emptied; otherwise the call returns
+   * EMBER_UNIMPLEMENTED. */
   EmberStatus (*sequence_truncate)(EmberLlmSequence* sequence, int64_t length);
+  /* Returns the number of tokens. */
   int64_t (*sequence_length)(const EmberLlmSequence* sequence);
-  EmberStatus (*sequence_save)(const EmberLlmSequence* sequence,
-                               const char* path);
-  /* Loads a state of the same model; another one is EMBER_INVALID_ARGUMENT. */
-  EmberStatus (*sequence_load)(EmberLlm* model, const char* path,
-                               EmberLlmSequence** sequence);
-  /* Continues the sequence. on_text, options and generation may be NULL. */
+  /* Continues the sequence, which must not be empty, and adds the tokens of the
+   * text to it. on_text, options and generation may be NULL. */
   EmberStatus (*sequence_generate)(EmberLlmSequence* sequence,
                                    const EmberLlmGenerateOptions* options,
                                    EmberLlmOnText on_text, void* context,
                                    EmberLlmGeneration* generation);
-  /* On any thread: ends the generation that is in progress. */
+  /* Ends the generation that is in progress. May be called on any thread. */
   void (*sequence_cancel)(EmberLlmSequence* sequence);
 
   /* Renders the chat template. messages and tools are JSON arrays; tools may be
@@ -200,7 +212,7 @@ typedef struct EmberLlmApi {
                                const EmberLlmGenerateOptions* options,
                                EmberLlmOnText on_text, void* context,
                                EmberLlmGeneration* generation);
-  /* On any thread. */
+  /* Ends the generation that is in progress. May be called on any thread. */
   void (*chat_cancel)(EmberLlmChat* chat);
 } EmberLlmApi;
 
@@ -211,4 +223,4 @@ EMBER_EXPORT const EmberLlmApi* ember_llm_get_api(uint32_t version);
 }
 #endif
 
-#endif /* EMBER_LLM_EMBER_LLM_H_ */
+#endif /* EMBER_TOOLS_LLM_API_EMBER_LLM_H_ */

@@ -1,0 +1,55 @@
+// A model with its state: the tokens of one sequence so far.
+//
+//   EMBER_ASSIGN_OR_RETURN(std::span<const float> logits,
+//                          source.Append(prompt));
+//   EMBER_RETURN_IF_ERROR(source.Truncate(4));   // forget all but 4 tokens
+//
+// Every source can append tokens. Truncate and AppendAll are for chats, which
+// replace the end of a sequence, and for guesses, which are appended before
+// they are known to be right. A source that lacks them returns Unimplemented.
+//
+// After an error of a function the sequence is as before the call.
+// Thread-compatible.
+#ifndef EMBER_LLM_GENERATE_LOGIT_SOURCE_H_
+#define EMBER_LLM_GENERATE_LOGIT_SOURCE_H_
+
+#include <cstdint>
+#include <span>
+
+#include "base/status.h"
+
+namespace ember::llm {
+
+class LogitSource {
+ public:
+  virtual ~LogitSource() = default;
+  // Appends tokens, at least one, and returns the logits of the token behind
+  // them: one per token of the vocabulary. They are valid until the next call.
+  virtual StatusOr<std::span<const float>> Append(
+      std::span<const int32_t> ids) = 0;
+  // Number of tokens that can still be appended.
+  virtual int64_t room() const = 0;
+
+  // Returns the tokens of the sequence; valid until the next call.
+  virtual std::span<const int32_t> ids() const { return {}; }
+  // Removes all tokens but the first `length`. A state that cannot be shortened
+  // can at least be emptied.
+  virtual Status Truncate(int64_t /*length*/) {
+    return UnimplementedError("the state of this model cannot be shortened");
+  }
+  // Returns OK if guesses can be checked: if AppendAll works, and Truncate for
+  // each length.
+  virtual Status CheckGuesses() const {
+    return UnimplementedError("this model cannot check guesses");
+  }
+  // Appends tokens as Append does, and returns the logits behind each of them,
+  // one row after the other.
+  virtual StatusOr<std::span<const float>> AppendAll(
+      std::span<const int32_t> /*ids*/) {
+    return CheckGuesses();
+  }
+};
+
+}  // namespace ember::llm
+
+#endif  // EMBER_LLM_GENERATE_LOGIT_SOURCE_H_
