@@ -46,6 +46,43 @@ TEST_F(GenerateTest, ContinuesASequence) {
             "17");
 }
 
+// A saved state gives the same tokens as the whole prompt, and the tokens in
+// common are not computed again.
+TEST_F(GenerateTest, SavesAndLoadsState) {
+  const std::string all = "vm-generate llama.gguf --tier=0 --ids=1,7,8,9,";
+  const std::string ids = FirstLine(Run(all + "17,11 -n 6"));
+  ASSERT_EQ(Run("vm-generate llama.gguf --tier=0 --ids=1,7,8,9 -n 1 "
+                "--save-state=prompt.state")
+                .exit_status,
+            0);
+  const Outcome loaded = Run(all + "17,11 -n 6 --load-state=prompt.state");
+  EXPECT_EQ(FirstLine(loaded), ids);
+  EXPECT_NE(loaded.output.find("prompt of 2 tokens"), std::string::npos)
+      << loaded.output;
+  // A prompt that parts from the saved tokens, and one that is a part of them.
+  EXPECT_EQ(FirstLine(Run("vm-generate llama.gguf --tier=0 --ids=1,7,9 -n 6 "
+                          "--load-state=prompt.state --context=64")),
+            FirstLine(Run("vm-generate llama.gguf --tier=0 --ids=1,7,9 -n 6")));
+  ExpectError(
+      "vm-generate llama.gguf --tier=0 --ids=1 -n 2 "
+      "--load-state=llama.gguf",
+      "vm-generate: llama.gguf: expected a state that vm-generate "
+      "saved, found another file; save it again");
+  std::string damaged = Read("prompt.state");
+  damaged[damaged.size() / 2] ^= 1;
+  Write("damaged.state", damaged);
+  ExpectError(
+      "vm-generate llama.gguf --tier=0 --ids=1 -n 9 "
+      "--load-state=damaged.state",
+      "vm-generate: damaged.state: expected a state that vm-generate "
+      "saved, found a damaged one; save it again");
+  ExpectError(
+      "vm-generate llama.gguf --tier=0 --ids=1,7 -n 1 "
+      "--load-state=prompt.state",
+      "vm-generate: prompt.state: the context is full: expected at "
+      "most 3 tokens, found 4; give a larger --context");
+}
+
 TEST_F(GenerateTest, PrintsProbabilities) {
   const std::string line = FirstLine(
       Run("vm-generate llama.gguf --ids=1,7,8,9 -n 1 --tier=0 --top=2"));

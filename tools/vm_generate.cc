@@ -20,10 +20,12 @@
 #include "tools/lib/generate/load_tokenizer.h"
 #include "tools/lib/generate/print_ids.h"
 #include "tools/lib/generate/print_text.h"
+#include "tools/lib/generate/state_file.h"
 #include "tools/lib/models/import_flags.h"
 #include "tools/lib/models/load_model.h"
 #include "tools/lib/models/model_source.h"
 #include "tools/lib/models/tier.h"
+#include "vm/format/module_identity.h"
 #include "vm/runtime/devices/session.h"
 #include "vm/runtime/session.h"
 
@@ -197,8 +199,10 @@ Status CheckVocabulary(const Options& options, const llm::Tokenizer& tokenizer,
       std::to_string(logits) + "; give the tokenizer of this model");
 }
 
+// prompt: what is not in the model's state yet.
 Status PrintIds(const Options& options, const GenerateSettings& settings,
-                LanguageModel& model, GenerationTimes& times) {
+                std::span<const int32_t> prompt, LanguageModel& model,
+                GenerationTimes& times) {
   IdPrinter printer({.sampling = settings.sampling,
                      .forced = settings.forced,
                      .stop_ids = settings.stop_ids,
@@ -207,7 +211,7 @@ Status PrintIds(const Options& options, const GenerateSettings& settings,
   EMBER_ASSIGN_OR_RETURN(
       const llm::TokenLoopResult result,
       llm::RunTokenLoop(
-          model, settings.ids,
+          model, prompt,
           {.max_tokens = settings.count,
            .prompt_chunk = options.generate.chunk,
            .guesses = options.generate.guesses,
@@ -219,8 +223,8 @@ Status PrintIds(const Options& options, const GenerateSettings& settings,
 }
 
 Status PrintText(const Options& options, const GenerateSettings& settings,
-                 const TextParts& parts, LanguageModel& model,
-                 GenerationTimes& times) {
+                 const TextParts& parts, std::span<const int32_t> prompt,
+                 LanguageModel& model, GenerationTimes& times) {
   const GenerateFlags& flags = options.generate;
   llm::GenerateOptions generate;
   generate.sampling = settings.sampling;
@@ -231,7 +235,7 @@ Status PrintText(const Options& options, const GenerateSettings& settings,
   generate.prompt_chunk = flags.chunk;
   generate.guesses = flags.guesses;
   TextPrinter printer(parts.tokenizer, model, std::move(generate), times);
-  if (settings.kind == PromptKind::kText) return printer.Continue(parts.prompt);
+  if (settings.kind == PromptKind::kText) return printer.Continue(prompt);
   return printer.Chat(
       *parts.chat_template, flags.system,
       settings.kind == PromptKind::kMessage ? &settings.prompt : nullptr);
@@ -247,26 +251,38 @@ Status Run(Options& options) {
     EMBER_ASSIGN_OR_RETURN(parts, LoadTextParts(options, settings));
   }
   EMBER_ASSIGN_OR_RETURN(const ReadyModel opened, Open(options));
-  const size_t prompt = is_ids ? settings.ids.size() : parts->prompt.size();
+  std::span<const int32_t> prompt = is_ids ? settings.ids : parts->prompt;
+  const auto prompt_size = static_cast<int64_t>(prompt.size());
   SharedSession session(*opened.session);
   EMBER_ASSIGN_OR_RETURN(
       LanguageModel model,
-      LanguageModel::Create(
-          session, ContextOf(options, settings, static_cast<int64_t>(prompt),
-                             opened.trained_context)));
+      LanguageModel::Create(session, ContextOf(options, settings, prompt_size,
+                                               opened.trained_context)));
   if (parts) {
     EMBER_RETURN_IF_ERROR(CheckVocabulary(options, parts->tokenizer, model));
-    EMBER_RETURN_IF_ERROR(model.CheckRoom(static_cast<int64_t>(prompt)));
+    EMBER_RETURN_IF_ERROR(model.CheckRoom(prompt_size));
+  }
+  const vm::ModuleDefinition& module = opened.session->module().definition();
+  const std::string& load = options.generate.load_state;
+  const std::string& save = options.generate.save_state;
+  if (!load.empty()) {
+    EMBER_RETURN_IF_ERROR(
+        RestoreState(UserPath(load), vm::IdentityOf(module), model));
+    if (!prompt.empty()) {
+      EMBER_ASSIGN_OR_RETURN(prompt, ReuseTokens(prompt, model));
+    }
   }
   GenerationTimes times;
   times.load_seconds =
       std::chrono::duration<double>(Clock::now() - begin).count();
   const CatchInterrupt interrupt(*opened.session);
   EMBER_RETURN_IF_ERROR(
-      is_ids ? PrintIds(options, settings, model, times)
-             : PrintText(options, settings, *parts, model, times));
+      is_ids ? PrintIds(options, settings, prompt, model, times)
+             : PrintText(options, settings, *parts, prompt, model, times));
   Report(times, model);
-  return OkStatus();
+  return save.empty()
+             ? OkStatus()
+             : SaveState(model, vm::IdentityOf(module), UserPath(save));
 }
 
 }  // namespace

@@ -173,6 +173,12 @@ void AddGenerateFlags(Flags& flags, GenerateFlags* values) {
             "Guesses up to N tokens from the text so far and checks them in "
             "one step, which is faster\n"
             "where texts repeat. Results stay the same.");
+  flags.Add("save-state", &values->save_state, "FILE",
+            "Saves the tokens and their state to this file at the end.");
+  flags.Add("load-state", &values->load_state, "FILE",
+            "Begins with the state of this file. Tokens with which the prompt "
+            "begins, too, are not\n"
+            "computed again.");
   flags.Add("context", &values->context, "N",
             "Gives the state memory for N tokens. 0: for the prompt and the "
             "tokens of -n; without a\n"

@@ -24,6 +24,7 @@ namespace ember::tools {
 struct GenerateFlags {
   std::vector<std::string> prompts, long_prompts, stop_ids, stop_texts;
   std::string prompt_file, ids, forced, system, tokenizer, template_file;
+  std::string save_state, load_state;
   bool is_chat = false, is_json = false;
   int64_t count = 0, context = 0, top = 0, chunk = 512, guesses = 0;
   int64_t top_k = 40, penalty_window = 64, seed = 0;

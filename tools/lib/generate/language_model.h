@@ -24,6 +24,7 @@
 #include <cstdint>
 #include <mutex>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "base/status.h"
@@ -77,6 +78,17 @@ class LanguageModel : public llm::LogitSource {
 
   // Returns the error of an append of so many tokens if the context is full.
   Status CheckRoom(int64_t count) const;
+  // Returns the tensors of the state. Those that have positions are [batch,
+  // heads, positions, size].
+  std::span<const vm::Tensor> state() const {
+    return std::span(inputs_).subspan(2);
+  }
+  static bool HasPositions(const vm::Tensor& state) {
+    return state.dims.size() == 4;
+  }
+  // Sets the tokens of a sequence whose state was written to the memory of
+  // state().
+  void SetIds(std::vector<int32_t> ids) { ids_ = std::move(ids); }
   // Number of tokens so far.
   int64_t past() const { return static_cast<int64_t>(ids_.size()); }
   int64_t context() const { return context_; }
