@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::string_view kMagic = "EMBSTAT1";
 
-// What comes before the tokens.
+// The part of the file before the tokens.
 struct Header {
   char magic[8] = {};
   vm::ModuleIdentity identity = {};
