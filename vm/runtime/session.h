@@ -210,7 +210,7 @@ class Session {
   // Run the contents of such inputs are unspecified. It has no effect on
   // results with buffers, on inputs that are not 16-byte aligned, and on
   // devices other than the host.
-  void AllowOverwriting(std::vector<bool> inputs);
+  void AllowOverwriting(const std::vector<bool>& inputs);
   // Sets a new value of SessionOptions::max_seconds, which applies from the
   // next Run on.
   virtual void SetMaxSeconds(double seconds) = 0;

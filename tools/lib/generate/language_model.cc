@@ -48,7 +48,7 @@ SharedSession::SharedSession(vm::Session& session) : session_(session) {
     is_state[i] = inputs[i].name != "past" &&
                   inputs[i].logical_type == frontends::kStateType;
   }
-  session.AllowOverwriting(std::move(is_state));
+  session.AllowOverwriting(is_state);
 }
 
 Status SharedSession::Run(const void* owner, std::span<const vm::Tensor> inputs,

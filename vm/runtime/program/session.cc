@@ -31,7 +31,7 @@ Status Session::SetResultBuffers(std::vector<ResultBuffer> buffers) {
   return result_buffers().Set(std::move(buffers));
 }
 
-void Session::AllowOverwriting(std::vector<bool> inputs) {
+void Session::AllowOverwriting(const std::vector<bool>& inputs) {
   result_buffers().AllowOverwriting(inputs);
 }
 
