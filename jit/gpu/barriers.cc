@@ -78,6 +78,7 @@ class BarrierPlanner {
         memory_(memory),
         rings_(nest, body, memory.is_of_many),
         flights_(nest.buffers.size()) {
+    result_.before.resize(loops::CountStatements(body));
     result_.is_coherent.resize(nest.buffers.size());
     result_.is_ordered.resize(nest.buffers.size());
   }
@@ -88,7 +89,7 @@ class BarrierPlanner {
     FindAsync(body);
     FindFlights(body);
     Accesses pending(nest_.buffers.size());
-    Plan(body, pending);
+    Plan(body, /*number=*/0, pending);
     FindOrdered(body);
     return std::move(result_);
   }
@@ -222,13 +223,14 @@ class BarrierPlanner {
       accesses.by_all.reads.back() = 1;
       accesses.by_all.writes.back() = 1;
     }
-    if (memory_.in_flight.contains(&statement)) ReadInNextIteration(accesses);
+    if (statement.stays_in_flight) ReadInNextIteration(accesses);
     return accesses;
   }
 
   // Adds the reads of the innermost loop's previous iteration to those of the
   // current one, because its products may still be running.
   void ReadInNextIteration(Accesses& accesses) const {
+    if (around_.empty()) return;
     for (uint32_t i = 0; i < nest_.buffers.size(); ++i) {
       if (rings_.LoopOf(i) != around_.back()) continue;
       RingSlots& reads = accesses.by_all.reads[i];
@@ -274,58 +276,63 @@ class BarrierPlanner {
 
   // Plans one step, which is a part of the phase without a barrier inside: an
   // invocation loop, a store, or the evaluation of a condition. Puts a barrier
-  // before the step if it conflicts with pending accesses.
-  void Step(const Statement& statement, const Accesses& accesses,
-            Accesses& pending) {
-    if (result_.before.contains(&statement) || Conflict(pending, accesses)) {
+  // before the step if it conflicts with pending accesses. number: the number
+  // of the step's statement.
+  void Step(size_t number, const Accesses& accesses, Accesses& pending) {
+    if (result_.before[number] || Conflict(pending, accesses)) {
       NoteCoherent(pending, accesses);
-      result_.before.insert(&statement);
+      result_.before[number] = true;
       pending = Accesses(nest_.buffers.size());
     }
     pending.Add(accesses);
   }
 
-  // Plans the barriers of the block. pending: the accesses since the last
-  // barrier, on entry and on exit.
-  void Plan(const Block& block, Accesses& pending) {
+  // Plans the barriers of the block, whose first statement has the number
+  // `number`. pending: the accesses since the last barrier, on entry and on
+  // exit.
+  void Plan(const Block& block, size_t number, Accesses& pending) {
     for (const Statement& statement : block) {
-      if (statement.kind == Statement::Kind::kBarrier ||
-          memory_.of_others.contains(&statement)) {
-        continue;
-      }
-      if (IsInvocationLoop(statement)) {
-        Step(statement, AllAccesses(statement), pending);
-        NoteBegun(statement);
-        continue;
-      }
-      if (statement.kind == Statement::Kind::kAwait) {
-        // An await is not checked for conflicts: the conflicts of asynchronous
-        // stores were found at the statements that began them.
-        pending.Add(Awaited(statement));
-        continue;
-      }
-      if (const auto first = AccessesToSynchronizeBefore(statement, pending)) {
-        NoteCoherent(pending, *first);
-        result_.before.insert(&statement);
-        pending = Accesses(nest_.buffers.size());
-      }
-      Step(statement, OwnAccesses(statement, /*stores_first=*/true), pending);
-      if (statement.kind == Statement::Kind::kFor) {
-        PlanLoop(statement, pending);
-      } else if (statement.kind == Statement::Kind::kIf) {
-        const Accesses skipped = pending;
-        Plan(statement.body, pending);
-        pending.Add(skipped);
-      }
+      if (statement.kind == Statement::Kind::kBarrier) continue;
+      if (!statement.of_producer) PlanStatement(statement, number, pending);
+      number += 1 + loops::CountStatements(statement.body);
+    }
+  }
+
+  void PlanStatement(const Statement& statement, size_t number,
+                     Accesses& pending) {
+    if (IsInvocationLoop(statement)) {
+      Step(number, AllAccesses(statement), pending);
+      NoteBegun(statement);
+      return;
+    }
+    if (statement.kind == Statement::Kind::kAwait) {
+      // An await is not checked for conflicts: the conflicts of asynchronous
+      // stores were found at the statements that began them.
+      pending.Add(Awaited(statement));
+      return;
+    }
+    if (const auto first =
+            AccessesToSynchronizeBefore(statement, number, pending)) {
+      NoteCoherent(pending, *first);
+      result_.before[number] = true;
+      pending = Accesses(nest_.buffers.size());
+    }
+    Step(number, OwnAccesses(statement, /*stores_first=*/true), pending);
+    if (statement.kind == Statement::Kind::kFor) {
+      PlanLoop(statement, number, pending);
+    } else if (statement.kind == Statement::Kind::kIf) {
+      const Accesses skipped = pending;
+      Plan(statement.body, number + 1, pending);
+      pending.Add(skipped);
     }
   }
 
   // Returns a value if a barrier belongs before the branch or loop rather than
   // in it: the accesses that may follow that barrier, before the next one.
   std::optional<Accesses> AccessesToSynchronizeBefore(
-      const Statement& statement, const Accesses& pending) {
+      const Statement& statement, size_t number, const Accesses& pending) {
     if (statement.kind == Statement::Kind::kFor)
-      return AccessesOfLoopToSynchronizeBefore(statement, pending);
+      return AccessesOfLoopToSynchronizeBefore(statement, number, pending);
     const Statement* first = &statement;
     while (!IsInvocationLoop(*first)) {
       const bool is_loop = first->kind == Statement::Kind::kFor;
@@ -348,14 +355,14 @@ class BarrierPlanner {
   // then not planned twice again, because deep nests would take exponential
   // time.
   std::optional<Accesses> AccessesOfLoopToSynchronizeBefore(
-      const Statement& loop, const Accesses& pending) {
+      const Statement& loop, size_t number, const Accesses& pending) {
     const Accesses none(nest_.buffers.size());
     if (looks_ || pending == none) return std::nullopt;
     looks_ = true;
     const auto count_meetings = [&](Accesses before) {
       const Barriers known = result_;
-      PlanLoop(loop, before);
-      const size_t count = result_.before.size();
+      PlanLoop(loop, number, before);
+      const size_t count = result_.Count();
       result_ = known;
       return count;
     };
@@ -373,13 +380,13 @@ class BarrierPlanner {
   // pending at the begin of an iteration only grows, so planning the body again
   // and again ends. The first iteration is 0, so that at its begin slots have
   // the numbers that they have before the loop.
-  void PlanLoop(const Statement& loop, Accesses& pending) {
+  void PlanLoop(const Statement& loop, size_t number, Accesses& pending) {
     const Accesses skipped = pending;
     around_.push_back(loop.variable);
-    if (rings_.HasRing(loop.variable)) LookAhead(loop, pending);
+    if (rings_.HasRing(loop.variable)) LookAhead(loop, number, pending);
     while (true) {
       const Accesses begin = pending;
-      Plan(loop.body, pending);
+      Plan(loop.body, number + 1, pending);
       Accesses next = pending;
       ForEachRingOf(loop.variable, next, InNextIteration);
       next.Add(begin);
@@ -402,10 +409,10 @@ class BarrierPlanner {
   // one. For that it plans the loop once and drops the barriers of that plan.
   // The real plan then puts barriers where every iteration needs them, and none
   // that only the first iteration would need.
-  void LookAhead(const Statement& loop, Accesses& pending) {
+  void LookAhead(const Statement& loop, size_t number, Accesses& pending) {
     const Barriers known = result_;
     Accesses left = pending;
-    Plan(loop.body, left);
+    Plan(loop.body, number + 1, left);
     ForEachRingOf(loop.variable, left, InNextIteration);
     pending.Add(left);
     result_ = known;
@@ -479,7 +486,7 @@ class BarrierPlanner {
   // the function looks for accesses to each buffer in the whole phase, not just
   // around the barriers.
   void FindOrdered(const Block& body) {
-    if (result_.before.empty()) return;
+    if (result_.Count() == 0) return;
     std::vector<Uses> uses(nest_.buffers.size());
     CountUses(body, 1, uses);
     for (size_t i = 0; i < uses.size(); ++i) {
@@ -515,6 +522,10 @@ class BarrierPlanner {
 };
 
 }  // namespace
+
+size_t Barriers::Count() const {
+  return static_cast<size_t>(std::ranges::count(before, true));
+}
 
 Barriers PlanBarriers(const loops::LoopNest& nest, const Block& body,
                       const SharedMemory& memory) {

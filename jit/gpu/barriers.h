@@ -28,57 +28,30 @@
 //
 // Barriers that the nest already has (Statement::Kind::kBarrier) are ignored,
 // so the result is the same before and after they are inserted
-// (jit/gpu/insert_barriers.h).
+// (jit/gpu/insert_barriers.h). Two marks of the nest matter: statements that
+// only a producer executes (Statement::of_producer) take no part in the
+// barriers, and reads by products that stay in flight
+// (Statement::stays_in_flight) count as reads of the next iteration, too.
+//
+// Statements have numbers, from 0 up, in the order of the text. Barriers have
+// none, so the numbers do not depend on them either.
 //
 // Thread-safe.
 #ifndef EMBER_JIT_GPU_BARRIERS_H_
 #define EMBER_JIT_GPU_BARRIERS_H_
 
-#include <unordered_set>
+#include <cstddef>
 #include <vector>
 
+#include "jit/gpu/shared_memory.h"
 #include "jit/loops/loop_nest.h"
 
 namespace ember::jit::gpu {
 
-// A range of bytes of a workgroup's memory: from `begin` to the byte before
-// `end`.
-struct MemoryRange {
-  int64_t begin = 0;
-  int64_t end = 0;
-
-  bool Overlaps(const MemoryRange& other) const {
-    return begin < other.end && other.begin < end;
-  }
-};
-
-struct SharedMemory {
-  // For each buffer: true if several invocations may touch the same element.
-  std::vector<bool> is_of_many;
-  // For each buffer: true if products of warpgroups read it
-  // (jit/target/shared_panels.h). Barriers do not depend on this list; other
-  // parts of the plan do.
-  std::vector<bool> has_panels;
-  // True if combining loops (jit/loops/analysis/combining.h) need some of the
-  // workgroup's memory as well.
-  bool has_parts = false;
-  // For each buffer: its range in the workgroup's memory, which is empty for a
-  // buffer that is elsewhere. Buffers whose ranges overlap count as one. The
-  // whole list may be empty: then no two buffers overlap.
-  std::vector<MemoryRange> ranges;
-  // Subgroup loops in a serial loop whose products stay in flight until those
-  // of the next iteration have begun (jit/gpu/products_in_flight.h). Reads by
-  // these products count as reads of the next iteration, too.
-  std::unordered_set<const loops::Statement*> in_flight;
-  // Statements that only other warps execute. They take no part in the barriers
-  // of this plan (jit/gpu/warp_roles.h).
-  std::unordered_set<const loops::Statement*> of_others;
-};
-
 struct Barriers {
-  // The statements that have a barrier before them. All of them are outside
-  // invocation loops.
-  std::unordered_set<const loops::Statement*> before;
+  // For each number of a statement: true if the statement has a barrier before
+  // it. All such statements are outside invocation loops.
+  std::vector<bool> before;
   // For each buffer: true if an invocation has to see what another one stored
   // before the last barrier or any earlier one.
   std::vector<bool> is_coherent;
@@ -86,6 +59,8 @@ struct Barriers {
   // a barrier, and it is stored to, or if the buffer may share memory with such
   // a buffer. Every coherent buffer is ordered.
   std::vector<bool> is_ordered;
+
+  size_t Count() const;  // number of barriers
 };
 
 // Plans the barriers of a phase. Statements outside the phase's invocation

@@ -36,13 +36,14 @@ inline constexpr DevicePass kDevicePasses[] = {
     {"mark-combining",
      "says how invocations combine values where all of them update one element",
      MarkCombining},
-    // The bytes that buffers share decide which barriers are needed.
-    {"insert-barriers",
-     "inserts the barriers that invocations of a workgroup need",
-     InsertBarriers},
     {"specialise-warps",
      "marks rings, copies of boxes, and what the producer of a phase executes",
      SpecialiseWarps},
+    // The bytes that buffers share decide which barriers are needed, and a
+    // producer takes no part in them.
+    {"insert-barriers",
+     "inserts the barriers that invocations of a workgroup need",
+     InsertBarriers},
     // Barriers are planned for copies that may be asynchronous or not.
     {"asynchronous-copies",
      "makes ordinary stores of the asynchronous ones that the device does not "

@@ -1,56 +1,122 @@
 #include "jit/gpu/insert_barriers.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <utility>
 #include <vector>
 
 #include "base/check.h"
-#include "jit/gpu/phase_order.h"
+#include "jit/gpu/barriers.h"
+#include "jit/gpu/ordering_barriers.h"
+#include "jit/gpu/products_in_flight.h"
+#include "jit/gpu/rings.h"
+#include "jit/gpu/shared_memory.h"
 #include "jit/loops/walk.h"
+#include "jit/loops/workgroup.h"
 
 namespace ember::jit::gpu {
 
 using loops::Block;
+using loops::BufferStorage;
 using loops::LoopKind;
 using loops::Statement;
+using loops::StorageKind;
+using loops::Workgroup;
 
 namespace {
 
-Statement Barrier(bool orders_stores) {
+Statement Barrier() {
   Statement barrier;
   barrier.kind = Statement::Kind::kBarrier;
-  barrier.orders_stores = orders_stores;
   return barrier;
 }
 
-bool StaysInFlight(const PhaseOrder& order, const Statement& statement) {
-  return std::ranges::find(order.in_flight, &statement,
-                           &ProductsInFlight::products) !=
-         order.in_flight.end();
-}
+// Replaces the barriers of a phase by those of a plan.
+class BarrierWriter {
+ public:
+  explicit BarrierWriter(const Barriers& barriers) : barriers_(barriers) {}
 
-void MarkProducts(const PhaseOrder& order, Block& block) {
+  void Write(Block& block) {
+    Block result;
+    for (Statement& statement : block) {
+      if (statement.kind == Statement::Kind::kBarrier) continue;
+      if (barriers_.before[number_++]) result.push_back(Barrier());
+      Write(statement.body);
+      const bool is_dot = statement.kind == Statement::Kind::kFor &&
+                          statement.loop == LoopKind::kDot;
+      if (is_dot && loops::HasBarrier(statement.body))
+        statement.loop = LoopKind::kUnrolled;
+      result.push_back(std::move(statement));
+    }
+    block = std::move(result);
+  }
+
+ private:
+  const Barriers& barriers_;
+  size_t number_ = 0;  // the number of the next statement
+};
+
+void ClearProductsInFlight(Block& block) {
   for (Statement& statement : block) {
-    statement.stays_in_flight = StaysInFlight(order, statement);
-    MarkProducts(order, statement.body);
+    statement.stays_in_flight = false;
+    ClearProductsInFlight(statement.body);
   }
 }
 
-// Statements are known by their addresses, so a statement is moved only after
-// its body is complete.
-void Insert(const PhaseOrder& order, Block& block) {
-  Block result;
+// Marks the asynchronous copies and the awaits of the block as those of a
+// producer, so that barriers do not wait for them.
+void LeaveCopiesToProducer(Block& block) {
   for (Statement& statement : block) {
-    if (order.before.contains(&statement))
-      result.push_back(Barrier(order.ordering.contains(&statement)));
-    Insert(order, statement.body);
-    const bool is_dot = statement.kind == Statement::Kind::kFor &&
-                        statement.loop == LoopKind::kDot;
-    if (is_dot && loops::HasBarrier(statement.body))
-      statement.loop = LoopKind::kUnrolled;
-    result.push_back(std::move(statement));
+    statement.of_producer = loops::IsInvocationLoop(statement)
+                                ? HasAsyncStore(statement)
+                                : statement.kind == Statement::Kind::kAwait;
+    LeaveCopiesToProducer(statement.body);
   }
-  block = std::move(result);
+}
+
+// Returns the barriers of the phase. Lets products stay in flight in the next
+// iteration where that takes no more barriers, and marks them. A phase with
+// rings keeps its marks.
+Barriers PlanPhase(const loops::LoopNest& nest, const DeviceTraits& device,
+                   const SharedMemory& memory, loops::Phase& phase) {
+  if (!phase.workgroup.rings.empty())
+    return PlanBarriers(nest, phase.body, memory);
+  ClearProductsInFlight(phase.body);
+  Barriers barriers = PlanBarriers(nest, phase.body, memory);
+  if (!phase.workgroup.HasPanels()) return barriers;
+  const int64_t subgroups = phase.workgroup.invocations / device.subgroup_size;
+  if (!MarkProductsInFlight(nest, memory, subgroups, phase.body))
+    return barriers;
+  Barriers others = PlanBarriers(nest, phase.body, memory);
+  if (others.Count() <= barriers.Count()) return others;
+  ClearProductsInFlight(phase.body);
+  return barriers;
+}
+
+// Orders the phase: completes its workgroup, and inserts its barriers if it is
+// to have new ones.
+void OrderPhase(const loops::LoopNest& nest, const DeviceTraits& device,
+                bool inserts, loops::Phase& phase) {
+  Workgroup& workgroup = phase.workgroup;
+  if (workgroup.mode != Workgroup::Mode::kInvocations) return;
+  const SharedMemory memory = SharedMemoryOf(nest, workgroup, device);
+  const Barriers barriers = PlanPhase(nest, device, memory, phase);
+  for (size_t i = 0; i < workgroup.storage.size(); ++i) {
+    BufferStorage& storage = workgroup.storage[i];
+    const bool is_memory = storage.kind == StorageKind::kMemory ||
+                           storage.kind == StorageKind::kSlices;
+    storage.is_coherent = is_memory && barriers.is_coherent[i];
+    storage.is_ordered = is_memory && barriers.is_ordered[i];
+  }
+  if (!inserts) return;
+  BarrierWriter(barriers).Write(phase.body);
+  MarkOrderingBarriers(memory.has_panels, phase.body);
+  // In a persistent kernel the next task uses the workgroup's memory again.
+  const bool has_next_task =
+      workgroup.has_producer && workgroup.most_workgroups != 0;
+  if (has_next_task && (workgroup.parts > 1 || barriers.Count() > 0))
+    phase.body.push_back(Barrier());
 }
 
 }  // namespace
@@ -64,17 +130,22 @@ Status InsertBarriers(const DeviceTraits& device, loops::LoopNest& nest) {
                             std::ranges::any_of(nest.phases, has_barrier);
   for (std::vector<loops::Phase>* const phases :
        {&nest.prologue, &nest.phases}) {
-    for (loops::Phase& phase : *phases) {
-      loops::Workgroup workgroup = phase.workgroup;
-      const PhaseOrder order = OrderPhase(nest, phase, device, workgroup);
-      phase.workgroup = std::move(workgroup);
-      MarkProducts(order, phase.body);
-      if (has_barriers) continue;
-      Insert(order, phase.body);
-      if (order.at_end) phase.body.push_back(Barrier(/*orders_stores=*/false));
-    }
+    for (loops::Phase& phase : *phases)
+      OrderPhase(nest, device, !has_barriers, phase);
   }
   return OkStatus();
+}
+
+Block WithBarriersOfBuffersApart(const loops::LoopNest& nest,
+                                 const DeviceTraits& device,
+                                 const loops::Workgroup& workgroup,
+                                 Block body) {
+  ClearProductsInFlight(body);
+  if (device.copies_boxes) LeaveCopiesToProducer(body);
+  const Barriers barriers =
+      PlanBarriers(nest, body, SharedMemoryApart(workgroup));
+  BarrierWriter(barriers).Write(body);
+  return body;
 }
 
 }  // namespace ember::jit::gpu

@@ -11,13 +11,11 @@
 //                                                     invocation i < 64 { … }
 //                                                   }
 //
-// jit/gpu/phase_order.h finds where barriers are, and completes the workgroup:
-// which memory is coherent and ordered, and what a producer needs. Emitters
-// emit a barrier where the nest has one, and nowhere else, with two exceptions
-// that are no statements yet: loops that combine values synchronise while they
-// do so, and ring slots have barriers of their own (jit/gpu/warp_roles.h). The
-// evaluator of nests finds accesses that no barrier separates, except in phases
-// with such slots: it does not know that their copies have ended.
+// jit/gpu/barriers.h finds where barriers are needed. Emitters emit a barrier
+// where the nest has one, and nowhere else, with two exceptions that are no
+// statements yet: loops that combine values synchronise while they do so, and
+// ring slots have barriers of their own (jit/gpu/warp_roles.h). The evaluator
+// of nests finds accesses that no barrier separates.
 //
 // Thread-safe.
 #ifndef EMBER_JIT_GPU_INSERT_BARRIERS_H_
@@ -26,14 +24,27 @@
 #include "base/status.h"
 #include "jit/gpu/device_traits.h"
 #include "jit/loops/loop_nest.h"
+#include "jit/loops/workgroup.h"
 
 namespace ember::jit::gpu {
 
 // Inserts barriers into all phases of the nest, whose buffers are placed for
-// the device (jit/gpu/place_buffers.h). A nest that already has barriers gets
-// no others. A dot loop with a barrier in it becomes an unrolled loop. Never
+// the device (jit/gpu/place_buffers.h) and whose warps have their roles
+// (jit/gpu/specialise_warps.h). Marks products that stay in flight
+// (jit/gpu/products_in_flight.h) and barriers that order stores
+// (jit/gpu/ordering_barriers.h), and completes the workgroups: says which
+// memory is coherent and ordered. A nest that already has barriers gets no
+// others. A dot loop with a barrier in it becomes an unrolled loop. Never
 // fails.
 Status InsertBarriers(const DeviceTraits& device, loops::LoopNest& nest);
+
+// Returns the body of a phase with the barriers that it would have if no two
+// buffers shared bytes. If the device copies boxes, barriers that only wait for
+// copies are left out; these copies are then marked as those of a producer.
+loops::Block WithBarriersOfBuffersApart(const loops::LoopNest& nest,
+                                        const DeviceTraits& device,
+                                        const loops::Workgroup& workgroup,
+                                        loops::Block body);
 
 }  // namespace ember::jit::gpu
 

@@ -220,28 +220,25 @@ bool Lifetimes::MayOverlap(size_t a, size_t b) const {
   return !are_apart;
 }
 
-bool Lifetimes::HaveBarriersBetween(
-    size_t a, size_t b,
-    const std::unordered_set<const Statement*>& barriers) const {
+bool Lifetimes::HaveBarriersBetween(size_t a, size_t b) const {
   bool are_apart = false;
   const size_t levels = CommonLevels(a, b, are_apart);
   if (levels < 2) return true;  // the two buffers are in no common loop
   const Block& body = *bodies_[a][levels - 1];
   const Interval& of_a = intervals_[a][levels - 1];
   const Interval& of_b = intervals_[b][levels - 1];
-  // True if a barrier is before a statement from `begin` to the one before
-  // `end`.
+  // True if a statement from `begin` to the one before `end` is a barrier.
   const auto any = [&](size_t begin, size_t end) {
     return std::any_of(body.begin() + static_cast<std::ptrdiff_t>(begin),
                        body.begin() + static_cast<std::ptrdiff_t>(end),
-                       [&](const Statement& statement) {
-                         return barriers.contains(&statement);
+                       [](const Statement& statement) {
+                         return statement.kind == Statement::Kind::kBarrier;
                        });
   };
   const Interval& first = of_a.begin < of_b.begin ? of_a : of_b;
   const Interval& second = of_a.begin < of_b.begin ? of_b : of_a;
-  return any(first.end, second.begin + 1) &&
-         (any(second.end, body.size()) || any(0, first.begin + 1));
+  return any(first.end, second.begin) &&
+         (any(second.end, body.size()) || any(0, first.begin));
 }
 
 }  // namespace ember::jit::gpu

@@ -22,7 +22,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <unordered_set>
 #include <vector>
 
 #include "jit/loops/loop_nest.h"
@@ -39,12 +38,10 @@ class Lifetimes {
   // them is never used.
   bool MayOverlap(size_t a, size_t b) const;
   // Expects two buffers that are never in use together. True if, in each
-  // iteration of a loop that has both, one of the given statements, which have
-  // barriers before them, lies between their uses. Then sharing bytes takes
-  // no more barriers in the loop.
-  bool HaveBarriersBetween(
-      size_t a, size_t b,
-      const std::unordered_set<const loops::Statement*>& barriers) const;
+  // iteration of a loop that has both, a barrier of the body lies between their
+  // uses. Then sharing bytes takes no more barriers in the loop. The body must
+  // still exist.
+  bool HaveBarriersBetween(size_t a, size_t b) const;
 
  private:
   // A range of statements of a body, from `begin` to the one before `end`.

@@ -1,9 +1,9 @@
 #include "jit/gpu/lifetimes.h"
 
 #include <algorithm>
+#include <set>
 #include <string>
 #include <string_view>
-#include <unordered_set>
 
 #include "gtest/gtest.h"
 #include "jit/loops/text/text.h"
@@ -176,49 +176,52 @@ loops @t(%x: input f32[64], %y: output f32[64]) {
   EXPECT_FALSE(Lifetimes(*nest, nest->phases[0].body).MayOverlap(2, 3));
 }
 
+// Returns the body of a nest whose loop has barriers before the statements with
+// these numbers.
+std::string LoopWithBarriers(const std::set<int>& barriers) {
+  constexpr std::string_view kStatements[] = {
+      "%a[i] = %x[i]", "%y[i] += %a[63 - i]", "%y[i] += %x[i]", "%b[i] = %x[i]",
+      "%y[i] += %b[63 - i]"};
+  std::string body = "    for k < 4 {\n";
+  for (int i = 0; i < 5; ++i) {
+    if (barriers.contains(i)) body += "      barrier\n";
+    body += "      invocation i < 64 { " + std::string(kStatements[i]) + " }\n";
+  }
+  return body + "    }\n";
+}
+
 // Two buffers of a loop share bytes. The loop needs barriers between their
 // uses, both in an iteration and before the next one.
 TEST(LifetimesTest, BarriersBetweenUses) {
-  const auto nest = loops::Parse(R"(
-loops @t(%x: input f32[64], %y: output f32[64]) {
-  task %a: f32[64]
-  task %b: f32[64]
-  task %c: f32[64]
-  phase t < 1 {
-    for k < 4 {
-      invocation i < 64 { %a[i] = %x[i] }
-      invocation i < 64 { %y[i] += %a[63 - i] }
-      invocation i < 64 { %y[i] += %x[i] }
-      invocation i < 64 { %b[i] = %x[i] }
-      invocation i < 64 { %y[i] += %b[63 - i] }
-    }
-    invocation i < 64 { %c[i] = %x[i] }
-    invocation i < 64 { %y[i] += %c[63 - i] }
-  }
-})");
-  ASSERT_TRUE(nest.ok()) << nest.status().ToString();
-  const loops::Block& phase = nest->phases[0].body;
-  const loops::Block& loop = phase[0].body;
-  const Lifetimes lifetimes(*nest, phase);
-  const size_t a = BufferOf(*nest, "a"), b = BufferOf(*nest, "b"),
-               c = BufferOf(*nest, "c");
-  ASSERT_FALSE(lifetimes.MayOverlap(a, b));
-  const auto have =
-      [&](const std::unordered_set<const loops::Statement*>& barriers) {
-        EXPECT_EQ(lifetimes.HaveBarriersBetween(a, b, barriers),
-                  lifetimes.HaveBarriersBetween(b, a, barriers));
-        return lifetimes.HaveBarriersBetween(a, b, barriers);
-      };
-  EXPECT_TRUE(have({&loop[2], &loop[0]}));
-  EXPECT_TRUE(have({&loop[3], &loop[0]}));
-  // No statement with a barrier is between the last use of the one buffer and
-  // the first use of the other in the next iteration.
-  EXPECT_FALSE(have({&loop[2], &loop[3]}));
+  const auto have = [](const std::set<int>& barriers, std::string_view one,
+                       std::string_view other) {
+    const auto nest = loops::Parse(
+        "loops @t(%x: input f32[64], %y: output f32[64]) {\n"
+        "  task %a: f32[64]\n  task %b: f32[64]\n  task %c: f32[64]\n"
+        "  phase t < 1 {\n" +
+        LoopWithBarriers(barriers) +
+        "    invocation i < 64 { %c[i] = %x[i] }\n"
+        "    invocation i < 64 { %y[i] += %c[63 - i] }\n"
+        "  }\n}\n");
+    EXPECT_TRUE(nest.ok()) << nest.status().ToString();
+    if (!nest.ok()) return false;
+    const Lifetimes lifetimes(*nest, nest->phases[0].body);
+    const size_t a = BufferOf(*nest, one), b = BufferOf(*nest, other);
+    EXPECT_FALSE(lifetimes.MayOverlap(a, b));
+    EXPECT_EQ(lifetimes.HaveBarriersBetween(a, b),
+              lifetimes.HaveBarriersBetween(b, a));
+    return lifetimes.HaveBarriersBetween(a, b);
+  };
+  EXPECT_TRUE(have({2, 0}, "a", "b"));
+  EXPECT_TRUE(have({3, 0}, "a", "b"));
+  // No barrier is between the last use of the one buffer and the first use of
+  // the other in the next iteration.
+  EXPECT_FALSE(have({2, 3}, "a", "b"));
   // There is no barrier between the use of %a and that of %b in an iteration:
   // the one before the statement that reads %a comes too early.
-  EXPECT_FALSE(have({&loop[1], &loop[4], &loop[0]}));
+  EXPECT_FALSE(have({1, 4, 0}, "a", "b"));
   // If the two buffers are not in a common loop, no barriers are needed.
-  EXPECT_TRUE(lifetimes.HaveBarriersBetween(a, c, {}));
+  EXPECT_TRUE(have({}, "a", "c"));
 }
 
 }  // namespace

@@ -1,7 +1,6 @@
 #include "jit/gpu/ordering_barriers.h"
 
 #include <algorithm>
-#include <utility>
 
 #include "jit/loops/walk.h"
 
@@ -13,16 +12,12 @@ using loops::Statement;
 
 namespace {
 
-class Finder {
+class Marker {
  public:
-  Finder(const std::unordered_set<const Statement*>& barriers,
-         const std::vector<bool>& has_panels)
-      : barriers_(barriers), has_panels_(has_panels) {}
+  explicit Marker(const std::vector<bool>& has_panels)
+      : has_panels_(has_panels) {}
 
-  std::unordered_set<const Statement*> Run(const Block& body) {
-    Follow(body, {});
-    return std::move(found_);
-  }
+  void Run(Block& body) { Follow(body, {}); }
 
  private:
   // The state of memory after the statements of a path.
@@ -40,6 +35,7 @@ class Finder {
   };
 
   void Stores(const Statement& statement, Path& path) const {
+    if (statement.box != nullptr) return;
     for (const loops::Store& store : statement.stores) {
       if (!has_panels_[store.buffer]) continue;
       // An asynchronous store may also be executed as an ordinary one.
@@ -49,13 +45,12 @@ class Finder {
     for (const Statement& inner : statement.body) Stores(inner, path);
   }
 
-  Path Follow(const Block& block, Path path) {
-    for (const Statement& statement : block) {
-      if (path.is_dirty && barriers_.contains(&statement)) {
-        found_.insert(&statement);
+  Path Follow(Block& block, Path path) {
+    for (Statement& statement : block) {
+      if (statement.kind == Statement::Kind::kBarrier) {
+        statement.orders_stores |= path.is_dirty;
         path.is_dirty = false;
-      }
-      if (statement.kind == Statement::Kind::kAwait) {
+      } else if (statement.kind == Statement::Kind::kAwait) {
         path.is_dirty |= path.is_copying;
         path.is_copying &= statement.groups > 0;
       } else if (statement.body.empty() || IsInvocationLoop(statement)) {
@@ -70,7 +65,7 @@ class Finder {
   // A body may be skipped, and each iteration of a loop begins with the state
   // that the previous one left. Each round only sets flags of the path, so the
   // loop ends.
-  Path FollowBody(const Statement& statement, Path path) {
+  Path FollowBody(Statement& statement, Path path) {
     while (true) {
       Path after = path;
       after.Join(Follow(statement.body, path));
@@ -80,19 +75,14 @@ class Finder {
     }
   }
 
-  const std::unordered_set<const Statement*>& barriers_;
   const std::vector<bool>& has_panels_;
-  std::unordered_set<const Statement*> found_;
 };
 
 }  // namespace
 
-std::unordered_set<const Statement*> FindOrderingBarriers(
-    const Block& body, const std::unordered_set<const Statement*>& barriers,
-    const std::vector<bool>& has_panels) {
-  const bool any = std::ranges::find(has_panels, true) != has_panels.end();
-  if (!any) return {};
-  return Finder(barriers, has_panels).Run(body);
+void MarkOrderingBarriers(const std::vector<bool>& has_panels, Block& body) {
+  if (std::ranges::find(has_panels, true) == has_panels.end()) return;
+  Marker(has_panels).Run(body);
 }
 
 }  // namespace ember::jit::gpu

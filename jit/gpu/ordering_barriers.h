@@ -1,4 +1,4 @@
-// Finds the barriers that must order stores for products of warpgroups. These
+// Marks the barriers that must order stores for products of warpgroups. These
 // instructions read panels (jit/target/shared_panels.h) through another proxy
 // than loads do. They see a store only if the thread that stored has since made
 // a fence for that proxy, before a barrier (PTX: fence.proxy.async). A fence
@@ -12,24 +12,22 @@
 // with a fence. An asynchronous store may be executed as an ordinary
 // store, and it may be complete only at its await.
 //
-// Decides, and emits nothing. Thread-safe.
+// Thread-safe.
 #ifndef EMBER_JIT_GPU_ORDERING_BARRIERS_H_
 #define EMBER_JIT_GPU_ORDERING_BARRIERS_H_
 
-#include <unordered_set>
 #include <vector>
 
 #include "jit/loops/loop_nest.h"
 
 namespace ember::jit::gpu {
 
-// Returns the barriers that need a fence before them. barriers: the statements
-// that have a barrier before them (jit/gpu/barriers.h). has_panels: for each
-// buffer, true if it has panels.
-std::unordered_set<const loops::Statement*> FindOrderingBarriers(
-    const loops::Block& body,
-    const std::unordered_set<const loops::Statement*>& barriers,
-    const std::vector<bool>& has_panels);
+// Marks the barriers of the body that need a fence before them
+// (Statement::orders_stores). has_panels: for each buffer, true if it has
+// panels. Copies of boxes (Statement::box) use the proxy of the products, so
+// they need no fence.
+void MarkOrderingBarriers(const std::vector<bool>& has_panels,
+                          loops::Block& body);
 
 }  // namespace ember::jit::gpu
 

@@ -6,16 +6,15 @@
 #include <set>
 #include <span>
 #include <string_view>
-#include <unordered_set>
 #include <utility>
 
 #include "base/concat.h"
 #include "base/rounding.h"
 #include "jit/backend/decline_reasons.h"
 #include "jit/gpu/constant_elements.h"
+#include "jit/gpu/insert_barriers.h"
 #include "jit/gpu/kernel_abi.h"
 #include "jit/gpu/lifetimes.h"
-#include "jit/gpu/phase_order.h"
 #include "jit/gpu/register_class.h"
 #include "jit/gpu/vector_access.h"
 #include "jit/loops/analysis/combining.h"
@@ -444,11 +443,13 @@ class BufferPlacer {
       return;
     }
     const int64_t known = workgroups();
-    barriers_apart_ =
-        BarriersOfBuffersApart(nest_, phase_.body, device_, workgroup_);
-    if (allocate() <= slices && workgroups() >= known) return;
-    barriers_apart_.reset();
-    allocate();
+    const Block apart =
+        WithBarriersOfBuffersApart(nest_, device_, workgroup_, phase_.body);
+    const Lifetimes lifetimes(nest_, apart);
+    apart_ = &lifetimes;
+    const bool is_better = allocate() <= slices && workgroups() >= known;
+    apart_ = nullptr;
+    if (!is_better) allocate();
   }
 
   void AllocateBuffer(size_t i) {
@@ -503,8 +504,7 @@ class BufferPlacer {
 
   bool MustBeApart(size_t i, size_t other) const {
     return lifetimes_.MayOverlap(i, other) ||
-           (barriers_apart_ &&
-            !lifetimes_.HaveBarriersBetween(i, other, *barriers_apart_));
+           (apart_ != nullptr && !apart_->HaveBarriersBetween(i, other));
   }
 
   // Returns the first free bytes in the workgroup's memory, after the memory
@@ -564,9 +564,9 @@ class BufferPlacer {
   // Buffers that already have memory of the workgroup.
   std::vector<size_t> shared_;
   int64_t parts_bytes_ = 0;
-  // The statements that have a barrier before them if no two buffers share
-  // bytes. Sharing bytes must not add barriers to these.
-  std::optional<std::unordered_set<const Statement*>> barriers_apart_;
+  // If not null, sharing bytes must not add barriers to those that this phase
+  // has if no two buffers share bytes.
+  const Lifetimes* apart_ = nullptr;
 };
 
 }  // namespace

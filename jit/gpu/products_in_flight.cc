@@ -4,6 +4,7 @@
 #include <map>
 #include <span>
 #include <utility>
+#include <vector>
 
 #include "jit/gpu/rings.h"
 #include "jit/loops/analysis/matrix_operation.h"
@@ -31,52 +32,30 @@ bool HasMatrices(const Statement& statement) {
 // For each buffer that products read: the slots that they read in an iteration.
 using Factors = std::map<uint32_t, RingSlots>;
 
+// Finds the products of a serial loop, and their factors.
 class Finder {
  public:
-  Finder(const loops::LoopNest& nest, const Block& body,
-         const SharedMemory& memory, int64_t subgroups, bool stores_are_ordered)
-      : nest_(nest),
-        memory_(memory),
-        subgroups_(subgroups),
-        stores_are_ordered_(stores_are_ordered),
-        rings_(nest, body, memory.is_of_many) {}
+  Finder(const loops::LoopNest& nest, const SharedMemory& memory,
+         int64_t subgroups)
+      : nest_(nest), memory_(memory), subgroups_(subgroups) {}
 
-  void Find(const Block& block) {
-    for (const Statement& statement : block) {
-      if (loops::IsInvocationLoop(statement)) continue;
-      const bool is_serial = IsLoop(statement, LoopKind::kSerial);
-      if (is_serial) around_.push_back(statement.variable);
-      if (is_serial) FindIn(statement);
-      Find(statement.body);
-      if (is_serial) around_.pop_back();
+  // Returns the position of the products in the loop's body.
+  std::optional<size_t> Find(const Statement& loop) {
+    std::optional<size_t> products;
+    for (size_t i = 0; i < loop.body.size(); ++i) {
+      const Statement& statement = loop.body[i];
+      if (!HasMatrices(statement)) continue;
+      if (products || !IsOfAllSubgroups(statement)) return std::nullopt;
+      products = i;
     }
+    if (!products) return std::nullopt;
+    const Statement& found = loop.body[*products];
+    if (!AreProducts(found.body, found.variable)) return std::nullopt;
+    return products;
   }
-  std::vector<ProductsInFlight> TakeFound() { return std::move(found_); }
+  Factors TakeFactors() { return std::move(factors_); }
 
  private:
-  void FindIn(const Statement& loop) {
-    const Statement* products = nullptr;
-    for (const Statement& statement : loop.body) {
-      if (!HasMatrices(statement)) continue;
-      if (products != nullptr || !IsOfAllSubgroups(statement)) return;
-      products = &statement;
-    }
-    if (products == nullptr) return;
-    Factors factors;
-    if (!AreProducts(products->body, products->variable, factors)) return;
-    if (stores_are_ordered_) {
-      found_.push_back({&loop, products});
-      return;
-    }
-    NoteReads(*products, factors);
-    const auto leaves_them = [&](const Statement& statement) {
-      return &statement == products ||
-             LeavesAlone(statement, loop.variable, factors);
-    };
-    if (std::ranges::all_of(loop.body, leaves_them))
-      found_.push_back({&loop, products});
-  }
-
   bool IsOfAllSubgroups(const Statement& statement) const {
     return IsLoop(statement, LoopKind::kSubgroup) &&
            nest_.pool.IntegerConstant(
@@ -84,12 +63,11 @@ class Finder {
   }
 
   // True if the block is a sequence of products that read panels. Adds the
-  // factors of these products to `factors`.
-  bool AreProducts(const Block& block, NodeId subgroup,
-                   Factors& factors) const {
+  // factors of these products to `factors_`.
+  bool AreProducts(const Block& block, NodeId subgroup) {
     return std::ranges::all_of(block, [&](const Statement& statement) {
       if (IsLoop(statement, LoopKind::kUnrolled))
-        return AreProducts(statement.body, subgroup, factors);
+        return AreProducts(statement.body, subgroup);
       if (!IsLoop(statement, LoopKind::kMatrix)) return false;
       const auto operation =
           loops::MatrixOperationOf(nest_, statement, subgroup);
@@ -100,9 +78,54 @@ class Finder {
           !memory_.has_panels[operation->b.buffer]) {
         return false;
       }
-      factors.insert({{operation->a.buffer, 0}, {operation->b.buffer, 0}});
+      factors_.insert({{operation->a.buffer, 0}, {operation->b.buffer, 0}});
       return true;
     });
+  }
+
+  const loops::LoopNest& nest_;
+  const SharedMemory& memory_;
+  const int64_t subgroups_;
+  Factors factors_;
+};
+
+class Marker {
+ public:
+  Marker(const loops::LoopNest& nest, const SharedMemory& memory,
+         int64_t subgroups, const Block& body)
+      : nest_(nest),
+        memory_(memory),
+        subgroups_(subgroups),
+        rings_(nest, body, memory.is_of_many) {}
+
+  bool Mark(Block& block) {
+    bool any = false;
+    for (Statement& statement : block) {
+      if (loops::IsInvocationLoop(statement)) continue;
+      const bool is_serial = IsLoop(statement, LoopKind::kSerial);
+      if (is_serial) around_.push_back(statement.variable);
+      any |= is_serial && MarkIn(statement);
+      any |= Mark(statement.body);
+      if (is_serial) around_.pop_back();
+    }
+    return any;
+  }
+
+ private:
+  bool MarkIn(Statement& loop) const {
+    Finder finder(nest_, memory_, subgroups_);
+    const std::optional<size_t> products = finder.Find(loop);
+    if (!products) return false;
+    Statement& found = loop.body[*products];
+    Factors factors = finder.TakeFactors();
+    NoteReads(found, factors);
+    const auto leaves_them = [&](const Statement& statement) {
+      return &statement == &found ||
+             LeavesAlone(statement, loop.variable, factors);
+    };
+    if (!std::ranges::all_of(loop.body, leaves_them)) return false;
+    found.stays_in_flight = true;
+    return true;
   }
 
   void NoteReads(const Statement& statement, Factors& factors) const {
@@ -155,30 +178,23 @@ class Finder {
   const loops::LoopNest& nest_;
   const SharedMemory& memory_;
   const int64_t subgroups_;
-  const bool stores_are_ordered_;
   const Rings rings_;
   std::vector<NodeId> around_;  // variables of the surrounding loops
-  std::vector<ProductsInFlight> found_;
 };
 
 }  // namespace
 
-std::vector<ProductsInFlight> FindProductsInFlight(const loops::LoopNest& nest,
-                                                   const Block& body,
-                                                   const SharedMemory& memory,
-                                                   int64_t subgroups) {
-  Finder finder(nest, body, memory, subgroups, /*stores_are_ordered=*/false);
-  finder.Find(body);
-  return finder.TakeFound();
+bool MarkProductsInFlight(const loops::LoopNest& nest,
+                          const SharedMemory& memory, int64_t subgroups,
+                          Block& body) {
+  return Marker(nest, memory, subgroups, body).Mark(body);
 }
 
-std::vector<ProductsInFlight> FindProductLoops(const loops::LoopNest& nest,
-                                               const Block& body,
-                                               const SharedMemory& memory,
-                                               int64_t subgroups) {
-  Finder finder(nest, body, memory, subgroups, /*stores_are_ordered=*/true);
-  finder.Find(body);
-  return finder.TakeFound();
+std::optional<size_t> FindProducts(const loops::LoopNest& nest,
+                                   const Statement& loop,
+                                   const SharedMemory& memory,
+                                   int64_t subgroups) {
+  return Finder(nest, memory, subgroups).Find(loop);
 }
 
 }  // namespace ember::jit::gpu

@@ -6,8 +6,9 @@
 #include <string_view>
 
 #include "gtest/gtest.h"
-#include "jit/gpu/phase_order.h"
+#include "jit/gpu/insert_barriers.h"
 #include "jit/gpu/place_buffers.h"
+#include "jit/gpu/testing/barriers.h"
 #include "jit/loops/text/text.h"
 #include "jit/loops/verifier/verifier.h"
 #include "jit/target/matrix_instructions.h"
@@ -47,6 +48,15 @@ std::string Copies(int ahead) {
 )";
 }
 
+size_t CountInFlight(const loops::Block& block) {
+  size_t count = 0;
+  for (const loops::Statement& statement : block) {
+    count += statement.stays_in_flight ? 1 : 0;
+    count += CountInFlight(statement.body);
+  }
+  return count;
+}
+
 struct Outcome {
   size_t in_flight = 0;
   size_t barriers = 0;
@@ -55,7 +65,7 @@ struct Outcome {
 // Plans a phase with a loop whose body is `body`, and counts the loops with
 // products in flight and the barriers.
 Outcome PlanOf(std::string_view body) {
-  const auto nest = loops::Parse(
+  auto nest = loops::Parse(
       "loops @t(%a: input f16[64, 512], %b: input f16[512, 64],\n"
       "         %y: output f32[64, 64]) {\n"
       "  task %as: f16[4, 64, 64]\n  task %bs: f16[4, 64, 64]\n"
@@ -80,12 +90,12 @@ Outcome PlanOf(std::string_view body) {
   device.keeps_elements = device.uses_matrices = true;
   device.shared_alignment = 16;
   device.matrices = MatrixTypesOf("sm_90a");
-  auto workgroup = PlacePhase(*nest, nest->phases[0], device);
-  EXPECT_TRUE(workgroup.ok()) << workgroup.status().ToString();
-  if (!workgroup.ok()) return {};
-  const PhaseOrder order =
-      OrderPhase(*nest, nest->phases[0], device, *workgroup);
-  return {order.in_flight.size(), order.before.size()};
+  const Status placed = PlaceBuffers(device, *nest);
+  EXPECT_TRUE(placed.ok()) << placed.ToString();
+  if (!placed.ok()) return {};
+  EXPECT_TRUE(InsertBarriers(device, *nest).ok());
+  const loops::Block& phase = nest->phases[0].body;
+  return {CountInFlight(phase), CountBarriers(phase)};
 }
 
 // The slot to which an iteration copies was read two iterations ago, so one

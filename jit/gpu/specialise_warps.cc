@@ -1,44 +1,166 @@
 #include "jit/gpu/specialise_warps.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
+#include <optional>
+#include <span>
+#include <utility>
 #include <vector>
 
-#include "base/check.h"
-#include "jit/gpu/phase_order.h"
+#include "base/rounding.h"
+#include "jit/gpu/barriers.h"
+#include "jit/gpu/shared_memory.h"
+#include "jit/gpu/task_shares.h"
 #include "jit/gpu/warp_roles.h"
-#include "jit/loops/copied_box.h"
+#include "jit/loops/walk.h"
+#include "jit/loops/workgroup.h"
+#include "tensor/builder/coefficient.h"
 
 namespace ember::jit::gpu {
 
+using loops::Block;
+using loops::BufferStorage;
+using loops::NodeId;
 using loops::Statement;
+using loops::StorageKind;
+using loops::Workgroup;
 
 namespace {
 
-void MarkReader(const WarpRoles& roles, Statement& statement) {
-  for (size_t i = 0; i < roles.rings.size(); ++i) {
-    const WarpRoles::Ring& ring = roles.rings[i];
-    const loops::SlotUse use = {static_cast<uint32_t>(i), ring.slot};
-    if (ring.readers.front() == &statement) statement.awaits.push_back(use);
-    if (ring.readers.back() == &statement && !ring.goes_on)
-      statement.releases.push_back(use);
-  }
-}
+class WarpSpecialiser {
+ public:
+  WarpSpecialiser(const loops::LoopNest& nest, const DeviceTraits& device,
+                  loops::Phase& phase)
+      : nest_(nest),
+        device_(device),
+        phase_(phase),
+        memory_(SharedMemoryOf(nest, phase.workgroup, device)) {}
 
-void Mark(const WarpRoles& roles, loops::Block& block) {
-  for (Statement& statement : block) {
-    statement.of_producer = roles.of_producer.contains(&statement);
-    const auto copy = roles.copies.find(&statement);
-    if (copy != roles.copies.end()) {
-      auto box = std::make_shared<loops::CopiedBox>(copy->second.box);
-      box->ring = static_cast<uint32_t>(copy->second.ring);
-      box->begins_fill = copy->second.begins_fill;
-      statement.box = std::move(box);
+  void Run() {
+    Workgroup& workgroup = phase_.workgroup;
+    std::vector<loops::Panels> panels;
+    for (const BufferStorage& storage : workgroup.storage)
+      panels.push_back(storage.panels);
+    Block body = phase_.body;
+    const std::optional<WarpRoles> roles =
+        MarkWarpRoles(nest_, workgroup.invocations / device_.subgroup_size,
+                      memory_, panels, body);
+    const bool has_room =
+        workgroup.invocations + device_.subgroup_size <= device_.invocations;
+    if (!roles || !ProducerHasAll(body[roles->loop], body) ||
+        (roles->GoesOn() && !has_room)) {
+      return;
     }
-    MarkReader(roles, statement);
-    Mark(roles, statement.body);
+    const int64_t begin =
+        RoundUp(workgroup.shared_bytes, loops::kSlotBarrierBytes);
+    const int64_t end =
+        begin + roles->BarrierCount() * loops::kSlotBarrierBytes;
+    if (end > device_.shared_bytes) return;
+    workgroup.shared_bytes = end;
+    workgroup.slot_barriers = begin;
+    for (const WarpRoles::Ring& ring : roles->rings) {
+      workgroup.rings.push_back(
+          {ring.slots, ring.fill_bytes, ring.subgroups, ring.goes_on});
+    }
+    phase_.body = std::move(body);
+    workgroup.has_producer =
+        roles->GoesOn() || (has_room && !HasBarriers(roles->loop));
+    if (workgroup.has_producer) GoOnToTasks(*roles);
   }
+
+ private:
+  // True if all that the producer reads is memory that the phase does not
+  // write. The producer computes nothing that the others do, and waits for none
+  // of it. Slices are excluded: each workgroup has one slice, for one task at a
+  // time.
+  bool ProducerHasAll(const Statement& loop, const Block& body) const {
+    const std::vector<BufferStorage>& storages = phase_.workgroup.storage;
+    const auto is_there = [&](NodeId id) {
+      const tensor::Node& node = nest_.pool[id];
+      if (node.opcode != tensor::Opcode::kLoad &&
+          node.opcode != tensor::Opcode::kPad) {
+        return true;
+      }
+      const BufferStorage& storage = storages[node.buffer];
+      return storage.kind == StorageKind::kMemory && !storage.is_written;
+    };
+    std::vector<NodeId> roots = {loops::ExtentOf(nest_.pool, loop.variable)};
+    AddCopies(body, roots);
+    return std::ranges::all_of(loops::NodesUnder(nest_.pool, roots),
+                               is_there) &&
+           std::ranges::none_of(storages, [](const BufferStorage& storage) {
+             return storage.kind == StorageKind::kSlices;
+           });
+  }
+
+  // Adds the expressions of the stores that copies of boxes stand for.
+  static void AddCopies(const Block& block, std::vector<NodeId>& roots) {
+    for (const Statement& statement : block) {
+      if (statement.box == nullptr) {
+        AddCopies(statement.body, roots);
+        continue;
+      }
+      const loops::Store& store = *loops::FirstStore(statement);
+      roots.push_back(store.value);
+      roots.insert(roots.end(), store.indices.begin(), store.indices.end());
+    }
+  }
+
+  // True if barriers of all invocations are left in the loop at this position.
+  bool HasBarriers(size_t loop) const {
+    const Block& body = phase_.body;
+    const std::vector<bool> before = PlanBarriers(nest_, body, memory_).before;
+    const size_t end = loops::CountStatements(std::span(body).first(loop + 1));
+    size_t number = end - loops::CountStatements(body[loop].body);
+    while (number < end && !before[number]) ++number;
+    return number < end;
+  }
+
+  // Makes the kernel persistent if that is possible and pays. The producer may
+  // then fill slots for the next task while the others finish this one, so
+  // nothing else may share the rings' memory. Where some tasks take longer than
+  // others and workgroups would have unequal numbers of them, the device's own
+  // distribution is better than a fixed order.
+  void GoOnToTasks(const WarpRoles& roles) {
+    Workgroup& workgroup = phase_.workgroup;
+    if (device_.processors == 0) return;
+    for (const WarpRoles::Ring& ring : roles.rings) {
+      for (const uint32_t buffer : ring.buffers) {
+        for (size_t i = 0; i < workgroup.storage.size(); ++i) {
+          if (i != buffer && memory_.ranges[i].Overlaps(memory_.ranges[buffer]))
+            return;
+        }
+      }
+    }
+    // Bytes of a processor's memory that each workgroup costs in addition to
+    // its own (CUDA, since 8.0).
+    constexpr int64_t kReservedBytes = 1024;
+    const int64_t blocks = (device_.shared_bytes + kReservedBytes) /
+                           (workgroup.shared_bytes + kReservedBytes);
+    const int64_t workgroups =
+        device_.processors * std::max<int64_t>(blocks, 1);
+    const NodeId iterations =
+        loops::ExtentOf(nest_.pool, phase_.body[roles.loop].variable);
+    if (!tensor::DependsOn(nest_.pool, iterations, phase_.task) ||
+        HaveEqualShares(nest_.pool, iterations, phase_.task, workgroups)) {
+      workgroup.most_workgroups = workgroups;
+    }
+  }
+
+  const loops::LoopNest& nest_;
+  const DeviceTraits& device_;
+  loops::Phase& phase_;
+  const SharedMemory memory_;
+};
+
+// Phases with checks are left out: an invocation that fails a check would leave
+// the producer waiting.
+bool MayHaveProducer(const Workgroup& workgroup, const DeviceTraits& device) {
+  return device.copies_boxes &&
+         workgroup.mode == Workgroup::Mode::kInvocations &&
+         !workgroup.has_checks && workgroup.HasPanels() &&
+         workgroup.rings.empty();
 }
 
 }  // namespace
@@ -47,17 +169,8 @@ Status SpecialiseWarps(const DeviceTraits& device, loops::LoopNest& nest) {
   for (std::vector<loops::Phase>* const phases :
        {&nest.prologue, &nest.phases}) {
     for (loops::Phase& phase : *phases) {
-      // Only phases with a producer have barriers of slots.
-      if (phase.workgroup.slot_barriers == 0 || !phase.workgroup.rings.empty())
-        continue;
-      loops::Workgroup workgroup = phase.workgroup;
-      const PhaseOrder order = OrderPhase(nest, phase, device, workgroup);
-      EMBER_CHECK(order.roles) << "barriers of slots without rings";
-      for (const WarpRoles::Ring& ring : order.roles->rings) {
-        phase.workgroup.rings.push_back(
-            {ring.slots, ring.fill_bytes, ring.subgroups, ring.goes_on});
-      }
-      Mark(*order.roles, phase.body);
+      if (MayHaveProducer(phase.workgroup, device))
+        WarpSpecialiser(nest, device, phase).Run();
     }
   }
   return OkStatus();

@@ -1,6 +1,8 @@
 // Marks the roles of warps in phases with a producer (jit/gpu/warp_roles.h):
-// the rings of the workgroup, the statements that only the producer executes,
-// the copies of boxes, and the loops that read slots.
+// the rings of the workgroup and the barriers of their slots, the statements
+// that only the producer executes, the copies of boxes, and the loops that read
+// slots. Also says if the producer is a warp of its own, and if the kernel is
+// persistent.
 //
 //   EMBER_RETURN_IF_ERROR(SpecialiseWarps(device, nest));
 //
@@ -20,8 +22,9 @@
 
 namespace ember::jit::gpu {
 
-// Marks all phases of a nest that has its barriers (jit/gpu/insert_barriers.h).
-// Never fails.
+// Marks all phases of a nest whose buffers are placed
+// (jit/gpu/place_buffers.h). A phase that has rings stays as it is. Never
+// fails.
 Status SpecialiseWarps(const DeviceTraits& device, loops::LoopNest& nest);
 
 }  // namespace ember::jit::gpu

@@ -1,11 +1,16 @@
 #include "jit/gpu/warp_roles.h"
 
 #include <algorithm>
+#include <map>
+#include <memory>
 #include <set>
 #include <span>
 #include <utility>
 
+#include "jit/gpu/box_copies.h"
+#include "jit/gpu/products_in_flight.h"
 #include "jit/gpu/rings.h"
+#include "jit/loops/copied_box.h"
 #include "jit/loops/walk.h"
 #include "tensor/builder/linear.h"
 
@@ -33,25 +38,26 @@ bool IsSerialLoop(const Statement& statement) {
          statement.loop == LoopKind::kSerial;
 }
 
-class Finder {
+class Marker {
  public:
-  Finder(const loops::LoopNest& nest, const Block& body,
-         const std::vector<ProductsInFlight>& product_loops,
-         const SharedMemory& memory, const std::vector<loops::Panels>& panels)
+  Marker(const loops::LoopNest& nest, int64_t subgroups,
+         const SharedMemory& memory, const std::vector<loops::Panels>& panels,
+         Block& body)
       : nest_(nest),
         body_(body),
-        product_loops_(product_loops),
+        subgroups_(subgroups),
         memory_(memory),
         panels_(panels),
         rings_(nest, body, memory.is_of_many) {}
 
-  std::optional<WarpRoles> Find() {
+  // Marks the body, also in part if it returns nothing.
+  std::optional<WarpRoles> Mark() {
     const auto loop =
         std::ranges::find_if(body_, [](const Statement& statement) {
           return IsSerialLoop(statement) && HasAsyncStore(statement);
         });
     if (loop == body_.end()) return std::nullopt;
-    roles_.loop = &*loop;
+    roles_.loop = static_cast<size_t>(loop - body_.begin());
     FindRingBuffers(loop->body);
     if (filled_.empty() || !FindReaders() || !GroupBuffers())
       return std::nullopt;
@@ -59,8 +65,8 @@ class Finder {
       if (!LookAt(*before)) return std::nullopt;
     }
     if (!EnterLoop()) return std::nullopt;
-    for (const Statement& statement : loop->body) {
-      if (!IsReader(statement) && !LookAt(statement)) return std::nullopt;
+    for (size_t i = 0; i < loop->body.size(); ++i) {
+      if (!IsReader(i) && !LookAt(loop->body[i])) return std::nullopt;
     }
     if (!LeaveLoop()) return std::nullopt;
     // No statement after the loop may access the rings or copy asynchronously.
@@ -68,13 +74,16 @@ class Finder {
       if (Touches(*behind, /*or_their_memory=*/false)) return std::nullopt;
     }
     FindThoseThatGoOn();
+    MarkReaders();
     return std::move(roles_);
   }
 
  private:
   // --- rings
 
-  NodeId Variable() const { return roles_.loop->variable; }
+  Statement& Loop() { return body_[roles_.loop]; }
+  const Statement& Loop() const { return body_[roles_.loop]; }
+  NodeId Variable() const { return Loop().variable; }
 
   // Finds the buffers that the loop stores to asynchronously.
   void FindRingBuffers(const Block& block) {
@@ -98,7 +107,8 @@ class Finder {
   // k mod n in iteration k, and do nothing else with the rings' memory.
   bool FindReaders() {
     bool are_own = true;
-    for (const Statement& statement : roles_.loop->body) {
+    for (size_t i = 0; i < Loop().body.size(); ++i) {
+      const Statement& statement = Loop().body[i];
       // LookAt has checked the statements with asynchronous stores.
       if (HasAsyncStore(statement)) continue;
       ForEachAccessWithin(statement, [&](uint32_t buffer, bool stores,
@@ -111,16 +121,16 @@ class Finder {
         are_own &= !stores && ring_index &&
                    ring_index->variable == Variable() &&
                    ring_index->offset == 0;
-        readers_[buffer].insert(&statement);
+        readers_[buffer].insert(i);
         slots_[buffer] = indices[0];
       });
     }
     return are_own;
   }
 
-  bool IsReader(const Statement& statement) const {
+  bool IsReader(size_t position) const {
     return std::ranges::any_of(readers_, [&](const auto& of_buffer) {
-      return of_buffer.second.contains(&statement);
+      return of_buffer.second.contains(position);
     });
   }
 
@@ -139,13 +149,12 @@ class Finder {
       if (OverlapsRings(buffer)) return false;
       WarpRoles::Ring ring = {.slots = rings_.CountOf(buffer),
                               .slot = slots_[buffer]};
-      for (const Statement& statement : roles_.loop->body) {
-        if (!readers_[buffer].contains(&statement)) continue;
-        const auto subgroups = SubgroupsOf(statement);
+      for (const size_t position : readers_[buffer]) {
+        const auto subgroups = SubgroupsOf(Loop().body[position]);
         if (!subgroups || (ring.subgroups != 0 && ring.subgroups != subgroups))
           return false;
         ring.subgroups = *subgroups;
-        ring.readers.push_back(&statement);
+        ring.readers.push_back(position);
       }
       if (ring.readers.empty()) return false;
       const auto known =
@@ -182,9 +191,9 @@ class Finder {
     std::optional<int64_t> ahead;
   };
 
-  bool LookAt(const Statement& statement) {
+  bool LookAt(Statement& statement) {
     if (statement.kind == Statement::Kind::kAwait) {
-      roles_.of_producer.insert(&statement);
+      statement.of_producer = true;
       return true;
     }
     if (!HasAsyncStore(statement))
@@ -194,12 +203,12 @@ class Finder {
     // A branch must contain whole fills, so no fill may be incomplete before
     // the branch.
     if (!AreWhole()) return false;
-    for (const Statement& inner : statement.body) {
+    for (Statement& inner : statement.body) {
       if (inner.kind == Statement::Kind::kBarrier) continue;
       if (!HasAsyncStore(inner) || !LookAtCopy(inner, statement.condition))
         return false;
     }
-    roles_.of_producer.insert(&statement);
+    statement.of_producer = true;
     return AreWhole();
   }
 
@@ -210,11 +219,12 @@ class Finder {
 
   // Checks one copy to a ring. condition: the condition of the surrounding
   // branch, if there is one.
-  bool LookAtCopy(const Statement& statement, std::optional<NodeId> condition) {
+  bool LookAtCopy(Statement& statement, std::optional<NodeId> condition) {
     const uint32_t buffer = StoredBy(statement);
     const auto known = ring_of_.find(buffer);
     if (known == ring_of_.end()) return false;
-    std::optional<BoxCopy> copy = BoxCopyOf(nest_, statement, panels_[buffer]);
+    const std::optional<BoxCopy> copy =
+        BoxCopyOf(nest_, statement, panels_[buffer]);
     if (!copy) return false;
     Fills& fills = fills_[known->second];
     const int64_t number = fills.ahead.value_or(fills.count);
@@ -236,10 +246,11 @@ class Finder {
       fills.begun.clear();
       ++fills.count;
     }
-    roles_.of_producer.insert(&statement);
-    roles_.copies.emplace(
-        &statement,
-        WarpRoles::Copy{*std::move(copy), known->second, begins_fill});
+    const auto box = std::make_shared<loops::CopiedBox>(*copy);
+    box->ring = static_cast<uint32_t>(known->second);
+    box->begins_fill = begins_fill;
+    statement.box = box;
+    statement.of_producer = true;
     return true;
   }
 
@@ -312,15 +323,15 @@ class Finder {
   // --- Products that stay in flight in the next iteration. ---
 
   void FindThoseThatGoOn() {
-    const auto products =
-        std::ranges::find(product_loops_, roles_.loop, &ProductsInFlight::loop);
-    if (products == product_loops_.end()) return;
+    const std::optional<size_t> products =
+        FindProducts(nest_, Loop(), memory_, subgroups_);
+    if (!products) return;
     const auto may_go_on = [&](const WarpRoles::Ring& ring) {
-      return ring.readers == std::vector{products->products} &&
+      return ring.readers == std::vector{*products} &&
              ring.slots >= kFewestRingSlotsToGoOn;
     };
     if (!std::ranges::all_of(roles_.rings, may_go_on) ||
-        !LeavesOthersAlone(*products->products)) {
+        !LeavesOthersAlone(Loop().body[*products])) {
       return;
     }
     for (WarpRoles::Ring& ring : roles_.rings) ring.goes_on = true;
@@ -339,21 +350,36 @@ class Finder {
                       (buffer != read &&
                        !memory_.ranges[buffer].Overlaps(memory_.ranges[read]));
           };
-          ForEachAccessWithin(*roles_.loop, look);
+          ForEachAccessWithin(Loop(), look);
         });
     return leaves;
   }
 
+  void MarkReaders() {
+    Block& body = Loop().body;
+    for (size_t i = 0; i < roles_.rings.size(); ++i) {
+      const WarpRoles::Ring& ring = roles_.rings[i];
+      const loops::SlotUse use = {static_cast<uint32_t>(i), ring.slot};
+      Statement& first = body[ring.readers.front()];
+      first.awaits.push_back(use);
+      if (ring.goes_on)
+        first.stays_in_flight = true;
+      else
+        body[ring.readers.back()].releases.push_back(use);
+    }
+  }
+
   const loops::LoopNest& nest_;
-  const Block& body_;
-  const std::vector<ProductsInFlight>& product_loops_;
+  Block& body_;
+  const int64_t subgroups_;
   const SharedMemory& memory_;
   const std::vector<loops::Panels>& panels_;
   const Rings rings_;
   WarpRoles roles_;
   std::set<uint32_t> filled_;  // the buffers of all rings
-  // For each buffer of a ring: the statements that read it.
-  std::map<uint32_t, std::set<const Statement*>> readers_;
+  // For each buffer of a ring: the positions, in the loop's body, of the
+  // statements that read it.
+  std::map<uint32_t, std::set<size_t>> readers_;
   // for each buffer: the slot index with which its readers access it
   std::map<uint32_t, NodeId> slots_;
   // for each buffer: the position of its ring in roles_.rings
@@ -373,11 +399,16 @@ bool WarpRoles::GoesOn() const {
   return std::ranges::any_of(rings, &Ring::goes_on);
 }
 
-std::optional<WarpRoles> FindWarpRoles(
-    const loops::LoopNest& nest, const Block& body,
-    const std::vector<ProductsInFlight>& product_loops,
-    const SharedMemory& memory, const std::vector<loops::Panels>& panels) {
-  return Finder(nest, body, product_loops, memory, panels).Find();
+std::optional<WarpRoles> MarkWarpRoles(const loops::LoopNest& nest,
+                                       int64_t subgroups,
+                                       const SharedMemory& memory,
+                                       const std::vector<loops::Panels>& panels,
+                                       Block& body) {
+  Block marked = body;
+  std::optional<WarpRoles> roles =
+      Marker(nest, subgroups, memory, panels, marked).Mark();
+  if (roles) body = std::move(marked);
+  return roles;
 }
 
 }  // namespace ember::jit::gpu

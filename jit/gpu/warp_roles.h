@@ -1,4 +1,4 @@
-// Finds phases for warp specialisation. A workgroup then has two kinds of
+// Marks phases for warp specialisation. A workgroup then has two kinds of
 // warps. Consumers multiply and do everything else in the phase. One producer
 // only begins copies of boxes (jit/gpu/box_copies.h), as far ahead of the
 // consumers as there are slots. The nest is an ordinary one:
@@ -37,20 +37,16 @@
 // their place in the nest. It waits until the slot is empty, and never for its
 // own warp, which has read the slot in an earlier iteration.
 //
-// Decides, and emits nothing. Thread-safe.
+// Thread-safe.
 #ifndef EMBER_JIT_GPU_WARP_ROLES_H_
 #define EMBER_JIT_GPU_WARP_ROLES_H_
 
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <optional>
-#include <unordered_set>
 #include <vector>
 
-#include "jit/gpu/barriers.h"
-#include "jit/gpu/box_copies.h"
-#include "jit/gpu/products_in_flight.h"
+#include "jit/gpu/shared_memory.h"
 #include "jit/loops/loop_nest.h"
 #include "jit/loops/workgroup.h"
 
@@ -62,36 +58,21 @@ struct WarpRoles {
     int slots = 0;
     // Bytes of one fill: a slot of each of the ring's buffers.
     int64_t fill_bytes = 0;
-    // The subgroup loops of the loop's body, in order, that read a slot of the
-    // ring in each iteration. Each has `subgroups` subgroups.
-    std::vector<const loops::Statement*> readers;
+    // The subgroup loops that read a slot of the ring in each iteration: their
+    // positions in the body of the serial loop. Each has `subgroups` subgroups.
+    std::vector<size_t> readers;
     int64_t subgroups = 0;
     // The index of the slot that an iteration reads: k mod n in iteration k.
     loops::NodeId slot = 0;
-    // True if the reader's products stay in flight in the next iteration
-    // (ProductsInFlight). The slot is then empty at the end of that iteration.
-    // Otherwise the slot is empty after the last reader.
+    // True if the reader's products stay in flight in the next iteration. The
+    // slot is then empty at the end of that iteration. Otherwise the slot is
+    // empty after the last reader.
     bool goes_on = false;
   };
-  struct Copy {
-    BoxCopy box;
-    size_t ring = 0;
-    // True if this copy begins a fill. All copies to the ring's buffers, up to
-    // the next one that begins a fill, are for one iteration.
-    bool begins_fill = false;
-  };
 
-  // True if the producer is a warp of its own. Otherwise the producer is a
-  // thread of the consumers' last warp.
-  bool has_warp = true;
-  // the serial loop that reads the rings
-  const loops::Statement* loop = nullptr;
+  // position, in the phase's body, of the serial loop that reads the rings
+  size_t loop = 0;
   std::vector<Ring> rings;
-  // The copies. Key: the invocation loop that does the copy.
-  std::map<const loops::Statement*, Copy> copies;
-  // Statements that consumers leave out or do nothing in: the copies, branches
-  // that contain only copies, and awaits.
-  std::unordered_set<const loops::Statement*> of_producer;
 
   // Number of barriers of slots: two for each slot.
   int64_t BarrierCount() const;
@@ -99,7 +80,8 @@ struct WarpRoles {
   bool GoesOn() const;
 };
 
-// Returns nothing if the phase does not have this form:
+// Marks the statements of the phase, and describes its rings, if the phase has
+// this form:
 // - One serial loop, which is in no other statement, copies boxes to rings.
 //   There are no other asynchronous stores or awaits than those of its rings.
 // - All stores to the rings are copies of boxes: before the loop for iterations
@@ -109,13 +91,19 @@ struct WarpRoles {
 //   condition only where there may be fewer iterations.
 // - Only subgroup loops of the loop's body read the rings, in iteration k slot
 //   k mod n. Nothing else touches their memory before the loop's end.
-// product_loops: by FindProductLoops. Their products stay in flight in the next
-// iteration if there are slots for that, and if the loop stores to nothing else
-// that they read. panels: by buffer; memory: where buffers are.
-std::optional<WarpRoles> FindWarpRoles(
-    const loops::LoopNest& nest, const loops::Block& body,
-    const std::vector<ProductsInFlight>& product_loops,
-    const SharedMemory& memory, const std::vector<loops::Panels>& panels);
+// Products of `subgroups` subgroups (jit/gpu/products_in_flight.h) stay in
+// flight in the next iteration if there are slots for that, and if the loop
+// stores to nothing else that they read. memory: where buffers are; panels: by
+// buffer.
+//
+// The marks are Statement::of_producer (copies, branches that contain only
+// copies, and awaits), box, awaits, releases and stays_in_flight. If the phase
+// has another form, returns nothing and leaves the body as it is.
+std::optional<WarpRoles> MarkWarpRoles(const loops::LoopNest& nest,
+                                       int64_t subgroups,
+                                       const SharedMemory& memory,
+                                       const std::vector<loops::Panels>& panels,
+                                       loops::Block& body);
 
 }  // namespace ember::jit::gpu
 

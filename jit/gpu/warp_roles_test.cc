@@ -1,16 +1,21 @@
-// Tests which phases get a producer that copies boxes of tensors.
+// Tests which phases get a producer that copies boxes of tensors, by the marks
+// that the phase has after the passes.
 #include "jit/gpu/warp_roles.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "gtest/gtest.h"
-#include "jit/gpu/phase_order.h"
+#include "jit/gpu/insert_barriers.h"
 #include "jit/gpu/place_buffers.h"
+#include "jit/gpu/specialise_warps.h"
+#include "jit/gpu/testing/barriers.h"
 #include "jit/loops/text/text.h"
 #include "jit/loops/verifier/verifier.h"
 #include "jit/target/matrix_instructions.h"
@@ -95,49 +100,89 @@ DeviceTraits Device() {
   return device;
 }
 
-// The first phase of a nest: its complete workgroup, and its order.
+// Collects pointers to the statements of the block at any depth.
+void Collect(const loops::Block& block,
+             std::vector<const loops::Statement*>& found) {
+  for (const loops::Statement& statement : block) {
+    found.push_back(&statement);
+    Collect(statement.body, found);
+  }
+}
+
+// The first phase of a nest after the passes.
 struct PlannedPhase {
   loops::Workgroup workgroup;
-  PhaseOrder order;
+  loops::Block body;
+
+  bool HasRoles() const { return !workgroup.rings.empty(); }
+  bool GoesOn() const {
+    return std::ranges::any_of(workgroup.rings,
+                               &loops::WorkgroupRing::stays_in_flight);
+  }
+  // Returns the number of statements, at any depth, for which the test holds.
+  template <typename Test>
+  int64_t Count(Test&& test) const {
+    std::vector<const loops::Statement*> all;
+    Collect(body, all);
+    return std::ranges::count_if(
+        all, [&](const loops::Statement* each) { return test(*each); });
+  }
+  int64_t Copies() const {
+    return Count([](const auto& each) { return each.box != nullptr; });
+  }
+  int64_t Fills() const {
+    return Count([](const auto& each) {
+      return each.box != nullptr && each.box->begins_fill;
+    });
+  }
+  size_t Barriers() const { return CountBarriers(body); }
+  bool HasBarrierAtEnd() const {
+    return body.back().kind == loops::Statement::Kind::kBarrier;
+  }
+  // Returns the number of buffers that boxes are copied to.
+  size_t Buffers() const {
+    std::vector<const loops::Statement*> all;
+    Collect(body, all);
+    std::set<uint32_t> buffers;
+    for (const loops::Statement* const each : all) {
+      if (each->box != nullptr) buffers.insert(each->box->to);
+    }
+    return buffers.size();
+  }
 };
 
-PlannedPhase PlanOf(const loops::LoopNest& nest, const DeviceTraits& device) {
-  PlannedPhase plan;
-  auto workgroup = PlacePhase(nest, nest.phases[0], device);
-  EXPECT_TRUE(workgroup.ok()) << workgroup.status().ToString();
-  if (!workgroup.ok()) return plan;
-  plan.workgroup = *std::move(workgroup);
-  plan.order = OrderPhase(nest, nest.phases[0], device, plan.workgroup);
-  return plan;
-}
-PhaseOrder BarriersOf(const loops::LoopNest& nest) {
-  return PlanOf(nest, Device()).order;
+PlannedPhase PlanOf(loops::LoopNest nest, const DeviceTraits& device) {
+  const Status placed = PlaceBuffers(device, nest);
+  EXPECT_TRUE(placed.ok()) << placed.ToString();
+  if (!placed.ok()) return {};
+  EXPECT_TRUE(SpecialiseWarps(device, nest).ok());
+  EXPECT_TRUE(InsertBarriers(device, nest).ok());
+  // The passes have done everything already.
+  const std::string text = loops::ToText(nest);
+  EXPECT_TRUE(SpecialiseWarps(device, nest).ok());
+  EXPECT_TRUE(InsertBarriers(device, nest).ok());
+  EXPECT_EQ(loops::ToText(nest), text);
+  return {nest.phases[0].workgroup, nest.phases[0].body};
 }
 bool HasRoles(const Parts& parts, const DeviceTraits& device = Device()) {
-  return PlanOf(NestOf(parts), device).order.roles.has_value();
+  return PlanOf(NestOf(parts), device).HasRoles();
 }
 
 TEST(WarpRolesTest, ProductsOfSlices) {
-  const loops::LoopNest nest = NestOf({});
-  const PlannedPhase plan = PlanOf(nest, Device());
-  ASSERT_TRUE(plan.order.roles);
+  const PlannedPhase plan = PlanOf(NestOf({}), Device());
   // Both factors of the product are in one ring of slots.
-  ASSERT_EQ(plan.order.roles->rings.size(), 1u);
-  const WarpRoles::Ring& ring = plan.order.roles->rings[0];
-  EXPECT_EQ(ring.buffers.size(), 2u);
+  ASSERT_EQ(plan.workgroup.rings.size(), 1u);
+  const loops::WorkgroupRing& ring = plan.workgroup.rings[0];
+  EXPECT_EQ(plan.Buffers(), 2u);
   EXPECT_EQ(ring.slots, 4);
   EXPECT_EQ(ring.fill_bytes, (64 * 64 + 64 * 128) * 2);
   EXPECT_EQ(ring.subgroups, 4);
-  EXPECT_TRUE(ring.goes_on);
+  EXPECT_TRUE(ring.stays_in_flight);
   EXPECT_TRUE(plan.workgroup.has_producer);
-  EXPECT_EQ(plan.order.roles->copies.size(), 6u);
-  EXPECT_EQ(std::ranges::count_if(
-                plan.order.roles->copies,
-                [](const auto& copy) { return copy.second.begins_fill; }),
-            3);
+  EXPECT_EQ(plan.Copies(), 6);
+  EXPECT_EQ(plan.Fills(), 3);
   // The producer's warp replaces all barriers of the consumers.
-  EXPECT_TRUE(BarriersOf(nest).before.empty());
-  EXPECT_FALSE(BarriersOf(nest).at_end);
+  EXPECT_EQ(plan.Barriers(), 0u);
   EXPECT_EQ(plan.workgroup.invocations, 128);
   EXPECT_EQ(plan.workgroup.slot_barriers, 4 * ring.fill_bytes);
   EXPECT_EQ(plan.workgroup.shared_bytes,
@@ -248,12 +293,11 @@ TEST(WarpRolesTest, MemoryOfTheRings) {
   const std::string store = "invocation i < 64 { %z[i, 0] = 1.0 }\n";
   const std::string load = "invocation i < 64 { %y[63 - i, 0] = %z[i, 0] }\n";
   parts.behind = store + load;
-  const loops::LoopNest nest = NestOf(parts);
-  PlannedPhase plan = PlanOf(nest, Device());
-  ASSERT_TRUE(plan.order.roles);
+  PlannedPhase plan = PlanOf(NestOf(parts), Device());
+  ASSERT_TRUE(plan.HasRoles());
   EXPECT_EQ(plan.workgroup.most_workgroups, 0);
-  EXPECT_EQ(BarriersOf(nest).before.size(), 2u);
-  EXPECT_FALSE(BarriersOf(nest).at_end);
+  EXPECT_EQ(plan.Barriers(), 2u);
+  EXPECT_FALSE(plan.HasBarrierAtEnd());
   parts = {};
   parts.before = store + load + parts.before;
   EXPECT_FALSE(HasRoles(parts));
@@ -263,12 +307,11 @@ TEST(WarpRolesTest, MemoryOfTheRings) {
   parts = {};
   parts.before = store + parts.before;
   parts.behind = load;
-  const loops::LoopNest apart = NestOf(parts);
-  plan = PlanOf(apart, Device());
-  ASSERT_TRUE(plan.order.roles);
+  plan = PlanOf(NestOf(parts), Device());
+  ASSERT_TRUE(plan.HasRoles());
   EXPECT_NE(plan.workgroup.most_workgroups, 0);
-  EXPECT_EQ(BarriersOf(apart).before.size(), 1u);
-  EXPECT_TRUE(BarriersOf(apart).at_end);
+  EXPECT_EQ(plan.Barriers(), 2u);
+  EXPECT_TRUE(plan.HasBarrierAtEnd());
   // A statement after the loop that reads a slot would not wait until the slot
   // is full, so warps get no roles.
   parts = {};
@@ -376,18 +419,13 @@ struct TwoProducts {
         Store("sum", "y") + "  }\n}\n");
     EXPECT_TRUE(nest.ok()) << nest.status().ToString();
     if (!nest.ok()) return std::nullopt;
-    nest_ = *std::move(nest);
-    EXPECT_TRUE(loops::Verify(nest_).ok()) << loops::Verify(nest_).ToString();
-    return PlanOf(nest_, Device());
+    EXPECT_TRUE(loops::Verify(*nest).ok()) << loops::Verify(*nest).ToString();
+    return PlanOf(*std::move(nest), Device());
   }
   bool HasRoles() const {
     const std::optional<PlannedPhase> plan = Plan();
-    return plan && plan->order.roles.has_value();
+    return plan && plan->HasRoles();
   }
-
- private:
-  // the nest to whose statements the plan points
-  mutable loops::LoopNest nest_;
 };
 
 // The ring slots of keys are free before those of values. Since the loop has
@@ -395,18 +433,22 @@ struct TwoProducts {
 TEST(WarpRolesTest, RingsWithLifetimesOfTheirOwn) {
   const TwoProducts products;
   const std::optional<PlannedPhase> plan = products.Plan();
-  ASSERT_TRUE(plan && plan->order.roles);
-  ASSERT_EQ(plan->order.roles->rings.size(), 2u);
-  for (const WarpRoles::Ring& ring : plan->order.roles->rings) {
+  ASSERT_TRUE(plan);
+  ASSERT_EQ(plan->workgroup.rings.size(), 2u);
+  for (const loops::WorkgroupRing& ring : plan->workgroup.rings) {
     EXPECT_EQ(ring.slots, 2);
     EXPECT_EQ(ring.fill_bytes, 64 * 64 * 2);
     EXPECT_EQ(ring.subgroups, 4);
-    EXPECT_EQ(ring.readers.size(), 1u);
-    EXPECT_FALSE(ring.goes_on);
+    EXPECT_FALSE(ring.stays_in_flight);
   }
-  EXPECT_EQ(plan->order.roles->copies.size(), 4u);
-  for (const auto& [statement, copy] : plan->order.roles->copies)
-    EXPECT_TRUE(copy.begins_fill);
+  // Each ring has one reader, which awaits and releases a slot.
+  EXPECT_EQ(plan->Count([](const loops::Statement& each) {
+    return each.awaits.size() == 1 && each.releases.size() == 1 &&
+           each.awaits[0].ring == each.releases[0].ring;
+  }),
+            2);
+  EXPECT_EQ(plan->Copies(), 4);
+  EXPECT_EQ(plan->Fills(), 4);
   EXPECT_EQ(plan->workgroup.invocations, 256);
   EXPECT_FALSE(plan->workgroup.has_producer);
   EXPECT_EQ(plan->workgroup.most_workgroups, 0);
@@ -427,8 +469,9 @@ TEST(WarpRolesTest, RingsMayBeOfDifferentLength) {
                      "}\n";
   products.first = TwoProducts::Product("score", "qs", "ks[mod(k, 3), n, d]");
   const std::optional<PlannedPhase> plan = products.Plan();
-  ASSERT_TRUE(plan && plan->order.roles);
-  EXPECT_EQ(plan->order.roles->BarrierCount(), 2 * 3 + 2 * 2);
+  ASSERT_TRUE(plan && plan->HasRoles());
+  EXPECT_EQ(plan->workgroup.shared_bytes - plan->workgroup.slot_barriers,
+            (2 * 3 + 2 * 2) * loops::kSlotBarrierBytes);
   // Copies of keys for iteration k + 2 must not have the condition for k + 1.
   products.in_loop.replace(products.in_loop.find("k + 2 < 8"), 9, "k + 1 < 8");
   EXPECT_FALSE(products.HasRoles());
@@ -451,11 +494,16 @@ TEST(WarpRolesTest, SeveralReadersOfARing) {
   TwoProducts products;
   products.second += TwoProducts::Product("sum", "qs", "ks[mod(k, 2), n, d]");
   const std::optional<PlannedPhase> plan = products.Plan();
-  ASSERT_TRUE(plan && plan->order.roles);
-  std::vector<size_t> readers;
-  for (const WarpRoles::Ring& ring : plan->order.roles->rings)
-    readers.push_back(ring.readers.size());
-  EXPECT_EQ(readers, (std::vector<size_t>{2, 1}));
+  ASSERT_TRUE(plan && plan->HasRoles());
+  const auto uses = [&](bool awaits, bool releases) {
+    return plan->Count([&](const loops::Statement& each) {
+      return each.awaits.empty() != awaits &&
+             each.releases.empty() != releases;
+    });
+  };
+  EXPECT_EQ(uses(true, false), 1);  // the first product reads keys
+  EXPECT_EQ(uses(true, true), 1);   // the second product reads values
+  EXPECT_EQ(uses(false, true), 1);  // the third product reads keys, too
 }
 
 // The number of iterations depends on the task.
@@ -481,7 +529,7 @@ TEST(WarpRolesTest, TasksOfDifferentLengthAreDealtOut) {
   parts.in_loop.replace(0, std::string("if k + 2 < 8").size(),
                         "if k + 2 < t + 8");
   const PlannedPhase plan = PlanOf(NestOf(parts), Device());
-  ASSERT_TRUE(plan.order.roles);
+  ASSERT_TRUE(plan.HasRoles());
   EXPECT_TRUE(plan.workgroup.has_producer);
   EXPECT_EQ(plan.workgroup.most_workgroups, 0);
 }
@@ -521,13 +569,14 @@ TEST(WarpRolesTest, ProductsOfWhatTheLoopStoresDoNotGoOn) {
   parts.in_loop =
       "if k + 2 < 8 {\n" + CopyB("mod(k + 2, 4)", "k * 64 + 128") + "}\n";
   PlannedPhase plan = PlanOf(NestOf(parts), Device());
-  ASSERT_TRUE(plan.order.roles);
-  EXPECT_TRUE(plan.order.roles->GoesOn());
+  ASSERT_TRUE(plan.HasRoles());
+  EXPECT_TRUE(plan.GoesOn());
   parts.in_loop += "invocation i < 64 { %cs[i, 0] = %a[i, 1] }\n";
   plan = PlanOf(NestOf(parts), Device());
-  ASSERT_TRUE(plan.order.roles);
-  EXPECT_FALSE(plan.order.roles->GoesOn());
-  EXPECT_TRUE(plan.order.in_flight.empty());
+  ASSERT_TRUE(plan.HasRoles());
+  EXPECT_FALSE(plan.GoesOn());
+  EXPECT_EQ(plan.Count([](const auto& each) { return each.stays_in_flight; }),
+            0);
 }
 
 }  // namespace

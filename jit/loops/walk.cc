@@ -94,6 +94,15 @@ bool SaysHowToCombine(const Statement& statement) {
          });
 }
 
+size_t CountStatements(std::span<const Statement> block) {
+  size_t count = 0;
+  for (const Statement& statement : block) {
+    if (statement.kind == Statement::Kind::kBarrier) continue;
+    count += 1 + CountStatements(statement.body);
+  }
+  return count;
+}
+
 bool HasBarrier(const Block& block) {
   return std::ranges::any_of(block, [](const Statement& statement) {
     return statement.kind == Statement::Kind::kBarrier ||

@@ -9,6 +9,7 @@
 #ifndef EMBER_JIT_LOOPS_WALK_H_
 #define EMBER_JIT_LOOPS_WALK_H_
 
+#include <cstddef>
 #include <span>
 #include <vector>
 
@@ -52,6 +53,10 @@ bool HasProducer(const Statement& statement);
 // True if the statement is a loop whose invocations combine values in a way
 // that its stores say (Store::combining).
 bool SaysHowToCombine(const Statement& statement);
+
+// Returns the number of statements in the block or a part of it, at any depth,
+// without barriers.
+size_t CountStatements(std::span<const Statement> block);
 
 // HasBarrier is true if the block contains a barrier at any depth. IsPlaced is
 // true if the phases of the nest have workgroups (jit/loops/workgroup.h).

@@ -91,13 +91,10 @@ class PassesTest : public ::testing::Test {
       std::ranges::replace(file, '-', '_');
       const std::string text =
           ReadText("tests/cases/pipeline/" + file + ".case");
-      const auto has = [&](const char* section) {
-        return text.find(section + std::string(pass.name) + " ") !=
-               std::string::npos;
-      };
-      EXPECT_TRUE(has("--- after ") || has("--- pass "))
-          << "expected a section 'after " << pass.name << "' or 'pass "
-          << pass.name << "' in tests/cases/pipeline/" << file << ".case";
+      const std::string section = "after " + std::string(pass.name);
+      EXPECT_NE(text.find("--- " + section + " "), std::string::npos)
+          << "expected a section '" << section << "' in tests/cases/pipeline/"
+          << file << ".case";
     }
   }
 };

@@ -11,7 +11,6 @@
 #include "jit/loops/text/text.h"
 #include "jit/pipeline/lower.h"
 #include "jit/schedule/primitives/replay.h"
-#include "tests/cases/nest_after_pass.h"
 #include "tests/cases/pass_section.h"
 #include "tests/cases/run_section.h"
 
@@ -101,7 +100,6 @@ class Instance {
         {"schedule", &Instance::CheckSchedule},
         {"nest", &Instance::CheckNest},
         {"after", &Instance::CheckAfter},
-        {"pass", &Instance::CheckPass},
         {"text", &Instance::CheckText},
         {"refused", &Instance::CheckRefused},
         {"wrong", &Instance::CheckWrong},
@@ -184,19 +182,6 @@ class Instance {
     EMBER_ASSIGN_OR_RETURN(const std::string text,
                            TextAfterPass(*subject_, words));
     return CheckPart(section, relation, text);
-  }
-
-  // Checks the device nest after a pass: "pass place_buffers sm_80 has".
-  Status CheckPass(Section& section) {
-    const std::vector<std::string> words = SplitWords(Text(section.operands));
-    if (words.size() != 3) {
-      return InvalidArgumentError(
-          "expected a pass, a target, and 'has', 'lacks' or 'is'");
-    }
-    EMBER_ASSIGN_OR_RETURN(const loops::LoopNest nest, subject_->Nest(nullptr));
-    EMBER_ASSIGN_OR_RETURN(const std::string text,
-                           NestAfterPass(nest, words[0], words[1]));
-    return CheckPart(section, words[2], text);
   }
 
   Status CheckText(Section& section) {

@@ -102,6 +102,13 @@ Status Compile(const loops::LoopNest& nest, const std::string& target,
       .status();
 }
 
+Status CheckParsesBack(const std::string& text) {
+  EMBER_ASSIGN_OR_RETURN(const loops::LoopNest parsed, loops::Parse(text));
+  if (loops::ToText(parsed) == text) return OkStatus();
+  return InvalidArgumentError(
+      Concat({"expected a text that parses back:\n", text}));
+}
+
 }  // namespace
 
 StatusOr<std::string> TextAfterPass(const Subject& subject,
@@ -133,6 +140,8 @@ StatusOr<std::string> TextAfterPass(const Subject& subject,
   if (status.ok() && of_nest == nullptr)
     status = Compile(*nest, words.target, log);
   const std::string text = jit::TextAfter(log, words.pass);
+  if (!text.empty() && of_nest == nullptr)
+    EMBER_RETURN_IF_ERROR(CheckParsesBack(text));
   if (!text.empty()) return text;
   return status.ok() ? std::string("nothing") : status.ToString();
 }

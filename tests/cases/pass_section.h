@@ -24,7 +24,8 @@ namespace ember::cases {
 // Returns the text after the pass that the words name; for a pass that declines
 // the subject, or that an earlier pass does not let see it, the error. words:
 // the pass, `for` and a target (c11 if there is none), `without` and a pass to
-// leave out. Errors: kInvalidArgument for words that make no sense.
+// leave out. Errors: kInvalidArgument for words that make no sense, and for a
+// text of a nest for a target that does not parse back.
 StatusOr<std::string> TextAfterPass(const Subject& subject,
                                     std::span<const std::string> words);
 

@@ -385,7 +385,7 @@ class MatrixTileChooser {
   void Consider(MatrixPlan plan) {
     plan.tiles = TilesOf(plan);
     // Wide products are persistent, and take tasks in rounds of as many
-    // workgroups as fit (jit/gpu/phase_order.cc).
+    // workgroups as fit (jit/gpu/specialise_warps.cc).
     plan.ranges = WorkgroupsAtOnce(gpu_, plan.tiles);
     if (plan.IsWide() && gpu_.processors != 0)
       plan.ranges = static_cast<double>(gpu_.processors) *
