@@ -237,7 +237,7 @@ TEST_F(CliTest, BadCommandLines) {
               2);
   ExpectError(
       "vm-compile digits.onnx -o x.vmfb --dump-after=nothing",
-      "vm-compile: --dump-after=nothing: expected all, import or a stage "
+      "vm-compile: --dump-after=nothing: expected all, import or a step "
       "(see vm-compile --print-pipeline)",
       2);
   ExpectError("vm-compile digits.onnx -o x.vmfb --disable-pass=emit",
@@ -375,19 +375,19 @@ TEST_F(CliTest, InputsBecomeConstants) {
               "vm-compile: input 'shape': expected one value, found two");
 }
 
-TEST_F(CliTest, EveryStageOfThePipelineCanBeDumped) {
+TEST_F(CliTest, EveryStepOfThePipelineCanBeDumped) {
   const Outcome pipeline = Run("vm-compile x.onnx --print-pipeline");
   EXPECT_EQ(pipeline.exit_status, 0);
   EXPECT_EQ(pipeline.output.find("  0  import "), 0u) << pipeline.output;
   std::istringstream lines(pipeline.output);
-  std::set<std::string> stages;
-  std::string line, number, stage;
+  std::set<std::string> steps;
+  std::string line, number, step;
   while (std::getline(lines, line)) {
-    std::istringstream(line) >> number >> stage;
-    stages.insert(stage);
+    std::istringstream(line) >> number >> step;
+    steps.insert(step);
   }
-  EXPECT_GT(stages.size(), 8u);
-  for (const std::string& name : stages) {
+  EXPECT_GT(steps.size(), 8u);
+  for (const std::string& name : steps) {
     const Outcome dumped =
         Run("vm-compile digits.onnx -o x.vmfb --dump-after=" + name);
     EXPECT_EQ(dumped.output.find("// after " + name + "\n"), 0u)

@@ -29,7 +29,7 @@ constexpr int64_t kCopiedBytes = 16;
 constexpr int64_t kBankBytes = 4;
 constexpr int64_t kBanksOfRow = 8;
 // Number of slots of a factor that is copied one iteration ahead.
-constexpr int64_t kSlotsOfTurn = 2;
+constexpr int64_t kSlotsOneAhead = 2;
 // Largest number of matrix products in the unrolled code of an iteration,
 // counted with the unrolled steps of the sum.
 constexpr int64_t kMaxWrittenOut = 128;
@@ -118,7 +118,7 @@ class MatrixScheduler {
     if (loops.lane) order.push_back(*loops.lane);
     writer_.Reorder(order);
     writer_.Do(Bind{item});
-    const LoopRef point = UnrollTurns(round, PointsOfTile() / lanes);
+    const LoopRef point = UnrollIterations(round, PointsOfTile() / lanes);
     if (loops.lane) writer_.Do(Vectorize{*loops.lane});
     const std::set<StageRef> joined = JoinPoints(
         gpu_, root, point, writer_.NumberOf(product) + 1, done, writer_);
@@ -210,7 +210,7 @@ class MatrixScheduler {
   // Unrolls several of the iterations in which a workgroup finishes the points
   // of its tile, if that number divides them, so that loads of one overlap with
   // the arithmetic of others. Returns the innermost loop.
-  LoopRef UnrollTurns(const LoopRef& loop, int64_t points) {
+  LoopRef UnrollIterations(const LoopRef& loop, int64_t points) {
     constexpr int64_t kTogether = 4;
     if (points % (Threads() * kTogether) != 0) return loop;
     const LoopRef together =
@@ -356,7 +356,7 @@ class MatrixScheduler {
     };
     const MatrixLoops of_rows =
         plan_.has_row_panels
-            ? SplitInTurns(within(plan_.rows), plan_.row_tile, plan_.type.rows)
+            ? SplitInRounds(within(plan_.rows), plan_.row_tile, plan_.type.rows)
             : SplitMatrices(within(plan_.rows), plan_.row_tile,
                             plan_.type.rows);
     const MatrixLoops of_columns = SplitMatrices(
@@ -387,11 +387,11 @@ class MatrixScheduler {
         subgroups.size(), "subgroups");
     // Fuses the loops around the slices with the loop over slices, so that the
     // ring of slices is filled only once, before the fused loop.
-    LoopRef turns = slice;
-    if (plan_.turns_together) {
-      turns =
+    LoopRef iterations = slice;
+    if (plan_.fuses_iterations) {
+      iterations =
           writer_.FuseLoops(product, (tiles.empty() ? 0 : 1) + pieces.size(),
-                            reductions.size() + 1, "turns");
+                            reductions.size() + 1, "iterations");
     }
     const int64_t written = plan_.row_tile.matrices *
                             plan_.column_tile.matrices *
@@ -399,7 +399,7 @@ class MatrixScheduler {
     if (written <= kMaxWrittenOut) writer_.Do(Unroll{step});
     writer_.Do(Unroll{of_rows.count});
     writer_.Do(Unroll{of_columns.count});
-    CopyFactors(turns);
+    CopyFactors(iterations);
     writer_.Do(MultiplyMatrices{.subgroups = bound,
                                 .rows = of_rows.matrix,
                                 .columns = of_columns.matrix,
@@ -424,12 +424,12 @@ class MatrixScheduler {
   }
   // Splits the loop so that consecutive matrices belong to consecutive
   // subgroups.
-  MatrixLoops SplitInTurns(const LoopRef& loop, const GpuMatrixTile& tile,
-                           int64_t size) {
-    const auto [count, turn] =
-        writer_.Split(loop, tile.subgroups * size, "_count", "_turn");
+  MatrixLoops SplitInRounds(const LoopRef& loop, const GpuMatrixTile& tile,
+                            int64_t size) {
+    const auto [count, round] =
+        writer_.Split(loop, tile.subgroups * size, "_count", "_round");
     const auto [subgroup, matrix] =
-        writer_.Split(turn, size, "_subgroup", "_matrix");
+        writer_.Split(round, size, "_subgroup", "_matrix");
     return {.subgroup = subgroup, .count = count, .matrix = matrix};
   }
 
@@ -480,7 +480,7 @@ class MatrixScheduler {
            // A copy with one point has no loop to unroll.
            .rounds = rounds.value_or(LoopRef{copy, ""}),
            .by_registers = plan_.by_registers,
-           .slots = is_ahead ? kSlotsOfTurn : plan_.slots,
+           .slots = is_ahead ? kSlotsOneAhead : plan_.slots,
            // Copies of wide products start after the arithmetic (`late`), and
            // then have two more iterations to end. With only one, all would
            // wait for the copies.

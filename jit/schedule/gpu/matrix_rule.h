@@ -60,7 +60,7 @@ struct MatrixPlan {
   int64_t slots = 0;
   // True if the loops around the slices (over a window) are fused with the loop
   // over slices.
-  bool turns_together = false;
+  bool fuses_iterations = false;
   bool is_exact = true;  // true if whole matrices fill the sum
   // Number of subgroups that execute an instruction together. They share the
   // columns' factor, and follow each other along rows.

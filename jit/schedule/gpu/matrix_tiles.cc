@@ -299,8 +299,8 @@ class MatrixTileChooser {
              workgroups * bytes <= gpu_.shared_bytes;
     };
     const int64_t others =
-        gpu_.copies_async ? TurnsAroundSlices(shape_, plan.steps) : 1;
-    plan.turns_together = others > 1;
+        gpu_.copies_async ? IterationsAroundSlices(shape_, plan.steps) : 1;
+    plan.fuses_iterations = others > 1;
     plan.slots = 0;
     plan.by_registers = false;
     if (limits_.is_whole) {
@@ -416,10 +416,11 @@ class MatrixTileChooser {
         number(plan.RowsOfTile() * plan.line_tile + plan.ColumnsOfTile()) *
         kMemoryLoad;
     const double threads = subgroups * number(gpu_.subgroup_size);
-    const double meets = threads *
-                         ((plan.is_double ? 1 : 2) * kBarrier +
-                          (plan.by_registers || plan.slots != 0 ? 0 : kWait)) /
-                         number(plan.slice);
+    const double barriers =
+        threads *
+        ((plan.is_double ? 1 : 2) * kBarrier +
+         (plan.by_registers || plan.slots != 0 ? 0 : kWait)) /
+        number(plan.slice);
     double tiles = 1;
     for (int a = 0; a < shape_.spatial_count(); ++a) {
       const int64_t size = a == plan.rows      ? plan.RowsOfTile()
@@ -437,7 +438,7 @@ class MatrixTileChooser {
                             ? threads
                             : BusyWithMatrices(gpu_);
     return {.count = tiles,
-            .work = (subgroups * subgroup + together + meets) * steps,
+            .work = (subgroups * subgroup + together + barriers) * steps,
             .invocations = threads,
             .busy = busy,
             .resident = ResidentWorkgroups(gpu_, threads, Registers(plan),

@@ -476,11 +476,11 @@ class RowTileScheduler {
       WriteOutReduction(stage);
       return writer_.status().ok();
     }
-    const bool is_in_turns = !RunsOf(stage);
+    const bool is_in_rounds = !RunsOf(stage);
     BindPoints(stage, 0, rows_ * ColumnsOf(stage));
     // If the loop over rounds is unrolled, an invocation computes the address
     // in panels only once, and the rounds use constant offsets from it.
-    if (IsInPanels(stage) && is_in_turns) writer_.Do(Unroll{LoopOf(stage, 1)});
+    if (IsInPanels(stage) && is_in_rounds) writer_.Do(Unroll{LoopOf(stage, 1)});
     return writer_.status().ok();
   }
 
