@@ -1,4 +1,5 @@
-// Chooses the tiles of matrices that cost least.
+#include "jit/schedule/gpu/matrix_tiles.h"
+
 #include <algorithm>
 #include <cmath>
 #include <optional>
@@ -7,7 +8,6 @@
 
 #include "base/rounding.h"
 #include "jit/schedule/gpu/costs.h"
-#include "jit/schedule/gpu/matrix_rule.h"
 #include "jit/schedule/gpu/slices.h"
 #include "jit/schedule/rules/stage_shape.h"
 #include "jit/target/matrix_instructions.h"
@@ -291,7 +291,7 @@ class MatrixTileChooser {
       const int64_t bytes =
           SharedBytes(rows, columns, plan.type, slice * copies);
       // Rows are padded by at most 16 bytes; rows of 4-byte elements by at most
-      // 32 (matrix_rule.cc).
+      // 32 (matrix_factors.cc).
       const int64_t of_row = DTypeByteSize(plan.type.a) == 4 ? 32 : 16;
       const int64_t padding =
           of_row * (std::max(rows, slice) + std::max(columns, slice)) * copies;

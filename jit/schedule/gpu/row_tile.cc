@@ -11,7 +11,8 @@
 
 #include "base/rounding.h"
 #include "jit/schedule/core/dependences.h"
-#include "jit/schedule/gpu/matrix_rule.h"
+#include "jit/schedule/gpu/matrix_schedule.h"
+#include "jit/schedule/gpu/matrix_tiles.h"
 #include "jit/schedule/gpu/points.h"
 #include "jit/schedule/gpu/row_runs.h"
 #include "jit/schedule/gpu/row_tile_cost.h"
