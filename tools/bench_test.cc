@@ -54,5 +54,64 @@ TEST_F(BenchTest, LifeOfAProcess) {
   EXPECT_GT(lives[1].at("compile_ms"), 0.0);
 }
 
+std::string Product(const std::string& flags) {
+  return "vm-bench --expression='y[i, j] = sum(k) a[i, k] * b[k, j]' "
+         "--shape=a=96x64 --shape=b=64x32 --runs=3 --warmup=1 "
+         "--no-kernel-cache -o json " +
+         flags;
+}
+
+TEST_F(BenchTest, AnExpressionHasARate) {
+  const Outcome outcome = Run(Product("--tier=0,2"));
+  EXPECT_EQ(outcome.exit_status, 0) << outcome.output;
+  // The line about random inputs is before the table.
+  const size_t begin = outcome.output.find('[');
+  ASSERT_NE(begin, std::string::npos) << outcome.output;
+  EXPECT_EQ(outcome.output.substr(0, begin),
+            "vm-bench: random inputs (seed 0): a: 96x64xf32, b: 64x32xf32\n");
+  const nlohmann::json rows =
+      nlohmann::json::parse(outcome.output.substr(begin), nullptr, false);
+  ASSERT_FALSE(rows.is_discarded()) << outcome.output;
+  ASSERT_EQ(rows.size(), 2u);
+  for (const nlohmann::json& row : rows) {
+    EXPECT_EQ(row.at("model"), "y[i, j] = sum(k) a[i, k] * b[k, j]");
+    // median_ms has four digits after the point.
+    const double median = row.at("median_ms").get<double>();
+    const double operations = 2.0 * 96 * 64 * 32;
+    EXPECT_NEAR(row.at("gflops").get<double>() * median, 1e-6 * operations,
+                1e-6 * operations * (1e-4 / median + 0.02));
+  }
+  EXPECT_EQ(rows[0].at("tier_mix").get<std::string>().find("tier 0"), 0u);
+  EXPECT_EQ(rows[1].at("tier_mix").get<std::string>().find("tier 2"), 0u);
+}
+
+TEST_F(BenchTest, AnExpressionTakesAScheduleFromAFile) {
+  Write("mine.txt", "reorder %y i k j\nvectorize %y j\n");
+  const Outcome mine = Run(Product("--schedules=mine.txt"));
+  EXPECT_EQ(mine.exit_status, 0) << mine.output;
+  Write("mine.txt", "vectorize %y m\n");
+  const Outcome refused = Run(Product("--schedules=mine.txt"));
+  EXPECT_EQ(refused.exit_status, 1);
+  EXPECT_NE(refused.output.find(
+                "vm-bench: --schedules: mine.txt: line 1: vectorize %y m: "
+                "expected a loop of %y, found 'm'\n"),
+            std::string::npos)
+      << refused.output;
+}
+
+TEST_F(BenchTest, WrongExpressions) {
+  ExpectError("vm-bench --expression='y[i] = x[i] +' --shape=x=4",
+              "vm-bench: --expression: 1:14: expected an expression, found the "
+              "end of the text",
+              2);
+  ExpectError("vm-bench --expression='y[i] = x[i]' --shape=x=?",
+              "vm-bench: --shape of 'x': expected extents, found '?'", 2);
+  ExpectError("vm-bench model.vmfb --expression='y[i] = x[i]' --shape=x=4",
+              "vm-bench: --expression: expected no MODEL, found one", 2);
+  ExpectError("vm-bench --expression='x: f32[N] y[i] = x[i]'",
+              "vm-bench: --expression: expected numbers as extents, found N",
+              2);
+}
+
 }  // namespace
 }  // namespace ember::tools
