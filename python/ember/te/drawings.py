@@ -6,8 +6,8 @@
 >>> s["y"].unroll(ki)
 >>> print(text(s))
 for i < 4
-  for ko < 2                sum
-    unrolled ki < 4         sum
+  for ko < 2            reduction
+    unrolled ki < 4     reduction
       %y
 
 A stage that is computed inside a loop of another one is drawn there.
@@ -44,7 +44,7 @@ class Row:
     kind: str  # the mark of a loop ("serial", "parallel", ...); "" for a stage
     name: str
     extent: int | None = None  # the loop's number of iterations; None if calls give it
-    is_sum: bool = False
+    is_reduction: bool = False
     is_refused: bool = False  # the refused step names this loop
 
     def words(self) -> str:
@@ -86,10 +86,10 @@ def text(schedule: Schedule, refusal: Refusal | None = None) -> str:
     lines = []
     for row in rows(schedule, refusal):
         line = "  " * row.depth + row.words()
-        if row.is_sum:
-            line = f"{line:<25} sum"
+        if row.is_reduction:
+            line = f"{line:<23} reduction"
         if row.is_refused:
-            line = f"{line:<29} <-- {refusal.step.split()[0] if refusal else ''}"
+            line = f"{line:<33} <-- {refusal.step.split()[0] if refusal else ''}"
         lines.append(line)
     return "\n".join(lines)
 
@@ -113,8 +113,8 @@ def _line(row: Row, refusal: Refusal | None) -> str:
     kind, rest = row.words().split(" ", 1)
     label = f"background:{_COLOURS.get(row.kind, _OTHER)};border-radius:3px;padding:0 0.5ch"
     made = f'<span style="{label}">{escape(kind)}</span> {escape(rest)}'
-    if row.is_sum:
-        made += ' <span style="opacity:0.6">sum</span>'
+    if row.is_reduction:
+        made += ' <span style="opacity:0.6">reduction</span>'
     if row.is_refused and refusal is not None:
         name = escape(refusal.step.split()[0])
         label = f"background:{_RED.format(0.25)};border-radius:3px;padding:0 0.5ch"
@@ -125,7 +125,7 @@ def _line(row: Row, refusal: Refusal | None) -> str:
 def _column(head: str, body: str) -> str:
     return (
         '<td style="text-align:left;vertical-align:top;padding:2px 24px 2px 8px">'
-        f'<div style="opacity:0.6">{head}</div><div style="{_CODE}">{body}</div></td>'
+        f'<div style="opacity:0.6;padding-bottom:4px">{head}</div><div style="{_CODE}">{body}</div></td>'
     )
 
 
@@ -134,7 +134,8 @@ def html(schedule: Schedule, refusal: Refusal | None = None) -> str:
     loops = "".join(_line(row, refusal) for row in rows(schedule, refusal))
     steps = "".join(f"<div>{escape(step)}</div>" for step in schedule.steps) or "<div>none yet</div>"
     columns = _column(f"loops of @{escape(schedule.dispatch.name)}", loops) + _column("steps", steps)
-    made = f'<table style="border:none"><tbody><tr style="background:none">{columns}</tr></tbody></table>'
+    row = f'<tr style="background:none">{columns}</tr>'
+    made = f'<table style="border:none"><tbody>{row}</tbody></table>'
     if refusal is not None:
         made += (
             f'<div style="border-left:4px solid {_RED.format(0.9)};background:{_RED.format(0.1)};padding:4px 12px;'
