@@ -68,7 +68,8 @@ struct JitOptions {
   std::string dump_folder;
   // A folder of schedules, NAME.schedule or NAME.tier2.schedule as in
   // dump_folder. A dispatch with a schedule in the folder uses that; others use
-  // the default one. Empty: none.
+  // the default one. It may also be a file, for a module with one dispatch.
+  // Empty: none.
   std::string schedule_folder;
   // Passes to leave out (jit/pipeline/pipeline.h). Names of other passes than
   // those that may be disabled have no effect.

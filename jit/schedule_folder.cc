@@ -1,6 +1,7 @@
 #include "jit/schedule_folder.h"
 
 #include <dirent.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -18,6 +19,11 @@ namespace {
 
 constexpr std::string_view kExtension = ".schedule";
 constexpr std::string_view kTiers[] = {".tier1", ".tier2"};
+
+bool IsFile(const std::string& path) {
+  struct stat info = {};
+  return ::stat(path.c_str(), &info) == 0 && S_ISREG(info.st_mode);
+}
 
 StatusOr<std::vector<std::string>> ListSchedules(const std::string& folder) {
   const std::unique_ptr<DIR, int (*)(DIR*)> entries(::opendir(folder.c_str()),
@@ -71,11 +77,24 @@ std::string_view DispatchOfFile(std::string_view file) {
   return file;
 }
 
+Status CheckFile(const std::string& path) {
+  EMBER_ASSIGN_OR_RETURN(const std::string text, ReadFile(path));
+  return CheckPrimitives(text).WithContext(path);
+}
+
 }  // namespace
 
 Status ScheduleFolder::Check(std::span<const std::string> dispatches,
                              bool has_others) const {
   if (folder_.empty()) return OkStatus();
+  if (IsFile(folder_)) {
+    if (dispatches.size() == 1 && !has_others) return CheckFile(folder_);
+    const std::string what =
+        has_others ? "several modules"
+                   : Concat({"a module of ", dispatches.size(), " dispatches"});
+    return InvalidArgumentError(
+        Concat({folder_, ": expected a folder for ", what, ", found a file"}));
+  }
   EMBER_ASSIGN_OR_RETURN(const std::vector<std::string> files,
                          ListSchedules(folder_));
   if (files.empty()) {
@@ -94,14 +113,17 @@ Status ScheduleFolder::Check(std::span<const std::string> dispatches,
                   "found '",
                   dispatch, "'", DidYouMean(dispatch, names)}));
     }
-    EMBER_ASSIGN_OR_RETURN(const std::string text, ReadFile(path));
-    EMBER_RETURN_IF_ERROR(CheckPrimitives(text).WithContext(path));
+    EMBER_RETURN_IF_ERROR(CheckFile(path));
   }
   return OkStatus();
 }
 
 GivenSchedule ScheduleFolder::Find(std::string_view dispatch, int tier) const {
   if (folder_.empty()) return {};
+  if (IsFile(folder_)) {
+    StatusOr<std::string> text = ReadFile(folder_);
+    return {folder_, text.ok() ? *std::move(text) : ""};
+  }
   const std::string base = Concat({folder_, "/", dispatch});
   for (const std::string& name : {Concat({base, ".tier", tier}), base}) {
     std::string file = Concat({name, kExtension});

@@ -7,7 +7,8 @@
 //
 // The folder holds text files (jit/schedule/primitives/replay.h): NAME.schedule
 // for all kernels of a dispatch, NAME.tier2.schedule for those of a tier. Other
-// files are ignored. Thread-safe.
+// files are ignored. A path of a file instead of a folder is the schedule of a
+// module's only dispatch. Thread-safe.
 #ifndef EMBER_JIT_SCHEDULE_FOLDER_H_
 #define EMBER_JIT_SCHEDULE_FOLDER_H_
 
@@ -26,13 +27,15 @@ struct GivenSchedule {
 
 class ScheduleFolder {
  public:
-  // If `folder` is empty, no dispatch has a schedule.
+  // folder: path of a folder or of a file. If it is empty, no dispatch has a
+  // schedule.
   explicit ScheduleFolder(std::string folder) : folder_(std::move(folder)) {}
 
   // Returns an error, with the file's name, if the folder cannot be read or has
   // no schedule, if a file belongs to none of the dispatches, or if a line is
-  // no primitive. Only making a kernel shows if a primitive is legal.
-  // has_others: files may also belong to other dispatches.
+  // no primitive; for a file also if there are several dispatches. Only making
+  // a kernel shows if a primitive is legal. has_others: files may also belong
+  // to other dispatches.
   Status Check(std::span<const std::string> dispatches,
                bool has_others = false) const;
   GivenSchedule Find(std::string_view dispatch, int tier) const;

@@ -67,6 +67,27 @@ TEST_F(ScheduleFolderTest, FileOfNoDispatch) {
             "module, found 'd0_cnv'; did you mean 'd0_conv'?");
 }
 
+TEST_F(ScheduleFolderTest, AFileIsTheScheduleOfTheOnlyDispatch) {
+  Write("mine.txt", "vectorize %y j\n");
+  const std::string path = folder_ + "/mine.txt";
+  const ScheduleFolder file(path);
+  const std::vector<std::string> one = {"d0_conv"};
+  EXPECT_TRUE(file.Check(one).ok());
+  EXPECT_EQ(file.Find("d0_conv", 2).text, "vectorize %y j\n");
+  EXPECT_EQ(file.Find("d0_conv", 2).file, path);
+  const std::vector<std::string> two = {"d0_conv", "d1_sum"};
+  EXPECT_EQ(
+      file.Check(two).message(),
+      path + ": expected a folder for a module of 2 dispatches, found a file");
+  EXPECT_EQ(file.Check(one, /*has_others=*/true).message(),
+            path + ": expected a folder for several modules, found a file");
+  Write("mine.txt", "unrol %y i\n");
+  EXPECT_EQ(file.Check(one).message(),
+            path +
+                ": line 1: expected a primitive (split, fuse, ...), found "
+                "'unrol'; did you mean 'unroll'?");
+}
+
 TEST_F(ScheduleFolderTest, LineThatIsNoPrimitive) {
   Write("d1_sum.schedule",
         "schedule @d1_sum {\n  vectorize %y j  // lanes\n  unrol %y i\n}\n");

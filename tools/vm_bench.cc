@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <sstream>
 
+#include "base/concat.h"
 #include "base/file.h"
 #include "jit/target/peak.h"
 #include "tools/lib/benchmark/benchmark.h"
@@ -15,8 +16,10 @@
 #include "tools/lib/cli/kernel_cache.h"
 #include "tools/lib/cli/output_path.h"
 #include "tools/lib/cli/paths.h"
+#include "tools/lib/models/expression.h"
 #include "tools/lib/models/import_flags.h"
 #include "tools/lib/models/tier.h"
+#include "tools/lib/report/dispatch_work.h"
 #include "tools/lib/report/table.h"
 
 namespace ember::tools {
@@ -25,7 +28,8 @@ namespace {
 struct Options {
   std::vector<std::string> models, inputs;
   ImportFlags import;
-  std::string format = "md", threads = "1", tiers = "auto", jit = "auto", life;
+  std::string format = "md", threads = "1", tiers, jit = "auto", life;
+  std::string expression;
   BenchmarkOptions benchmark;
   KernelCacheFlags cache;
   bool peak = false;
@@ -39,7 +43,8 @@ void Declare(Options& options, Flags& flags) {
             "Measures with each of these numbers of threads. 0: one per "
             "core.");
   flags.Add("tier", &options.tiers, "0|1|2|auto,...",
-            "Measures each of these tiers; see vm-run.");
+            "Measures each of these tiers; see vm-run. The default is auto, "
+            "and 2 with --expression.");
   AddJitFlag(flags, &options.jit);
   flags.Add("device", &options.benchmark.device, "NAME",
             "Runs on this device; see vm-run. For devices other than cpu "
@@ -79,8 +84,8 @@ void Declare(Options& options, Flags& flags) {
             "Gives an input in a form of vm-run --input. Without any "
             "--input all inputs are random.");
   options.benchmark.missing.AddFlag(flags);
-  flags.Add("schedules", &options.benchmark.schedules, "DIR",
-            "Uses the schedules of this folder; see vm-run.");
+  flags.Add("schedules", &options.benchmark.schedules, "DIR|FILE",
+            "Uses the schedules of this folder, or this one; see vm-run.");
   AddRoundingFlags(flags, &options.benchmark.rounding);
   flags.Add("no-side-by-side", &options.benchmark.no_side_by_side,
             "Runs even independent dispatches one after another, each on "
@@ -89,6 +94,12 @@ void Declare(Options& options, Flags& flags) {
   AddKernelCheckFlags(flags, &options.benchmark.checks);
   AddNativeFlags(flags, &options.benchmark.native);
   AddLimitFlags(flags, &options.benchmark.limits);
+  flags.AddStandalone("expression", &options.expression, "TEXT",
+                      "Measures this expression in index notation "
+                      "(tensor/notation/README.md) instead of models.\n"
+                      "--shape=NAME=DIMS declares each of its inputs. The "
+                      "table also has gflops: arithmetic\n"
+                      "operations of the expression in 10^9 per second.");
   flags.AddStandalone("peak", &options.peak,
                       "Measures no model, only the processor's peak of f32 "
                       "multiply-adds.");
@@ -98,6 +109,9 @@ void Declare(Options& options, Flags& flags) {
       "vm-bench resnet50.onnx mobilenetv2.onnx --threads=1,2 -o json");
   flags.Example(
       "vm-bench bert.onnx --shape=input_ids=1x128 --runs=10 --seconds=30");
+  flags.Example(
+      "vm-bench --expression='y[i,j] = sum(k) a[i,k] * b[k,j]' "
+      "--shape=a=512x512 --shape=b=512x512");
 }
 
 std::vector<std::string> SplitList(const std::string& text) {
@@ -127,13 +141,16 @@ StatusOr<std::vector<int64_t>> ParseThreads(const std::string& text) {
   return counts;
 }
 
-std::string FileName(const std::string& path) {
-  return path.substr(path.rfind('/') + 1);
+// Returns the name of the model for tables: its file's, or the expression.
+std::string NameOf(const BenchmarkOptions& options) {
+  if (options.module != nullptr) return options.model;
+  return options.model.substr(options.model.rfind('/') + 1);
 }
 
+// operations: number of arithmetic operations of a run; 0 if it is not known.
 void AddRow(Table& table, const BenchmarkOptions& options,
-            const std::string& tier, const Measurement& m) {
-  std::vector<Cell> row = {FileName(options.model),
+            const std::string& tier, double operations, const Measurement& m) {
+  std::vector<Cell> row = {NameOf(options),
                            options.device,
                            tier,
                            options.threads,
@@ -158,6 +175,10 @@ void AddRow(Table& table, const BenchmarkOptions& options,
     row.emplace_back(Cell(m.cancel.median_ms, 3));
     row.emplace_back(Cell(m.cancel.worst_ms, 3));
   }
+  if (options.module != nullptr) {
+    row.emplace_back(
+        operations == 0 ? Cell() : Cell(1e-6 * operations / m.median_ms, 2));
+  }
   table.AddRow(std::move(row));
 }
 
@@ -174,7 +195,7 @@ void PrintPeak(const std::vector<int64_t>& threads, TableFormat format) {
 // Returns the JSON object of one measurement in the file that --life writes.
 std::string LifeText(const BenchmarkOptions& options, const Measurement& m) {
   std::ostringstream text;
-  text << "{\"model\": " << JsonString(FileName(options.model))
+  text << "{\"model\": " << JsonString(NameOf(options))
        << ", \"tier\": " << JsonString(options.tier)
        << ", \"threads\": " << options.threads << ", \"load_ms\": " << m.load_ms
        << ", \"first_ms\": " << m.first_ms << ", \"median_ms\": " << m.median_ms
@@ -211,7 +232,29 @@ Status CheckOptions(const Options& options,
   return CheckOutputFile("--life", options.life);
 }
 
+// Makes the module of --expression. Returns the number of operations of a run.
+StatusOr<double> PrepareExpression(Options& options) {
+  const LoadOptions& load = options.benchmark.load;
+  const std::string_view flag = !options.models.empty() ? "MODEL"
+                                : !load.values.empty()  ? "--constant"
+                                : !load.entry.empty()   ? "--entry"
+                                                        : "";
+  if (!flag.empty()) {
+    return CommandLineError(
+        Concat({"--expression: expected no ", flag, ", found one"}));
+  }
+  EMBER_ASSIGN_OR_RETURN(options.benchmark.module,
+                         ModuleOfExpression(options.expression, load.shapes));
+  options.models = {options.expression};
+  EMBER_ASSIGN_OR_RETURN(
+      const DispatchWork work,
+      WorkOf(options.benchmark.module->definition().dispatches[0], {}));
+  return work.operations;
+}
+
 Status Bench(Options& options) {
+  if (options.tiers.empty())
+    options.tiers = options.expression.empty() ? "auto" : "2";
   EMBER_ASSIGN_OR_RETURN(const std::vector<int64_t> threads,
                          ParseThreads(options.threads));
   const std::vector<std::string> tiers = SplitList(options.tiers);
@@ -224,6 +267,10 @@ Status Bench(Options& options) {
   }
   EMBER_ASSIGN_OR_RETURN(options.benchmark.load, LoadOptionsOf(options.import));
   options.benchmark.load.inputs = options.inputs;
+  double operations = 0;
+  if (!options.expression.empty()) {
+    EMBER_ASSIGN_OR_RETURN(operations, PrepareExpression(options));
+  }
   options.benchmark.schedules = UserPath(options.benchmark.schedules);
   options.benchmark.has_schedules_of_others = options.models.size() > 1;
   options.benchmark.cache = CacheOptionsOf(options.cache);
@@ -238,6 +285,7 @@ Status Bench(Options& options) {
   if (options.benchmark.cancels > 0) {
     columns.insert(columns.end(), {"cancelled", "cancel_ms", "worst_ms"});
   }
+  if (options.benchmark.module != nullptr) columns.emplace_back("gflops");
   Table table(columns);
   std::string lives;
   Status first_error;
@@ -252,7 +300,7 @@ Status Bench(Options& options) {
         benchmark.reports_random = tier == tiers[0] && count == threads[0];
         const StatusOr<Measurement> measurement = MeasureInChild(benchmark);
         if (measurement.ok()) {
-          AddRow(table, benchmark, tier, *measurement);
+          AddRow(table, benchmark, tier, operations, *measurement);
           lives += (lives.empty() ? "[" : ",\n ") +
                    LifeText(benchmark, *measurement);
         } else if (first_error.ok()) {
@@ -273,9 +321,9 @@ Status Bench(Options& options) {
 int main(int argc, char** argv) {
   using namespace ember::tools;
   Options options;
-  Flags flags("vm-bench", "MODEL... [flags]",
+  Flags flags("vm-bench", "MODEL... | --expression=TEXT [flags]",
               "Measures models (.vmfb, or of another format compiled in "
-              "memory), each in a "
+              "memory), or an expression, each in a "
               "process of its own:\n"
               "median, 10th and 90th percentile of a run, loading, loading and "
               "first run, memory.");

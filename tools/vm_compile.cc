@@ -50,9 +50,9 @@ void Declare(Options& options, Flags& flags) {
             "model's own (vm-dump\n"
             "--part=metadata), or replaces it. @FILE is the text of a "
             "file. May be repeated.");
-  flags.Add("dump-after", &options.dump_after, "STAGE|all",
-            "Prints the text of the graph after a stage of "
-            "--print-pipeline, or after each. The stage\n"
+  flags.Add("dump-after", &options.dump_after, "STEP|all",
+            "Prints the text of the graph after a step of "
+            "--print-pipeline, or after each. The step\n"
             "import is before all passes.");
   flags.Add("dump-dir", &options.dump_dir, "DIR",
             "Writes the dumps to files of this folder instead: "
@@ -61,7 +61,7 @@ void Declare(Options& options, Flags& flags) {
       "list-formats", &options.list_formats,
       "Prints the formats of models that can be read, and stops.");
   flags.AddStandalone("print-pipeline", &options.print_pipeline,
-                      "Prints the stages in order, and stops.");
+                      "Prints the steps in order, and stops.");
   flags.Add("disable-pass", &options.disabled_passes, "PASS",
             "Leaves a pass out. May be repeated.");
   flags.Add("time-passes", &options.time_passes,
@@ -176,10 +176,10 @@ Status Check(const Options& options) {
       !compiler::HasDump(options.dump_after)) {
     return CommandLineError(
         "--dump-after=" + options.dump_after +
-        ": expected all, import or a stage (see vm-compile --print-pipeline)");
+        ": expected all, import or a step (see vm-compile --print-pipeline)");
   }
   if (!options.dump_dir.empty() && options.dump_after.empty())
-    return CommandLineError("--dump-dir needs --dump-after=STAGE or all");
+    return CommandLineError("--dump-dir needs --dump-after=STEP or all");
   for (const std::string& name : options.disabled_passes)
     EMBER_RETURN_IF_ERROR(CheckPass(name));
   EMBER_RETURN_IF_ERROR(MakeOutputFolder("--dump-dir", options.dump_dir));

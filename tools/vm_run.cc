@@ -112,10 +112,11 @@ void Declare(Options& options, Flags& flags) {
             "Makes kernels without a pass. May be repeated.");
   flags.Add("time-passes", &options.time_passes,
             "Prints the time that each pass took for all kernels.");
-  flags.Add("schedules", &options.schedules, "DIR",
+  flags.Add("schedules", &options.schedules, "DIR|FILE",
             "Uses the schedules of this folder, in files as --dump-kernels "
             "writes them, for the\n"
-            "dispatches that have one.");
+            "dispatches that have one. A file is the schedule of the only "
+            "dispatch.");
   AddRoundingFlags(flags, &options.rounding);
   flags.Add("no-side-by-side", &options.no_side_by_side,
             "Runs even independent dispatches one after another, each on "

@@ -1,34 +1,24 @@
 #include "frontends/language_models/experts.h"
 
 #include <array>
+#include <cstddef>
+#include <span>
 #include <string>
 #include <vector>
 
-#include "compiler/graph/builder/control_flow.h"
 #include "frontends/language_models/packed_product.h"
-#include "frontends/ops/compositions.h"
+#include "frontends/ops/experts.h"
 #include "frontends/ops/functions.h"
 
 namespace ember::language_models {
 namespace {
 
-using ops::Apply;
-using ops::DimScalar;
-using ops::Gather;
 using ops::Unsqueeze;
 
 // The weights of all experts, or of one of them.
 struct ExpertWeights {
   Weight gate, up, down;
   std::array<Weight*, 3> all() { return {&gate, &up, &down}; }
-};
-
-struct Mixture {
-  ExpertWeights weights;
-  Tensor x;  // the tokens, [tokens, width]
-  // Weight of each expert for each token, [experts, tokens]; 0 where the expert
-  // is not chosen.
-  Tensor gates;
 };
 
 // Returns the weights by which the results of each token's best experts are
@@ -54,71 +44,19 @@ Tensor Gates(const LayerContext& c, Tensor x) {
       {2}, false);
 }
 
-// Returns y plus the results of one expert for its tokens, which are `rows` of
-// the tokens.
-Tensor AddExpert(const LayerContext& c, const Mixture& m, Tensor y, Tensor rows,
-                 Tensor gate) {
-  Tensor x = Gather(m.x, rows, 0);
-  Tensor h =
-      c.Activate(TimesRows(x, m.weights.gate)) * TimesRows(x, m.weights.up);
-  Tensor z =
-      TimesRows(h, m.weights.down) * Unsqueeze(Gather(gate, rows, 0), {1});
-  return Apply("scatter_nd", {y, Unsqueeze(rows, {1}), z},
-               {{"update", std::string("add")}});
-}
-
-// Builds one iteration of the loop over the experts; `m` has the weights of
-// one.
-Tensor OneExpert(const LayerContext& c, Mixture m, Tensor y, Tensor gate) {
-  graph::GraphBuilder& builder = y.builder();
-  const Dim count = builder.FreshSymbol();
-  Tensor rows =
-      Apply("non_zero", {ops::NotEqual(gate, 0)}, {{"defines", Shape{count}}});
-  Tensor any = ops::NotEqual(DimScalar(builder, count), 0);
-  if (!builder.status().ok()) return y;
-  graph::IfRegions regions(builder);
-  const auto capture = [](graph::Region& region, Tensor& x) {
-    x = Tensor(&region.builder(), region.Capture(x.value()));
+// Returns the sum of the chosen experts' results for x[tokens, width].
+Tensor ChosenExperts(const LayerContext& c, ExpertWeights weights, Tensor x) {
+  ops::ExpertMixture mixture{.x = x, .gates = Gates(c, x)};
+  for (const Weight* weight : weights.all())
+    mixture.weights.push_back(weight->packed);
+  const auto expert = [&](Tensor tokens, std::span<const Tensor> packed) {
+    for (size_t i = 0; i < packed.size(); ++i)
+      weights.all()[i]->packed = packed[i];
+    return TimesRows(c.Activate(TimesRows(tokens, weights.gate)) *
+                         TimesRows(tokens, weights.up),
+                     weights.down);
   };
-  Tensor inside = y, same = y;
-  for (Tensor* x : {&inside, &rows, &gate, &m.x}) capture(regions.then(), *x);
-  for (Weight* weight : m.weights.all())
-    capture(regions.then(), weight->packed);
-  const Tensor sum = AddExpert(c, m, inside, rows, gate);
-  capture(regions.otherwise(), same);
-  for (graph::Region* region : {&regions.then(), &regions.otherwise()}) {
-    if (!region->builder().status().ok())
-      builder.Fail(region->builder().status());
-  }
-  if (!builder.status().ok()) return y;
-  const std::vector<graph::Value*> results =
-      regions.Build(any.value(), {sum.value()}, {same.value()});
-  return results.empty() ? y : Tensor(&builder, results[0]);
-}
-
-Tensor AllExperts(const LayerContext& c, Mixture& m) {
-  Tensor zero = ops::Broadcast(m.x.Like(0), {m.x.dim(0), m.x.dim(1)});
-  if (!c.ok()) return zero;
-  graph::LoopRequest request;
-  request.carried = {zero.value()};
-  request.scanned = {m.gates.value()};
-  request.trip = Dim(c.options.experts);
-  for (const Weight* weight : m.weights.all())
-    request.scanned.push_back(weight->packed.value());
-  const auto body = [&](graph::Region& region, const graph::LoopInputs& in) {
-    graph::GraphBuilder& inside = region.builder();
-    Mixture one = m;
-    one.x = Tensor(&inside, region.Capture(m.x.value()));
-    size_t next = 1;
-    for (Weight* weight : one.weights.all())
-      weight->packed = Tensor(&inside, in.scanned[next++]);
-    const Tensor y = OneExpert(c, one, Tensor(&inside, in.carried[0]),
-                               Tensor(&inside, in.scanned[0]));
-    return graph::LoopOutputs{.carried = {y.value()}};
-  };
-  const std::vector<graph::Value*> results =
-      BuildLoop(c.builder(), request, body);
-  return {&c.builder(), results.empty() ? nullptr : results[0]};
+  return ops::SumOfExperts(mixture, expert);
 }
 
 // Returns the result of the experts that see all tokens, or an absent tensor.
@@ -161,12 +99,11 @@ Tensor Experts(const LayerContext& c, Tensor x) {
     c.builder().Fail(InvalidArgumentError(
         "experts: expected the metadata to give their number, found none"));
   }
-  Mixture m{.weights = ReadWeights(c)};
+  const ExpertWeights weights = ReadWeights(c);
   if (!c.ok()) return x;
-  m.x = ops::Reshape(x, {c.batch * c.sequence, Dim(c.options.width)});
-  m.gates = Gates(c, m.x);
-  Tensor y = AllExperts(c, m);
-  if (Tensor shared = SharedExperts(c, m.x)) y = y + shared;
+  x = ops::Reshape(x, {c.batch * c.sequence, Dim(c.options.width)});
+  Tensor y = ChosenExperts(c, weights, x);
+  if (Tensor shared = SharedExperts(c, x)) y = y + shared;
   return ops::Reshape(y, {c.batch, c.sequence, Dim(c.options.width)});
 }
 

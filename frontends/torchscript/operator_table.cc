@@ -112,15 +112,16 @@ const Table& TheTable() {
   static const Table* const table = [] {
     auto* made = new Table;
     for (const std::span<const OperatorRow> rows :
-         {CoreRows(),        NumberRows(),    ElementwiseRows(),
-          ActivationRows(),  ReductionRows(), MovementRows(),
-          ArrangementRows(), IndexingRows(),  CreationRows(),
-          ConvolutionRows(), PoolingRows(),   NormalizationRows(),
-          ContractionRows(), RecurrentRows(), ImageRows(),
-          TransformerRows(), SamplingRows(),  LossRows(),
-          QuantizedRows(),   SpecialRows(),   PositionRows(),
-          StatisticsRows(),  FourierRows(),   SystemRows(),
-          ExportedRows(),    RefusedRows()}) {
+         {CoreRows(),          ItemRows(),        ListRows(),
+          DictRows(),          TextRows(),        NumberRows(),
+          ElementwiseRows(),   ActivationRows(),  ReductionRows(),
+          MovementRows(),      ArrangementRows(), IndexingRows(),
+          CreationRows(),      ConvolutionRows(), PoolingRows(),
+          NormalizationRows(), ContractionRows(), RecurrentRows(),
+          ImageRows(),         TransformerRows(), SamplingRows(),
+          LossRows(),          QuantizedRows(),   SpecialRows(),
+          PositionRows(),      StatisticsRows(),  FourierRows(),
+          SystemRows(),        ExportedRows(),    RefusedRows()}) {
       for (const OperatorRow& row : rows) {
         Schema schema = ParseSchema(row.schema);
         std::vector<TableEntry>& entries = (*made)[schema.name];

@@ -44,6 +44,10 @@ struct OperatorRow {
 
 // Each of these functions returns the rows of one family of operators.
 std::span<const OperatorRow> CoreRows();
+std::span<const OperatorRow> ItemRows();
+std::span<const OperatorRow> ListRows();
+std::span<const OperatorRow> DictRows();
+std::span<const OperatorRow> TextRows();
 std::span<const OperatorRow> NumberRows();
 std::span<const OperatorRow> ElementwiseRows();
 std::span<const OperatorRow> ActivationRows();

@@ -193,7 +193,7 @@ TEST_F(PipelineCacheTest, IsKeptAndDamageIsRepaired) {
   }
 }
 
-TEST_F(PipelineCacheTest, GoesOnWithoutAFolder) {
+TEST_F(PipelineCacheTest, ContinuesWithoutAFolder) {
   ASSERT_TRUE(WriteFileAtomically(folder_, "a file").ok());
   UseDevice();
   EXPECT_EQ(*ReadFile(folder_), "a file");

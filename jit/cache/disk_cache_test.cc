@@ -211,7 +211,7 @@ TEST_F(DiskCacheTest, NoFolderIsAnErrorThatSaysWhy) {
   EXPECT_NE(OpenError().find("secret"), std::string::npos);
 }
 
-TEST_F(DiskCacheTest, GoesOnWhereNothingCanBeWritten) {
+TEST_F(DiskCacheTest, ContinuesWhereNothingCanBeWritten) {
   auto cache = OpenOrDie();
   cache->Store(Key(1), "one");
   // The folder cannot be written to any more. A full disk, or one that became

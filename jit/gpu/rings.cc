@@ -37,7 +37,7 @@ int Rings::CountSlots(uint32_t number) const {
   if (buffer.scope != loops::MemoryScope::kTask || buffer.extents.size() < 2)
     return 1;
   const auto count = nest_.pool.IntegerConstant(buffer.extents[0]);
-  const bool has_slots = count && *count > 1 && *count <= loops::kMaxSlots;
+  const bool has_slots = count && *count > 1 && *count <= loops::kMaxRingSlots;
   return has_slots ? static_cast<int>(*count) : 1;
 }
 

@@ -31,7 +31,7 @@ namespace ember::jit::gpu {
 // All bits are set where the slot is not known. A buffer that is not a ring has
 // one slot.
 using RingSlots = uint8_t;
-static_assert(loops::kMaxSlots <= 8);
+static_assert(loops::kMaxRingSlots <= 8);
 
 constexpr RingSlots AllRingSlots(int count) {
   return static_cast<RingSlots>((1 << count) - 1);

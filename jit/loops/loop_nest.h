@@ -305,7 +305,7 @@ inline constexpr int64_t kMaxGroups = 15;
 // Largest number of slots of a ring: a kTask buffer for multi-buffering, whose
 // first extent is the number of slots and whose first index follows the
 // iterations of a loop.
-inline constexpr int64_t kMaxSlots = 8;
+inline constexpr int64_t kMaxRingSlots = 8;
 
 struct Phase {
   // the task's number, an Axis node; its extent is the number of tasks

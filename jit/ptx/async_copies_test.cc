@@ -51,13 +51,13 @@ std::string Ring(const std::string& type, int slots, const std::string& value,
   const std::string ahead = std::to_string(slots - 1);
   const std::string copy =
       "invocation i < 8 { vector l < 4 { async %tile[mod("
-      "TURN, " +
+      "ITERATION, " +
       std::to_string(slots) + "), i * 4 + l] = " + value + " } } ";
   const std::string await = " await " + std::to_string(slots - 2) + " ";
   const auto at = [&](const std::string& iteration) {
     std::string text = copy;
     for (size_t found = 0;
-         (found = text.find("TURN", found)) != std::string::npos;) {
+         (found = text.find("ITERATION", found)) != std::string::npos;) {
       text.replace(found, 4, iteration);
     }
     return text;
@@ -90,25 +90,25 @@ std::optional<uint64_t> AsyncCopiesOf(const std::string& text) {
 TEST(AsyncCopiesTest, Rings) {
   for (const int slots : {2, 3, 4, 5}) {
     const auto copies =
-        AsyncCopiesOf(Ring("f32", slots, "%x[t, TURN * 32 + i * 4 + l]"));
+        AsyncCopiesOf(Ring("f32", slots, "%x[t, ITERATION * 32 + i * 4 + l]"));
     EXPECT_EQ(copies.value_or(5u * 7 * 8), 5u * 7 * 8);
   }
   // If rows have 250 elements, vectors do not begin at multiples of a copy's
   // size, so the number of asynchronous copies is not checked.
-  AsyncCopiesOf(Ring("f16", 3, "%x[t, TURN * 32 + i * 4 + l]", 250));
-  AsyncCopiesOf(Ring("i8", 3, "%x[t, TURN * 32 + i * 4 + l]", 250));
+  AsyncCopiesOf(Ring("f16", 3, "%x[t, ITERATION * 32 + i * 4 + l]", 250));
+  AsyncCopiesOf(Ring("i8", 3, "%x[t, ITERATION * 32 + i * 4 + l]", 250));
 }
 
 TEST(AsyncCopiesTest, OfWhatIsOutside) {
-  const auto copies =
-      AsyncCopiesOf(Ring("f32", 3, "pad(%x[t + TURN - 3, i * 4 + l], 0.0)"));
+  const auto copies = AsyncCopiesOf(
+      Ring("f32", 3, "pad(%x[t + ITERATION - 3, i * 4 + l], 0.0)"));
   EXPECT_EQ(copies.value_or(5u * 7 * 8), 5u * 7 * 8);
   // Padding by another value than zero, and copies that differ between lanes,
   // are loads and stores.
-  const auto others =
-      AsyncCopiesOf(Ring("f32", 3, "pad(%x[t + TURN - 3, i * 4 + l], 1.0)"));
+  const auto others = AsyncCopiesOf(
+      Ring("f32", 3, "pad(%x[t + ITERATION - 3, i * 4 + l], 1.0)"));
   EXPECT_EQ(others.value_or(0u), 0u);
-  AsyncCopiesOf(Ring("f32", 3, "pad(%x[t, TURN * 40 + i * 4 + l], 0.0)"));
+  AsyncCopiesOf(Ring("f32", 3, "pad(%x[t, ITERATION * 40 + i * 4 + l], 0.0)"));
 }
 
 }  // namespace

@@ -76,8 +76,8 @@ std::string ScheduleOf(const Tiles& tiles) {
   const auto line = [&](const std::string& what, const std::string& rest) {
     text += what + " %" + stage + " " + rest + "\n";
   };
-  line("split", i + " " + rows + " -> i_count i_turn");
-  line("split", "i_turn 16 -> i_subgroup i_matrix");
+  line("split", i + " " + rows + " -> i_count i_round");
+  line("split", "i_round 16 -> i_subgroup i_matrix");
   line("split", j + " " + columns + " -> j_subgroup j_part");
   line("split", "j_part " + columns + " -> j_count j_matrix");
   line("split", "k 64 -> k_slice k_rest");

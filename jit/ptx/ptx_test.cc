@@ -104,7 +104,7 @@ TEST(PtxTest, VectorsWhereTheyAreAligned) {
 // it because of its shape.
 TEST(PtxTest, VectorsOfWrittenOutIterations) {
   const Compiled compiled = Compile(R"(
-    loops @turns(%x: input f32[1024, 1024], %bias: input f32[1024],
+    loops @rounds(%x: input f32[1024, 1024], %bias: input f32[1024],
                  %y: output f16[1024, 1024]) {
       phase t < 128 {
         invocation i < 128 {

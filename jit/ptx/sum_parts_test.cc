@@ -201,8 +201,8 @@ TEST_F(SumParts, InRanges) {
 std::string WideRanges(int ranges) {
   const std::string count = std::to_string(ranges);
   std::string text = "stream %y k/64 " + count + R"( i/64 j/64 -> parts
-    split %parts i 64 -> i_count i_turn
-    split %parts i_turn 16 -> i_subgroup i_matrix
+    split %parts i 64 -> i_count i_round
+    split %parts i_round 16 -> i_subgroup i_matrix
     split %parts j 64 -> j_subgroup j_part
     split %parts j_part 64 -> j_count j_matrix
     split %parts k 16 -> k_step k_matrix

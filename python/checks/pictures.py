@@ -1,9 +1,10 @@
-"""Runs a notebook with Ember's tables and errors, and takes pictures of it with Chromium.
+"""Runs notebooks with Ember's tables, schedules and errors, and takes pictures of them with Chromium.
 
     PYTHONPATH=STAGED_PACKAGE python3 python/checks/pictures.py --out=FOLDER
 
-`./dev python pictures` builds the package and calls it. It writes notebook.html and notebook.png. A person, or a model,
-must look at them: no check says that a table is beautiful. Needs jupyter-nbconvert, python3-ipykernel and chromium.
+`./dev python pictures` builds the package and calls it. It writes module.html, module.png, schedule.html and
+schedule.png. A person, or a model, must look at them: no check says that a table is beautiful. Needs jupyter-nbconvert,
+python3-ipykernel and chromium.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from pathlib import Path
 
 import nbformat
 
-CELLS = [
+MODULE = [
     (
         "markdown",
         "# A module, its profile, and what is refused",
@@ -55,14 +56,61 @@ module @net {
     ),
 ]
 
-def make_notebook() -> nbformat.NotebookNode:
+SCHEDULE = [
+    ("markdown", "# A schedule, and a step that is refused"),
+    (
+        "code",
+        """\
+from ember import te
+s = te.schedule(te.parse("y[i, j] = sum(k) a[i, k] * b[k, j]", a=(64, 128), b=(128, 32)))
+y = s["y"]
+jo, ji = y.split("j", 16)
+io, ii = y.split("i", 4)
+y.reorder(io, jo, "k", ii, ji)
+y.vectorize(ji)
+y.unroll(ii)
+y.cache_read("b").compute_at(jo)
+s""",
+    ),
+    ("code", "y.parallel(ji)"),
+    ("code", "s"),
+    ("code", "y.parallel(io)\ns"),
+    ("code", "s.check()"),
+]
+
+# The notebooks by name, and the heights of their pictures in pixels.
+NOTEBOOKS = {"module": (MODULE, 1300), "schedule": (SCHEDULE, 1500)}
+
+
+def make_notebook(cells: list[tuple[str, str]]) -> nbformat.NotebookNode:
     """Returns the notebook, without results."""
     made = nbformat.v4.new_notebook()
-    for kind, text in CELLS:
+    for kind, text in cells:
         make = nbformat.v4.new_markdown_cell if kind == "markdown" else nbformat.v4.new_code_cell
         made.cells.append(make(text))
     made.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3", "language": "python"}
     return made
+
+
+def take(page: Path, height: int) -> Path:
+    """Takes a picture of a page."""
+    picture = page.with_suffix(".png")
+    subprocess.run(
+        [
+            "chromium",
+            "--headless",
+            "--no-sandbox",
+            "--disable-gpu",
+            "--hide-scrollbars",
+            f"--window-size=1100,{height}",
+            f"--screenshot={picture}",
+            page.absolute().as_uri(),
+        ],
+        check=True,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    return picture
 
 
 def main() -> int:
@@ -71,28 +119,16 @@ def main() -> int:
     parser.add_argument("--notebook", type=Path, help="Runs this notebook instead.")
     options = parser.parse_args()
     options.out.mkdir(parents=True, exist_ok=True)
-    notebook = options.out / "notebook.ipynb"
-    made = nbformat.read(options.notebook, 4) if options.notebook else make_notebook()
-    nbformat.write(made, notebook)
-    command = [sys.executable, "-m", "nbconvert", "--to", "html", "--execute", "--allow-errors", str(notebook)]
-    subprocess.run(command, check=True)
-    page, picture = options.out / "notebook.html", options.out / "notebook.png"
-    subprocess.run(
-        [
-            "chromium",
-            "--headless",
-            "--no-sandbox",
-            "--disable-gpu",
-            "--hide-scrollbars",
-            "--window-size=1100,1300",
-            f"--screenshot={picture}",
-            page.absolute().as_uri(),
-        ],
-        check=True,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-    print(picture)
+    if options.notebook:
+        made = {options.notebook.stem: (nbformat.read(options.notebook, 4), 1300)}
+    else:
+        made = {name: (make_notebook(cells), height) for name, (cells, height) in NOTEBOOKS.items()}
+    for name, (notebook, height) in made.items():
+        path = options.out / f"{name}.ipynb"
+        nbformat.write(notebook, path)
+        command = [sys.executable, "-m", "nbconvert", "--to", "html", "--execute", "--allow-errors", str(path)]
+        subprocess.run(command, check=True)
+        print(take(path.with_suffix(".html"), height))
     return 0
 
 

@@ -22,11 +22,16 @@ class Error(RuntimeError):
 
     status = 7
 
+    # A text that a notebook shows below the message, such as the loops of a schedule whose step was refused.
+    drawing = ""
+
     def _render_traceback_(self) -> list[str]:
         """Returns the lines that a notebook shows: without the frames in this package, which do not help the reader."""
         from IPython import get_ipython  # type: ignore[import-not-found,attr-defined]
 
-        return list(get_ipython().InteractiveTB.structured_traceback(type(self), self, _outside(self.__traceback__)))
+        tables = get_ipython().InteractiveTB
+        lines = list(tables.structured_traceback(type(self), self, _outside(self.__traceback__)))
+        return lines + (["", self.drawing] if self.drawing else [])
 
 
 def _outside(trace: TracebackType | None) -> TracebackType | None:

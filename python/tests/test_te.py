@@ -1,5 +1,6 @@
 """ember.te: index notation, expressions, schedules, kernels."""
 
+import html
 import os
 import random
 import signal
@@ -236,6 +237,33 @@ class ScheduleTest(unittest.TestCase):
         acc = y.cache_write()
         with self.assertRaisesRegex(ember.InvalidArgument, "expected a loop of %y"):
             y.unroll(acc["i"])
+
+    def test_a_refused_step_is_drawn(self):
+        s = self.schedule()
+        y = s["y"]
+        jo, ji = y.split("j", 16)
+        y.reorder("i", jo, "k", ji)
+        y.vectorize(ji)
+        self.assertNotIn("refused", s._repr_html_())
+        with self.assertRaises(ember.FailedPrecondition) as raised:
+            y.parallel(ji)
+        lines = raised.exception.drawing.splitlines()
+        pointed = [line for line in lines if "<-- parallel" in line]
+        self.assertEqual([line.split("<--")[0].strip() for line in pointed], ["vector ji < 16"])
+        self.assertIn(str(raised.exception), f"parallel %y ji: {s._refusal.reason}")
+        page = s._repr_html_()
+        self.assertIn("&larr; parallel", page)
+        self.assertIn(f"</span> was refused: {html.escape(s._refusal.reason)}.", page)
+        y.parallel("i")
+        self.assertNotIn("refused", s._repr_html_())
+
+    def test_attached_stages_are_drawn_in_their_loops(self):
+        s = self.schedule()
+        copy = s["y"].cache_read("b", copy="copied")
+        copy.compute_at(s["y"]["i"])
+        text = te.drawings.text(s)
+        self.assertLess(text.index("for i < 12"), text.index("%copied"))
+        self.assertLess(text.index("%copied"), text.index("for j < 32"))
 
     def test_copies_are_independent(self):
         s = self.schedule()

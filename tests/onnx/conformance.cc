@@ -190,7 +190,7 @@ Status WriteJson(const Report& report, const std::string& path) {
     const auto& [test_case, result] = report.results[i];
     text += "  {\"case\": " + tools::JsonString(test_case.name) +
             ", \"result\": " + (result.passed() ? "\"passed\"" : "\"failed\"") +
-            ", \"stage\": " + tools::JsonString(StepName(result.step)) +
+            ", \"step\": " + tools::JsonString(StepName(result.step)) +
             ", \"as_the_file_is\": " +
             (result.passed_as_the_file_is() ? "true" : "false") +
             ", \"pinned\": " + (result.pinned ? "true" : "false") +

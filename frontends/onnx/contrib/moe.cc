@@ -1,19 +1,19 @@
 // com.microsoft: mixtures of experts. Each token goes through the k experts
 // that its router's logits choose, and their results are weighted.
 //
-// The experts are a loop: each iteration gathers the tokens of one expert, so
-// that only the chosen experts cost work, and quantized weights are widened for
-// one expert at a time. An expert without tokens costs nothing.
+// The experts are a loop (frontends/ops/experts.h), in which quantized weights
+// are widened for one expert at a time.
 #include <array>
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
-#include "compiler/graph/builder/control_flow.h"
 #include "frontends/onnx/contrib/contrib.h"
 #include "frontends/ops/compositions.h"
+#include "frontends/ops/experts.h"
 
 namespace ember::onnx {
 namespace {
@@ -157,76 +157,27 @@ Tensor Gates(NodeContext& c, Tensor logits, Tensor weights, int64_t k) {
                 "sum", {2}, false);
 }
 
-// Returns y plus the results of one expert for its tokens, added at the tokens'
-// rows.
-Tensor AddExpert(const Mixture& m, Tensor y, Tensor rows, Tensor gate) {
-  const Tensor x = Gather(m.x, rows, 0);
+// Returns the results of one expert for the tokens x. `parts` are those of its
+// layers, in their order.
+Tensor OneExpert(Mixture m, Tensor x, std::span<const Tensor> parts) {
+  for (Layer& layer : m.layers)
+    for (Tensor* part : layer.parts()) {
+      *part = parts.front();
+      parts = parts.subspan(1);
+    }
   const Tensor third =
       m.layers[2].weights ? Linear(m, m.layers[2], x) : Tensor();
-  const Tensor h = Activated(m, Linear(m, m.layers[0], x), third);
-  const Tensor z = Linear(m, m.layers[1], h) *
-                   Cast(Unsqueeze(Gather(gate, rows, 0), {1}), x.dtype());
-  return Apply("scatter_nd", {y, Unsqueeze(rows, {1}), z},
-               {{"update", std::string("add")}});
+  return Linear(m, m.layers[1], Activated(m, Linear(m, m.layers[0], x), third));
 }
 
-// Builds one iteration of the loop over the experts. The layers in `m` are
-// those of one expert.
-Tensor OneExpert(Mixture m, Tensor y, Tensor gate) {
-  graph::GraphBuilder& builder = y.builder();
-  const Dim count = builder.FreshSymbol();
-  const Tensor rows =
-      Apply("non_zero", {NotEqual(gate, 0)}, {{"defines", Shape{count}}});
-  const Tensor any = NotEqual(DimScalar(builder, count), 0);
-  if (!builder.status().ok()) return y;
-  graph::IfRegions regions(builder);
-  graph::Region& then = regions.then();
-  const auto capture = [](graph::Region& region, Tensor& x) {
-    if (x) x = Tensor(&region.builder(), region.Capture(x.value()));
-  };
-  Tensor inside = y, same = y, inner_rows = rows, inner_gate = gate;
-  for (Tensor* x : {&inside, &inner_rows, &inner_gate, &m.x}) capture(then, *x);
+Tensor AllExperts(Mixture& m) {
+  ops::ExpertMixture mixture{.x = m.x, .gates = m.gates};
   for (Layer& layer : m.layers)
-    for (Tensor* part : layer.parts()) capture(then, *part);
-  const Tensor sum = AddExpert(m, inside, inner_rows, inner_gate);
-  capture(regions.otherwise(), same);
-  for (graph::Region* region : {&then, &regions.otherwise()}) {
-    if (!region->builder().status().ok())
-      builder.Fail(region->builder().status());
-  }
-  if (!builder.status().ok()) return y;
-  const std::vector<graph::Value*> results =
-      regions.Build(any.value(), {sum.value()}, {same.value()});
-  return results.empty() ? y : Tensor(&builder, results[0]);
-}
-
-Tensor AllExperts(NodeContext& c, Mixture& m) {
-  const Tensor zero = Broadcast(m.x.Like(0), {m.x.dim(0), m.x.dim(1)});
-  if (!c.ok()) return zero;
-  graph::LoopRequest request;
-  request.carried = {zero.value()};
-  request.scanned = {m.gates.value()};
-  request.trip = m.gates.dim(0);
-  for (Layer& layer : m.layers) {
-    for (const Tensor* part : layer.parts())
-      if (*part) request.scanned.push_back(part->value());
-  }
-  const auto body = [&](graph::Region& region, const graph::LoopInputs& in) {
-    graph::GraphBuilder& inside = region.builder();
-    Mixture one = m;
-    one.x = Tensor(&inside, region.Capture(m.x.value()));
-    size_t next = 1;
-    for (Layer& layer : one.layers) {
-      for (Tensor* part : layer.parts())
-        if (*part) *part = Tensor(&inside, in.scanned[next++]);
-    }
-    const Tensor y = OneExpert(one, Tensor(&inside, in.carried[0]),
-                               Tensor(&inside, in.scanned[0]));
-    return graph::LoopOutputs{.carried = {y.value()}};
-  };
-  const std::vector<graph::Value*> results =
-      BuildLoop(c.builder(), request, body);
-  return c.Wrap(results.empty() ? nullptr : results[0]);
+    for (const Tensor* part : layer.parts()) mixture.weights.push_back(*part);
+  return ops::SumOfExperts(mixture,
+                           [&](Tensor x, std::span<const Tensor> parts) {
+                             return OneExpert(m, x, parts);
+                           });
 }
 
 bool ReadActivation(NodeContext& c, Mixture& m) {
@@ -337,7 +288,7 @@ void ImportMixtureOfExperts(NodeContext& c) {
       c.Input(14) ? Cast(c.Input(14), DType::kF32) : Tensor();
   m->gates = Gates(c, WithDim(logits, 0, m->x.dim(0)), weights, k);
   if (!c.ok()) return;
-  const Tensor y = AllExperts(c, *m);
+  const Tensor y = AllExperts(*m);
   if (!c.ok()) return;
   const Tensor x = c.Input(0);
   c.SetOutput(0, Cast(Reshape(y, x.shape()), x.dtype()));

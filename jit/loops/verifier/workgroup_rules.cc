@@ -106,9 +106,9 @@ class PhaseChecker {
 
   Status CheckRings() const {
     for (const WorkgroupRing& ring : workgroup_.rings) {
-      if (ring.slots < 1 || ring.slots > kMaxSlots || ring.subgroups < 1 ||
+      if (ring.slots < 1 || ring.slots > kMaxRingSlots || ring.subgroups < 1 ||
           ring.fill_bytes < 1) {
-        return Error(Concat({"ring: expected 1..", kMaxSlots,
+        return Error(Concat({"ring: expected 1..", kMaxRingSlots,
                              " slots, and positive numbers of bytes and "
                              "subgroups"}));
       }

@@ -108,8 +108,9 @@ class Reader {
       const NodeId extent = pool_[term].operands[0];
       // The extent must not depend on the iteration of a surrounding loop,
       // because a part has the same size in all iterations.
-      const bool is_of_turn = pool_[extent].first_axis != UINT64_MAX;
-      if (!is_of_turn) return Make(Opcode::kSubtract, extent, pool_.Integer(1));
+      const bool is_of_iteration = pool_[extent].first_axis != UINT64_MAX;
+      if (!is_of_iteration)
+        return Make(Opcode::kSubtract, extent, pool_.Integer(1));
     }
     // Largest value of a term whose range is known, for example of a digit of a
     // fused loop.

@@ -119,9 +119,9 @@ class Maker {
       for (size_t i = 0; i < plan_.loops.size(); ++i) {
         std::set<int> of_loop;
         CollectAxes(static_cast<int>(i), of_loop);
-        const bool meets = std::ranges::any_of(
+        const bool overlaps = std::ranges::any_of(
             of_loop, [&](int axis) { return axes.contains(axis); });
-        if (!meets) continue;
+        if (!overlaps) continue;
         ending_.insert(static_cast<int>(i));
         axes.insert(of_loop.begin(), of_loop.end());
       }

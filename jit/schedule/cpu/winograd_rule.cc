@@ -127,11 +127,11 @@ class Model {
     const double filters = 4 * Product({n, n, size_.inputs, size_.outputs});
     double block = Multiplied(products) + transformed;
     if (data > static_cast<double>(cpu_.l2_bytes)) block += data / kSharedBytes;
-    const double turns = std::ceil(static_cast<double>(blocks) / Workers());
-    plan.cycles = turns * block + filters / kMemoryBytes;
+    const double rounds = std::ceil(static_cast<double>(blocks) / Workers());
+    plan.cycles = rounds * block + filters / kMemoryBytes;
     // Later blocks read the filters again from the shared cache.
     if (filters > static_cast<double>(cpu_.l2_bytes / 2))
-      plan.cycles += (turns - 1) * filters / kSharedBytes;
+      plan.cycles += (rounds - 1) * filters / kSharedBytes;
     return plan;
   }
 

@@ -401,7 +401,7 @@ TEST(GpuMatrices, RangesOfLargeProducts) {
   EXPECT_THAT(made.schedule,
               HasSubstr("stream %y k/64 216 i/128 j/128 -> y.parts"));
   EXPECT_THAT(made.nest, HasSubstr("phase tasks < 216 {\n    for piece < 2 {"));
-  EXPECT_THAT(made.nest, HasSubstr("for turns < min(max("));
+  EXPECT_THAT(made.nest, HasSubstr("for iterations < min(max("));
   // 132 workgroups compute 72 tiles in two rounds of tasks; each tile has at
   // most three parts.
   made = MakeOn(hopper, Product("1152", "2048", "4096"));

@@ -1,4 +1,5 @@
-// Chooses the tiles of matrices that cost least.
+#include "jit/schedule/gpu/matrix_tiles.h"
+
 #include <algorithm>
 #include <cmath>
 #include <optional>
@@ -7,7 +8,6 @@
 
 #include "base/rounding.h"
 #include "jit/schedule/gpu/costs.h"
-#include "jit/schedule/gpu/matrix_rule.h"
 #include "jit/schedule/gpu/slices.h"
 #include "jit/schedule/rules/stage_shape.h"
 #include "jit/target/matrix_instructions.h"
@@ -291,7 +291,7 @@ class MatrixTileChooser {
       const int64_t bytes =
           SharedBytes(rows, columns, plan.type, slice * copies);
       // Rows are padded by at most 16 bytes; rows of 4-byte elements by at most
-      // 32 (matrix_rule.cc).
+      // 32 (matrix_factors.cc).
       const int64_t of_row = DTypeByteSize(plan.type.a) == 4 ? 32 : 16;
       const int64_t padding =
           of_row * (std::max(rows, slice) + std::max(columns, slice)) * copies;
@@ -299,8 +299,8 @@ class MatrixTileChooser {
              workgroups * bytes <= gpu_.shared_bytes;
     };
     const int64_t others =
-        gpu_.copies_async ? TurnsAroundSlices(shape_, plan.steps) : 1;
-    plan.turns_together = others > 1;
+        gpu_.copies_async ? IterationsAroundSlices(shape_, plan.steps) : 1;
+    plan.fuses_iterations = others > 1;
     plan.slots = 0;
     plan.by_registers = false;
     if (limits_.is_whole) {
@@ -416,10 +416,11 @@ class MatrixTileChooser {
         number(plan.RowsOfTile() * plan.line_tile + plan.ColumnsOfTile()) *
         kMemoryLoad;
     const double threads = subgroups * number(gpu_.subgroup_size);
-    const double meets = threads *
-                         ((plan.is_double ? 1 : 2) * kBarrier +
-                          (plan.by_registers || plan.slots != 0 ? 0 : kWait)) /
-                         number(plan.slice);
+    const double barriers =
+        threads *
+        ((plan.is_double ? 1 : 2) * kBarrier +
+         (plan.by_registers || plan.slots != 0 ? 0 : kWait)) /
+        number(plan.slice);
     double tiles = 1;
     for (int a = 0; a < shape_.spatial_count(); ++a) {
       const int64_t size = a == plan.rows      ? plan.RowsOfTile()
@@ -437,7 +438,7 @@ class MatrixTileChooser {
                             ? threads
                             : BusyWithMatrices(gpu_);
     return {.count = tiles,
-            .work = (subgroups * subgroup + together + meets) * steps,
+            .work = (subgroups * subgroup + together + barriers) * steps,
             .invocations = threads,
             .busy = busy,
             .resident = ResidentWorkgroups(gpu_, threads, Registers(plan),

@@ -287,9 +287,9 @@ void ScheduleTile(const ProductPlan& plan, const TileLoops& loops,
   writer.Reorder(order);
   if (dots) writer.Do(Tensorize{dots->dot});
   MarkTile(product, loops, first, writer);
-  if (tile.turns_together) {
+  if (tile.fuses_iterations) {
     slice = writer.FuseLoops(product, loops.tiles.size(),
-                             first - loops.tiles.size(), "turns");
+                             first - loops.tiles.size(), "iterations");
   }
   if (steps) writer.Do(Unroll{*steps});
   CopySlices(plan, slice, writer);

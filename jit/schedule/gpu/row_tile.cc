@@ -11,7 +11,8 @@
 
 #include "base/rounding.h"
 #include "jit/schedule/core/dependences.h"
-#include "jit/schedule/gpu/matrix_rule.h"
+#include "jit/schedule/gpu/matrix_schedule.h"
+#include "jit/schedule/gpu/matrix_tiles.h"
 #include "jit/schedule/gpu/points.h"
 #include "jit/schedule/gpu/row_runs.h"
 #include "jit/schedule/gpu/row_tile_cost.h"
@@ -476,11 +477,11 @@ class RowTileScheduler {
       WriteOutReduction(stage);
       return writer_.status().ok();
     }
-    const bool is_in_turns = !RunsOf(stage);
+    const bool is_in_rounds = !RunsOf(stage);
     BindPoints(stage, 0, rows_ * ColumnsOf(stage));
     // If the loop over rounds is unrolled, an invocation computes the address
     // in panels only once, and the rounds use constant offsets from it.
-    if (IsInPanels(stage) && is_in_turns) writer_.Do(Unroll{LoopOf(stage, 1)});
+    if (IsInPanels(stage) && is_in_rounds) writer_.Do(Unroll{LoopOf(stage, 1)});
     return writer_.status().ok();
   }
 

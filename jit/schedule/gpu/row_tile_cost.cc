@@ -26,7 +26,7 @@ constexpr double kKeysOfFold = 12.8;
 }  // namespace
 
 double CostOf(const RowTileFigures& tile) {
-  const auto turns =
+  const auto rounds =
       static_cast<double>(DivideRoundingUp(tile.tiles, tile.processors));
   const auto keys = static_cast<double>(tile.keys_of_block),
              parts = static_cast<double>(tile.parts);
@@ -41,7 +41,7 @@ double CostOf(const RowTileFigures& tile) {
   const double all_keys = keys * static_cast<double>(tile.blocks) * parts;
   const double combining =
       tile.parts == 1 ? 0 : kElementsOfCombining / all_keys;
-  return combining + turns / parts * (rows + overhead) * waiting *
+  return combining + rounds / parts * (rows + overhead) * waiting *
                          (tile.is_wide ? kCostOfWide : 1) *
                          (is_in_blocks ? tile.share_of_blocks : 1);
 }

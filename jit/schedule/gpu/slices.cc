@@ -58,12 +58,12 @@ void LoadSlicesAhead(const std::vector<SliceCopy>& copies,
   writer.Replace(std::move(trial));
 }
 
-int64_t TurnsAroundSlices(const StageShape& shape, int axis_of_slices) {
-  int64_t turns = 1;
+int64_t IterationsAroundSlices(const StageShape& shape, int axis_of_slices) {
+  int64_t iterations = 1;
   for (int a = shape.spatial_count(); a < shape.axis_count(); ++a) {
-    if (a != axis_of_slices) turns *= shape.Extent(a).value_or(0);
+    if (a != axis_of_slices) iterations *= shape.Extent(a).value_or(0);
   }
-  return std::max<int64_t>(turns, 1);
+  return std::max<int64_t>(iterations, 1);
 }
 
 std::optional<RowOfLoad> RowOf(const Computation& c,

@@ -55,7 +55,7 @@ void LoadSlicesAhead(const std::vector<SliceCopy>& copies,
 // Returns the number of iterations of the loops around the loop over the slices
 // of a sum of products. These loops are the sum's other reduction axes, such as
 // those of a window. Returns 1 if the number is not known.
-int64_t TurnsAroundSlices(const StageShape& shape, int axis_of_slices);
+int64_t IterationsAroundSlices(const StageShape& shape, int axis_of_slices);
 
 // The position of a load along the last dim of its buffer: it moves along one
 // axis of the stage, from a start that depends on other axes.

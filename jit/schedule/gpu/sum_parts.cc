@@ -383,12 +383,12 @@ class SumScheduler {
                            writer.NumberOf(stages.product));
     const int64_t count = shape.LikelyExtent(shape.spatial_count());
     const int64_t at_once = AtOnce(count);
-    const LoopRef turns{stages.product, shape.stage().axes.back().name};
+    const LoopRef iterations{stages.product, shape.stage().axes.back().name};
     if (at_once == count) {
-      writer.Do(Unroll{turns});
+      writer.Do(Unroll{iterations});
     } else if (at_once > 1) {
-      writer.Do(
-          Unroll{writer.Split(turns, at_once, "_turn", "_written").inner});
+      writer.Do(Unroll{
+          writer.Split(iterations, at_once, "_round", "_written").inner});
     }
     for (const int64_t lanes : {4, 2, 1}) {
       Schedule trial = writer.schedule();

@@ -196,9 +196,9 @@ class GpuTileChooser {
     const auto is_whole = [&](int64_t slice) {
       return !product_.dots || steps % slice == 0;
     };
-    tile.turns_together = false;
+    tile.fuses_iterations = false;
     if (gpu_.copies_async && !product_.dots) {
-      const int64_t others = TurnsAroundSlices(shape_, k_);
+      const int64_t others = IterationsAroundSlices(shape_, k_);
       for (const int64_t slice : {32, 16, 8}) {
         for (const int64_t slots : {4, 3}) {
           if (steps < slice || steps * others < 4 * slice ||
@@ -208,7 +208,7 @@ class GpuTileChooser {
           tile.slice = slice;
           tile.is_double = true;
           tile.slots = slots;
-          tile.turns_together = others > 1;
+          tile.fuses_iterations = others > 1;
           return true;
         }
       }

@@ -53,7 +53,7 @@ struct WorkgroupTile {
   int64_t slots = 0;
   // True if the loops around the slices (over a window) are fused with the loop
   // over slices.
-  bool turns_together = false;
+  bool fuses_iterations = false;
   // for each load: true if it goes through shared memory
   std::vector<bool> share;
   int64_t steps = 1;  // number of unrolled steps of the sum's innermost loop

@@ -195,9 +195,10 @@ Status CheckSlotCount(const LoadAhead& how) {
   if (how.has_spare && !how.is_late)
     return InvalidArgumentError("expected 'late' before 'spare'");
   const int64_t fewest = how.has_spare ? kFewestWithSpare : kFewestSlots;
-  if (how.slots >= fewest && how.slots <= loops::kMaxSlots) return OkStatus();
+  if (how.slots >= fewest && how.slots <= loops::kMaxRingSlots)
+    return OkStatus();
   return FailedPreconditionError("expected " + std::to_string(fewest) + " to " +
-                                 std::to_string(loops::kMaxSlots) +
+                                 std::to_string(loops::kMaxRingSlots) +
                                  " slots, found " + std::to_string(how.slots));
 }
 

@@ -157,14 +157,14 @@ class PartsMaker {
   NodeId Extent() const { return whole_.axes[part_.axis].extent; }
   // kRemainder: number of elements of a round, in which each part has a run of
   // neighbours. kQuotient: number of elements of a part.
-  int64_t Turn() const { return part_.factor * part_.run; }
+  int64_t Round() const { return part_.factor * part_.run; }
   NodeId Steps() {
     const NodeId rounded = Make(c_, Opcode::kAdd, DType::kI64,
-                                {Extent(), c_.pool.Integer(Turn() - 1)});
-    const NodeId turns = Make(c_, Opcode::kFloorDivide, DType::kI64,
-                              {rounded, c_.pool.Integer(Turn())});
+                                {Extent(), c_.pool.Integer(Round() - 1)});
+    const NodeId rounds = Make(c_, Opcode::kFloorDivide, DType::kI64,
+                               {rounded, c_.pool.Integer(Round())});
     return Make(c_, Opcode::kMultiply, DType::kI64,
-                {turns, c_.pool.Integer(part_.run)});
+                {rounds, c_.pool.Integer(part_.run)});
   }
   // Returns the index in the whole axis of element `rest` of part `digit`.
   NodeId Position(NodeId digit, NodeId rest) {
@@ -178,8 +178,8 @@ class PartsMaker {
       return add(integer(Opcode::kMultiply, digit, part_.factor), rest);
     if (part_.run == 1)
       return add(integer(Opcode::kMultiply, rest, part_.factor), digit);
-    const NodeId turn = integer(Opcode::kFloorDivide, rest, part_.run);
-    return add(add(integer(Opcode::kMultiply, turn, Turn()),
+    const NodeId round = integer(Opcode::kFloorDivide, rest, part_.run);
+    return add(add(integer(Opcode::kMultiply, round, Round()),
                    integer(Opcode::kMultiply, digit, part_.run)),
                integer(Opcode::kModulo, rest, part_.run));
   }
@@ -216,7 +216,7 @@ class PartsMaker {
         axis.name, is_remainder ? Steps() : c_.pool.Integer(part_.factor)));
     NodeId value = Position(digit, stage.axes.back().variable);
     const std::optional<int64_t> extent = c_.pool.IntegerConstant(Extent());
-    if (!extent || *extent % Turn() != 0) {
+    if (!extent || *extent % Round() != 0) {
       // The last element is read where an index is beyond the end, and its
       // value is not used. A last element exists wherever there are points.
       beyond_ = Make(c_, Opcode::kLessEqual, DType::kBool, {Extent(), value});

@@ -252,11 +252,13 @@ class Streamer {
   // of a piece.
   void AddReductions(NodeId begin, int64_t most, ComputationStage& stage) {
     const ComputationAxis& steps = whole_.axes[shares_.steps.axis];
-    const NodeId turn = AddAxis(NewName(steps.name + "_slices"), most, stage);
+    const NodeId iteration =
+        AddAxis(NewName(steps.name + "_slices"), most, stage);
     // A piece may have fewer slices than `most`. The loop over the slices can
     // then reach a slice that does not exist, whose index the minimum keeps in
     // bounds. The sum leaves such slices out (ComputationStage::end).
-    const NodeId slice = Smaller(Add(begin, turn), Integer(shares_.slices - 1));
+    const NodeId slice =
+        Smaller(Add(begin, iteration), Integer(shares_.slices - 1));
     for (size_t a = static_cast<size_t>(whole_.spatial_count);
          a < whole_.axes.size(); ++a) {
       const ComputationAxis& axis = whole_.axes[a];

@@ -50,15 +50,15 @@ Long LongSumOf(const ScheduleWriter& writer, int number) {
         IsBound(loop.mark)) {
       continue;
     }
-    const std::optional<int64_t> turns = plan.IterationsOf(
+    const std::optional<int64_t> iterations = plan.IterationsOf(
         plan.order[i], [&](int axis) { return shape.Extent(axis); });
-    if (!turns || *turns < 1 || terms >= kManyTerms) return {};
-    if (*turns > kSumBlock / terms) {
+    if (!iterations || *iterations < 1 || terms >= kManyTerms) return {};
+    if (*iterations > kSumBlock / terms) {
       const bool is_free = loop.mark == LoopMark::kSerial;
       return {{{stage.name}, loop.name},
-              is_free ? FactorOf(*turns, kSumBlock / terms) : 0};
+              is_free ? FactorOf(*iterations, kSumBlock / terms) : 0};
     }
-    terms *= *turns;
+    terms *= *iterations;
   }
   return {};
 }

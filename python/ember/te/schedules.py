@@ -17,7 +17,8 @@ Traceback (most recent call last):
 ember.errors.InvalidArgument: unroll %y k: expected a loop of %y, found 'k'
 
 Each primitive of the library is a method of stages (te.primitives() lists them). A step that would change the result,
-or that makes no sense, raises an exception with the reason, and the schedule stays as it was.
+or that makes no sense, raises an exception with the reason, and the schedule stays as it was. A notebook shows a
+schedule's loops beside its steps, and the step that was refused last.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ import numpy as np
 
 from .._native import ffi, lib, owned, text
 from ..errors import Error, InvalidArgument, NotFound
-from . import expressions
+from . import drawings, expressions
 from .dispatches import Buffer, Dispatch
 from .expressions import Tensor
 from .library import check, info
@@ -137,12 +138,16 @@ class Schedule:
     def __init__(self, dispatch: Dispatch, handle: Any):
         self.dispatch = dispatch
         self.handle = owned(handle, lib.te_schedule_release)
+        self._refusal: drawings.Refusal | None = None  # set if the last step was refused
 
     def __str__(self) -> str:
         return text(lib.te_schedule_text(self.handle)).rstrip("\n")
 
     def __repr__(self) -> str:
         return f"<ember.te.Schedule of @{self.dispatch.name}: {len(self.steps)} steps>"
+
+    def _repr_html_(self) -> str:
+        return drawings.html(self, self._refusal)
 
     @property
     def steps(self) -> list[str]:
@@ -173,7 +178,13 @@ class Schedule:
 
     def apply(self, line: str) -> None:
         """Applies a step that is written as text, such as "split %y i 16 -> io ii"."""
-        check(lib.te_schedule_apply(self.handle, line.encode("utf-8")))
+        try:
+            check(lib.te_schedule_apply(self.handle, line.encode("utf-8")))
+        except Error as error:
+            self._refusal = drawings.Refusal(line, str(error).removeprefix(f"{line}: "))
+            error.drawing = "The schedule stays as it was:\n\n" + drawings.text(self, self._refusal)
+            raise
+        self._refusal = None
 
     def replay(self, steps: str) -> None:
         """Applies the steps of another schedule's text. Stops at the first error, which names the line."""

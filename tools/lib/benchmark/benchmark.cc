@@ -108,7 +108,18 @@ TierOptions TierOptionsOf(const BenchmarkOptions& options) {
           .rounding = options.rounding,
           .checks = options.checks,
           .native = options.native,
-          .model = options.model};
+          // A module that is not from a file has no overlays beside it.
+          .model = options.module == nullptr ? options.model : ""};
+}
+
+StatusOr<std::shared_ptr<const vm::Module>> ModuleOf(
+    const BenchmarkOptions& options) {
+  if (options.module != nullptr) return options.module;
+  EMBER_ASSIGN_OR_RETURN(const std::unique_ptr<CompileLimits> limits,
+                         CompileLimits::Start(options.limits, options.model));
+  EMBER_ASSIGN_OR_RETURN(LoadedModel model,
+                         LoadModel(options.model, options.load));
+  return std::move(model.module);
 }
 
 Status WarmUp(const BenchmarkOptions& options, const Tier& tier,
@@ -172,13 +183,9 @@ StatusOr<Measurement> Measure(const BenchmarkOptions& options) {
   EMBER_ASSIGN_OR_RETURN(
       std::shared_ptr<hal::Device> device,
       OpenDevice(options.device, options.threads, options.cache.folder));
-  EMBER_ASSIGN_OR_RETURN(std::unique_ptr<CompileLimits> compile_limits,
-                         CompileLimits::Start(options.limits, options.model));
-  EMBER_ASSIGN_OR_RETURN(const LoadedModel model,
-                         LoadModel(options.model, options.load));
-  compile_limits = nullptr;
-  EMBER_ASSIGN_OR_RETURN(Tier tier,
-                         OpenTier(tier_options, device, model.module));
+  EMBER_ASSIGN_OR_RETURN(const std::shared_ptr<const vm::Module> module,
+                         ModuleOf(options));
+  EMBER_ASSIGN_OR_RETURN(Tier tier, OpenTier(tier_options, device, module));
   vm::SessionOptions session_options = {
       .device = device,
       .device_support = vm::NewDeviceSupport,
@@ -187,7 +194,7 @@ StatusOr<Measurement> Measure(const BenchmarkOptions& options) {
       .side_by_side = !options.no_side_by_side};
   EMBER_RETURN_IF_ERROR(SetLimits(options.limits, session_options));
   EMBER_ASSIGN_OR_RETURN(const std::unique_ptr<vm::Session> session,
-                         vm::Session::Create(model.module, session_options));
+                         vm::Session::Create(module, session_options));
   m.load_ms = MillisecondsSince(start);
 
   constexpr uint64_t kSeed = 0;
@@ -195,8 +202,8 @@ StatusOr<Measurement> Measure(const BenchmarkOptions& options) {
   MissingInputs missing = options.missing;
   EMBER_ASSIGN_OR_RETURN(
       const std::vector<vm::Tensor> inputs,
-      BindInputs(*model.module, options.load.inputs, options.load.shapes,
-                 random, options.limits, &missing));
+      BindInputs(*module, options.load.inputs, options.load.shapes, random,
+                 options.limits, &missing));
   if (options.reports_random) missing.Report("vm-bench", kSeed);
   Caller caller(*session, inputs, options, *device);
   EMBER_RETURN_IF_ERROR(caller.Call().status());

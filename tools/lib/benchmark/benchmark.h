@@ -10,6 +10,7 @@
 #define EMBER_TOOLS_LIB_BENCHMARK_BENCHMARK_H_
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -21,11 +22,14 @@
 #include "tools/lib/models/bind.h"
 #include "tools/lib/models/load_model.h"
 #include "tools/lib/models/tier.h"
+#include "vm/runtime/module.h"
 
 namespace ember::tools {
 
 struct BenchmarkOptions {
   std::string model;
+  // The module to measure; null: that of the file `model`.
+  std::shared_ptr<const vm::Module> module;
   std::string device = "cpu";
   std::string tier = "auto";  // see tools/lib/models/tier.h
   std::string jit = "auto";   // see AddJitFlag

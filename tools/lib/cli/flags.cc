@@ -148,6 +148,12 @@ void Flags::AddStandalone(std::string name, bool* value, std::string doc) {
   Add(std::move(name), value, std::move(doc));
 }
 
+void Flags::AddStandalone(std::string name, std::string* value,
+                          std::string placeholder, std::string doc) {
+  standalone_texts_.push_back(value);
+  Add(std::move(name), value, std::move(placeholder), std::move(doc));
+}
+
 void Flags::AddChoice(std::string name, std::string* value,
                       const std::vector<std::string>& choices,
                       std::string doc) {
@@ -226,8 +232,11 @@ Status Flags::Parse(const std::vector<std::string>& arguments) {
       if (help_ || version_) return OkStatus();
     }
   }
-  const bool standalone = std::any_of(standalone_.begin(), standalone_.end(),
-                                      [](const bool* value) { return *value; });
+  const bool standalone =
+      std::any_of(standalone_.begin(), standalone_.end(),
+                  [](const bool* value) { return *value; }) ||
+      std::any_of(standalone_texts_.begin(), standalone_texts_.end(),
+                  [](const std::string* value) { return !value->empty(); });
   if (values.size() < positional_minimum_ && !standalone) {
     return InvalidArgumentError(
         "expected " + positional_name_ + ", found " +

@@ -55,9 +55,11 @@ class Flags {
   // Declares a flag of which each use adds a value.
   void Add(std::string name, std::vector<std::string>* values,
            std::string placeholder, std::string doc);
-  // Declares a bool flag that makes the tool do something other than its usual
-  // work. If the user gives it, positional values are not required.
+  // These functions declare a flag that makes the tool do something other than
+  // its usual work. If the user gives it, positional values are not required.
   void AddStandalone(std::string name, bool* value, std::string doc);
+  void AddStandalone(std::string name, std::string* value,
+                     std::string placeholder, std::string doc);
   // Declares a flag that accepts only the listed values.
   void AddChoice(std::string name, std::string* value,
                  const std::vector<std::string>& choices, std::string doc);
@@ -95,7 +97,9 @@ class Flags {
   std::vector<std::string>* positional_ = nullptr;
   std::vector<Flag> flags_;
   std::vector<std::string> examples_;
+  // The values of the standalone flags.
   std::vector<const bool*> standalone_;
+  std::vector<const std::string*> standalone_texts_;
   bool help_ = false, version_ = false;
 };
 

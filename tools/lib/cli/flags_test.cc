@@ -88,6 +88,11 @@ TEST_F(FlagsTest, StandaloneNeedsNoPositionalValues) {
   EXPECT_TRUE(list);
   EXPECT_EQ(Error({"--list=false"}),
             "expected MODEL, found nothing (see vm-test --help)");
+  std::string text;
+  flags_.AddStandalone("text", &text, "TEXT", "Measures a text.");
+  EXPECT_EQ(Error({"--text=x"}), "");
+  EXPECT_EQ(text, "x");
+  EXPECT_EQ(Error({"--text="}), "--text: expected a value, found nothing");
 }
 
 TEST_F(FlagsTest, BoolCanBeSwitchedOff) {

@@ -1,0 +1,118 @@
+// Chooses the tile of a product that is computed as matrices: how many matrices
+// each subgroup has, how long slices of the sum are, and how slices are copied.
+//
+//   %y[b, i, j] = sum(k) f32(%a[b, i, k]) * f32(%b[b, k, j])   rows i, columns j
+//
+//   const std::optional<MatrixPlan> plan =
+//       PlanMatricesOnGpu(gpu, computation, stage, /*through_memory=*/false);
+//   plan->RowsOfTile();  // 128: 2 subgroups of 4 matrices of 16 rows
+//
+// Wide products are those whose instructions several subgroups execute together
+// (warpgroups).
+//
+// Internal to the default schedule.
+#ifndef EMBER_JIT_SCHEDULE_GPU_MATRIX_TILES_H_
+#define EMBER_JIT_SCHEDULE_GPU_MATRIX_TILES_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+#include "jit/loops/analysis/matrix_operation.h"
+#include "jit/schedule/core/computation.h"
+#include "jit/schedule/gpu/costs.h"
+#include "jit/target/gpu_model.h"
+
+namespace ember::schedule {
+
+// The number of subgroups of a workgroup along an axis, and of matrices of each
+// subgroup.
+struct GpuMatrixTile {
+  int64_t subgroups = 1;
+  int64_t matrices = 1;
+  int64_t count() const { return subgroups * matrices; }
+};
+
+struct MatrixPlan {
+  loops::MatrixType type;
+  // Axes of the product: the results' axes of a and of b, the sum's axis, and
+  // one more axis of a; -1: none.
+  int rows = -1;
+  int columns = -1;
+  int steps = -1;
+  int lines = -1;
+  GpuMatrixTile row_tile, column_tile;
+  int64_t line_tile = 1;  // number of lines of a tile, one per subgroup
+  // Steps of the sum per slice: a multiple of the matrices' depth.
+  int64_t slice = 0;
+  bool is_double = false;
+  bool by_registers = false;
+  // number of slots of asynchronous copies; 0: copies are not asynchronous
+  int64_t slots = 0;
+  // True if the loops around the slices (over a window) are fused with the loop
+  // over slices.
+  bool fuses_iterations = false;
+  bool is_exact = true;  // true if whole matrices fill the sum
+  // Number of subgroups that execute an instruction together. They share the
+  // columns' factor, and follow each other along rows.
+  int64_t subgroups_together = 1;
+  double cost = 0;  // cost of all tiles in the model of costs.h
+  TilesOnGpu tiles;
+  // Best number of ranges for the slices of all tiles (stream-K); 0: not known,
+  // because the number of workgroups that run at once is not.
+  double ranges = 0;
+  bool IsWide() const { return subgroups_together > 1; }
+  // For wide products: true if the rows' factor, too, is read from panels, not
+  // from registers (jit/target/shared_panels.h).
+  bool has_row_panels = false;
+  // True if an iteration's products continue asynchronously in the next
+  // iteration. The products of the two iterations then read one slot each,
+  // while a third slot is copied to.
+  bool GoesOn() const { return has_row_panels && slots > 3; }
+  // Number of elements of the results' tile along the rows and along the
+  // columns.
+  int64_t RowsOfTile() const { return row_tile.count() * type.rows; }
+  int64_t ColumnsOfTile() const { return column_tile.count() * type.columns; }
+  // Returns the size of the results' tile along an axis.
+  int64_t SizeOf(size_t axis) const {
+    const int a = static_cast<int>(axis);
+    if (a == rows) return RowsOfTile();
+    if (a == columns) return ColumnsOfTile();
+    return a == lines ? line_tile : 1;
+  }
+  // Returns the number of results of a tile.
+  int64_t PointsOfTile() const {
+    return RowsOfTile() * ColumnsOfTile() * line_tile;
+  }
+  int64_t Subgroups() const {
+    return row_tile.subgroups * column_tile.subgroups * line_tile;
+  }
+};
+
+inline constexpr double kMatrixSpeed = 8;
+
+// Limits of a tile, if other stages share the workgroup.
+struct MatrixTileLimits {
+  int64_t rows = 0;     // number of rows of the tile, on one line; 0: any
+  int64_t columns = 0;  // largest number of columns; 0: any
+  // number of subgroups; 0: any; wide products may use fewer
+  int64_t subgroups = 0;
+  // True if there is one slice, which is the whole sum.
+  bool is_whole = false;
+  // True if workgroups compute ranges of all tiles' slices, of equal length
+  // (stream-K).
+  bool of_ranges = false;
+};
+
+// Returns the tile that costs least, by a model like that of tiles.h in which
+// matrices are kMatrixSpeed times as fast as multiply-adds of invocations.
+// through_memory: results go through memory of the workgroup. nullopt if the
+// stage is no product, if the device has no matrices of its types, or if they
+// would be mostly empty.
+std::optional<MatrixPlan> PlanMatricesOnGpu(
+    const jit::GpuModel& gpu, const Computation& computation, int stage,
+    bool through_memory, const MatrixTileLimits& limits = {});
+
+}  // namespace ember::schedule
+
+#endif  // EMBER_JIT_SCHEDULE_GPU_MATRIX_TILES_H_
