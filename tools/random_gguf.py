@@ -2,8 +2,10 @@
 """Writes a small GGUF file of an architecture with random weights.
 
 usage: random_gguf.py OUT.gguf [--architecture llama] [--type Q4_0] [--seed 1] [--variant NAME] [--only-embedding] [--tiny] [--list]
+       random_gguf.py OUT.gguf --shape 0.5b|1b [--architecture llama] [--type Q4_0]
 
-The files are for comparing results with llama.cpp (tools/compare_llama.py) and with recorded numbers (tests/gguf). Weights are so
+With --shape the file has the sizes of a real model, for measuring speed (tools/language_model_speed.py); its weights repeat. The other
+files are for comparing results with llama.cpp (tools/compare_llama.py) and with recorded numbers (tests/gguf). Weights are so
 large that distributions are sharp. The vocabulary holds placeholders. --list prints the architectures, types and variants.
 """
 
@@ -55,7 +57,17 @@ def array(key, kind, values):
     return text(key) + struct.pack("<IIQ", ARRAY, kind, len(values)) + b"".join(scalar(kind, v) for v in values)
 
 
+# Sizes of real models: width, hidden, heads, heads of keys, size of a head, layers.
+SHAPES = {"0.5b": (896, 4864, 14, 2, 64, 24), "1b": (2048, 8192, 32, 8, 64, 16)}
+# Number of elements after which random numbers repeat.
+PERIOD = 1 << 20
+
+
 def floats(rng, kind, count, sigma, mean=0.0):
+    if count > PERIOD:
+        part = floats(rng, kind, PERIOD, sigma, mean)
+        size = len(part) // PERIOD * count
+        return (part * (count // PERIOD + 1))[:size]
     values = [rng.gauss(mean, sigma) for _ in range(count)]
     if kind == "BF16":
         return b"".join(struct.pack("<f", v)[2:] for v in values)
@@ -63,6 +75,10 @@ def floats(rng, kind, count, sigma, mean=0.0):
 
 
 def blocks(rng, kind, count, sigma):
+    if count > PERIOD:
+        part = blocks(rng, kind, PERIOD, sigma)
+        size = len(part) * count // PERIOD
+        return (part * (count // PERIOD + 1))[:size]
     if kind == "MXFP4":
         _, size, elements = MXFP4
         exponent = 128 + round(math.log2(sigma / 6))
@@ -90,6 +106,10 @@ class Model:
         self.layers = 2
         if arguments.tiny:
             self.width, self.hidden, self.heads, self.kv_heads, self.head, self.vocabulary = 32, 64, 2, 1, 16, 264
+        self.context = 512
+        if arguments.shape:
+            self.width, self.hidden, self.heads, self.kv_heads, self.head, self.layers = SHAPES[arguments.shape]
+            self.vocabulary, self.context = 32000, 2048
 
     def put(self, key, kind, value):
         self.metadata.append(entry("%s.%s" % (self.name, key), kind, value))
@@ -116,11 +136,13 @@ class Model:
             self.vector(name + ".bias", rows)
 
     def bytes(self):
-        info, data = b"", b""
+        info, parts, at = b"", [], 0
         for name, number, dims, payload in self.tensors:
             info += text(name) + struct.pack("<I", len(dims)) + b"".join(struct.pack("<Q", d) for d in reversed(dims))
-            info += struct.pack("<IQ", number, len(data))
-            data += payload + b"\0" * (-len(payload) % 32)
+            info += struct.pack("<IQ", number, at)
+            parts.append(payload + b"\0" * (-len(payload) % 32))
+            at += len(parts[-1])
+        data = b"".join(parts)
         head = b"GGUF" + struct.pack("<IQQ", 3, len(self.tensors), len(self.metadata)) + b"".join(self.metadata) + info
         return head + b"\0" * (-len(head) % 32) + data
 
@@ -128,7 +150,7 @@ class Model:
 def common(m, layer_norm=False):
     m.metadata.append(entry("general.architecture", STRING, m.name))
     m.metadata.append(entry("general.name", STRING, "random " + m.name))
-    m.put("context_length", U32, 512)
+    m.put("context_length", U32, m.context)
     m.put("embedding_length", U32, m.width)
     m.put("block_count", U32, m.layers)
     m.put("feed_forward_length", U32, m.hidden)
@@ -470,6 +492,7 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--only-embedding", action="store_true", help="other weights than the embedding are F32")
     parser.add_argument("--tiny", action="store_true", help="the smallest dims, for files in the repository")
+    parser.add_argument("--shape", choices=list(SHAPES), help="the sizes of a real model")
     parser.add_argument("--list", action="store_true")
     arguments = parser.parse_args()
     if arguments.list:
