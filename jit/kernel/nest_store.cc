@@ -47,8 +47,13 @@ StatusOr<loops::LoopNest> NestStore::Build(const vm::KernelRequest& request,
     EMBER_ASSIGN_OR_RETURN(
         entry.nest, BuildNest(canonical, own, nullptr, &entry.error_growth));
     std::lock_guard<std::mutex> lock(mutex_);
-    if (entries_.size() >= kMaxNests) entries_.clear();
-    entries_.insert_or_assign(key, entry);
+    const size_t size = request.dispatch->instructions.size();
+    if (instructions_ + size > kMaxInstructions) {
+      entries_.clear();
+      instructions_ = 0;
+    }
+    if (size <= kMaxInstructions && entries_.emplace(key, entry).second)
+      instructions_ += size;
   }
   RestoreNames(*request.dispatch, entry.nest);
   *error_growth = entry.error_growth;

@@ -9,6 +9,7 @@
 #ifndef EMBER_JIT_KERNEL_NEST_STORE_H_
 #define EMBER_JIT_KERNEL_NEST_STORE_H_
 
+#include <cstddef>
 #include <map>
 #include <mutex>
 #include <string>
@@ -30,16 +31,18 @@ class NestStore {
                                   double* error_growth);
 
  private:
-  // Largest number of nests. When there are more, all are forgotten.
-  static constexpr size_t kMaxNests = 1024;
+  // Largest number of instructions of the dispatches of all nests, whose nests
+  // take some tens of megabytes. When there are more, all nests are forgotten.
+  static constexpr size_t kMaxInstructions = size_t{1} << 16;
 
   struct Entry {
     loops::LoopNest nest;  // The names in it are canonical.
     double error_growth = 1;
   };
 
-  std::mutex mutex_;  // guards the next member
+  std::mutex mutex_;  // guards the next members
   std::map<std::string, Entry> entries_;
+  size_t instructions_ = 0;  // number of instructions of all entries
 };
 
 }  // namespace ember::jit
