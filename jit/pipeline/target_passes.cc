@@ -12,7 +12,6 @@
 #include "jit/legalise/legalise.h"
 #include "jit/loops/analysis/facts.h"
 #include "jit/loops/text/text.h"
-#include "jit/loops/verifier/verifier.h"
 #include "jit/pipeline/runner.h"
 
 namespace ember::jit {
@@ -51,12 +50,6 @@ std::string Print(const TargetBuild& build) {
   return loops::ToText(build.nest);
 }
 
-// Nests for CPUs are not verified: only the proofs of their indices could fail,
-// which legalisation may lose.
-Status Verify(const TargetBuild& build) {
-  return build.IsForGpu() ? loops::Verify(build.nest) : OkStatus();
-}
-
 // The passes of gpu::kDevicePasses run after legalisation, because no other
 // pass keeps barriers right.
 template <size_t... numbers>
@@ -66,13 +59,13 @@ constexpr auto MakePasses(std::index_sequence<numbers...>) {
           {"legalise", "expresses operations that the target lacks by others"},
           Legalise,
           nullptr,
-          Verify,
+          nullptr,
           Print},
       Pass<TargetBuild>{{gpu::kDevicePasses[numbers].name,
                          gpu::kDevicePasses[numbers].doc, PassTargets::kGpus},
                         MakeDeviceNest<numbers>,
                         nullptr,
-                        Verify,
+                        nullptr,
                         Print}...,
       Pass<TargetBuild>{{"emit", "writes the code of each phase"}, Emit}};
 }
