@@ -4,6 +4,7 @@
 // tests/cases.
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "gtest/gtest.h"
 #include "hal/cuda/emulated/grid.h"
@@ -56,9 +57,10 @@ std::string Ring(const std::string& type, int slots, const std::string& value,
   const std::string await = " await " + std::to_string(slots - 2) + " ";
   const auto at = [&](const std::string& iteration) {
     std::string text = copy;
+    constexpr std::string_view kName = "ITERATION";
     for (size_t found = 0;
-         (found = text.find("ITERATION", found)) != std::string::npos;) {
-      text.replace(found, 4, iteration);
+         (found = text.find(kName, found)) != std::string::npos;) {
+      text.replace(found, kName.size(), iteration);
     }
     return text;
   };
