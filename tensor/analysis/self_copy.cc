@@ -1,9 +1,6 @@
 #include "tensor/analysis/self_copy.h"
 
-#include <algorithm>
-#include <map>
-#include <optional>
-#include <utility>
+#include <cstddef>
 #include <vector>
 
 #include "tensor/instructions.h"
@@ -12,67 +9,101 @@ namespace ember::tensor {
 namespace {
 
 // A sum of multiples of axes and parameters, and a constant. Arithmetic wraps,
-// as that of the registers does.
-struct LinearForm {
-  // Multiples by the opcode, kAxis or kParameter, and the number.
-  std::map<std::pair<Opcode, uint64_t>, uint64_t> terms;
-  uint64_t constant = 0;
-
-  bool operator==(const LinearForm&) const = default;
-  bool is_constant() const { return terms.empty(); }
-
-  void Add(const LinearForm& other, uint64_t factor) {
-    constant += other.constant * factor;
-    for (const auto& [term, multiple] : other.terms) {
-      if ((terms[term] += multiple * factor) == 0) terms.erase(term);
-    }
-  }
-};
-
-class LinearReader {
+// as that of the registers does. It has few terms and no memory of its own,
+// because the smallest runtime contains this file.
+class LinearForm {
  public:
-  explicit LinearReader(const Dispatch& dispatch) : dispatch_(dispatch) {}
-
-  // Returns the form of an i64 register; nullopt if it has none, or if it takes
-  // too many steps to find it.
-  std::optional<LinearForm> Read(Register reg) {
-    if (--steps_ < 0) return std::nullopt;
-    const Instruction& in = dispatch_.instructions[reg];
+  static LinearForm Constant(uint64_t value) {
     LinearForm form;
-    switch (in.opcode) {
-      case Opcode::kConstant:
-        form.constant = in.immediate;
-        return form;
-      case Opcode::kParameter:
-      case Opcode::kAxis:
-        form.terms[{in.opcode, in.immediate}] = 1;
-        return form;
-      case Opcode::kAdd:
-      case Opcode::kSubtract:
-      case Opcode::kMultiply:
-        break;
-      default:
-        return std::nullopt;
-    }
-    std::optional<LinearForm> a = Read(in.a), b = Read(in.b);
-    if (!a || !b) return std::nullopt;
-    if (in.opcode == Opcode::kMultiply) {
-      if (!a->is_constant()) std::swap(a, b);
-      if (!a->is_constant()) return std::nullopt;
-      form.Add(*b, a->constant);
-      return form;
-    }
-    a->Add(*b, in.opcode == Opcode::kAdd ? 1 : ~uint64_t{0});
-    return a;
+    form.constant_ = value;
+    return form;
+  }
+  // Returns the form of an axis or a parameter.
+  static LinearForm Variable(Opcode opcode, uint64_t number) {
+    LinearForm form;
+    form.terms_[0] = {opcode, number, 1};
+    form.count_ = 1;
+    return form;
+  }
+  static LinearForm Unknown() {
+    LinearForm form;
+    form.is_known_ = false;
+    return form;
+  }
+
+  struct Term {
+    Opcode opcode = Opcode::kConstant;  // kAxis or kParameter
+    uint64_t number = 0;
+    uint64_t multiple = 0;
+  };
+  std::span<const Term> terms() const { return {terms_, count_}; }
+  uint64_t constant() const { return constant_; }
+  // False if a register has no such form, or one of too many terms.
+  bool is_known() const { return is_known_; }
+  bool is_constant() const { return is_known_ && count_ == 0; }
+
+  // Returns this form plus a multiple of another one.
+  LinearForm Plus(const LinearForm& other, uint64_t factor) const {
+    LinearForm sum = *this;
+    sum.is_known_ &= other.is_known_;
+    sum.constant_ += other.constant_ * factor;
+    for (const Term& term : other.terms())
+      sum.AddTerm({term.opcode, term.number, term.multiple * factor});
+    return sum;
+  }
+  bool Equals(const LinearForm& other) const {
+    const LinearForm difference = Plus(other, ~uint64_t{0});
+    return difference.is_constant() && difference.constant_ == 0;
   }
 
  private:
-  const Dispatch& dispatch_;
-  int steps_ = 64;
+  static constexpr size_t kMaxTerms = 6;
+
+  void AddTerm(const Term& added) {
+    for (size_t i = 0; i < count_; ++i) {
+      Term& term = terms_[i];
+      if (term.opcode != added.opcode || term.number != added.number) continue;
+      term.multiple += added.multiple;
+      if (term.multiple == 0) term = terms_[--count_];
+      return;
+    }
+    if (count_ == kMaxTerms) {
+      is_known_ = false;
+    } else if (added.multiple != 0) {
+      terms_[count_++] = added;
+    }
+  }
+
+  Term terms_[kMaxTerms];
+  size_t count_ = 0;
+  uint64_t constant_ = 0;
+  bool is_known_ = true;
 };
 
-std::optional<LinearForm> FormOf(const Dispatch& dispatch, Register reg) {
-  return LinearReader(dispatch).Read(reg);
+// Returns the form of an i64 register. `depth` limits the recursion.
+LinearForm FormOf(const Dispatch& dispatch, Register reg, int depth = 6) {
+  const Instruction& in = dispatch.instructions[reg];
+  switch (in.opcode) {
+    case Opcode::kConstant:
+      return LinearForm::Constant(in.immediate);
+    case Opcode::kParameter:
+    case Opcode::kAxis:
+      return LinearForm::Variable(in.opcode, in.immediate);
+    case Opcode::kAdd:
+    case Opcode::kSubtract:
+    case Opcode::kMultiply:
+      break;
+    default:
+      return LinearForm::Unknown();
+  }
+  if (depth == 0) return LinearForm::Unknown();
+  const LinearForm a = FormOf(dispatch, in.a, depth - 1);
+  const LinearForm b = FormOf(dispatch, in.b, depth - 1);
+  if (in.opcode != Opcode::kMultiply)
+    return a.Plus(b, in.opcode == Opcode::kAdd ? 1 : ~uint64_t{0});
+  const LinearForm zero = LinearForm::Constant(0);
+  if (a.is_constant()) return zero.Plus(b, a.constant());
+  return b.is_constant() ? zero.Plus(a, b.constant()) : LinearForm::Unknown();
 }
 
 // Returns the only store of the stage to the buffer, if it assigns; null
@@ -90,46 +121,48 @@ const Store* OnlyStore(const Stage& stage, uint32_t buffer) {
 // The range that an index of a store covers: begin + i for i < extent.
 struct IndexRange {
   LinearForm begin, extent;
+
+  bool is_known() const { return begin.is_known() && extent.is_known(); }
 };
 
-std::optional<IndexRange> RangeOf(const Dispatch& dispatch, const Stage& stage,
-                                  Register index) {
-  std::optional<LinearForm> form = FormOf(dispatch, index);
-  if (!form) return std::nullopt;
-  IndexRange range{.extent = {.terms = {}, .constant = 1}};
-  bool has_axis = false;
-  for (const auto& [term, multiple] : form->terms) {
-    if (term.first != Opcode::kAxis) continue;
-    if (has_axis || multiple != 1) return std::nullopt;
-    has_axis = true;
-    const std::optional<LinearForm> extent =
-        FormOf(dispatch, stage.spatial[term.second].extent);
-    if (!extent) return std::nullopt;
-    range.extent = *extent;
+// Returns the range of dim d of the stage's store to the buffer.
+IndexRange RangeOf(const Dispatch& dispatch, const Stage& stage,
+                   uint32_t buffer, size_t d) {
+  const IndexRange unknown = {LinearForm::Unknown(), LinearForm::Unknown()};
+  const Store* const store = OnlyStore(stage, buffer);
+  if (store == nullptr) return unknown;
+  const LinearForm index = FormOf(dispatch, store->indices[d]);
+  IndexRange range = {index, LinearForm::Constant(1)};
+  int axes = 0;
+  for (const LinearForm::Term& term : index.terms()) {
+    if (term.opcode != Opcode::kAxis) continue;
+    if (++axes > 1 || term.multiple != 1) return unknown;
+    range.begin = range.begin.Plus(
+        LinearForm::Variable(Opcode::kAxis, term.number), ~uint64_t{0});
+    range.extent = FormOf(dispatch, stage.spatial[term.number].extent);
   }
-  std::erase_if(form->terms, [](const auto& term) {
-    return term.first.first == Opcode::kAxis;
-  });
-  range.begin = *std::move(form);
   return range;
 }
 
-LinearForm EndOf(const IndexRange& range) {
-  LinearForm end = range.begin;
-  end.Add(range.extent, 1);
-  return end;
-}
-
-// True if the ranges follow each other in some order, from 0 to the extent.
-bool IsChain(std::vector<IndexRange> ranges, const LinearForm& extent) {
+// True if the stages' ranges of dim d follow each other in some order, from 0
+// to the extent.
+bool IsChain(const Dispatch& dispatch, std::span<const Stage* const> stages,
+             uint32_t buffer, size_t d, const LinearForm& extent) {
+  if (stages.size() > 64) return false;
   LinearForm end;
-  while (!ranges.empty()) {
-    const auto next = std::ranges::find(ranges, end, &IndexRange::begin);
-    if (next == ranges.end()) return false;
-    end = EndOf(*next);
-    ranges.erase(next);
+  uint64_t covered = 0;  // a bit for each stage
+  for (size_t count = 0; count < stages.size(); ++count) {
+    size_t next = stages.size();
+    for (size_t i = 0; i < stages.size(); ++i) {
+      const IndexRange range = RangeOf(dispatch, *stages[i], buffer, d);
+      if (!range.is_known()) return false;
+      if ((covered >> i & 1) == 0 && range.begin.Equals(end)) next = i;
+    }
+    if (next == stages.size()) return false;
+    covered |= uint64_t{1} << next;
+    end = end.Plus(RangeOf(dispatch, *stages[next], buffer, d).extent, 1);
   }
-  return end == extent;
+  return end.Equals(extent);
 }
 
 }  // namespace
@@ -148,9 +181,9 @@ bool IsSelfCopy(const Dispatch& dispatch, const Stage& stage, uint32_t input,
   }
   for (size_t d = 0; d < store->indices.size(); ++d) {
     const Register from = dispatch.operands[load.b + d];
-    if (from == store->indices[d]) continue;
-    const std::optional<LinearForm> form = FormOf(dispatch, from);
-    if (!form || form != FormOf(dispatch, store->indices[d])) return false;
+    if (from != store->indices[d] &&
+        !FormOf(dispatch, from).Equals(FormOf(dispatch, store->indices[d])))
+      return false;
   }
   return true;
 }
@@ -160,20 +193,16 @@ bool StorePartition(const Dispatch& dispatch,
   const std::vector<Register>& extents = dispatch.buffers[buffer].extents;
   bool has_chain = false;
   for (size_t d = 0; d < extents.size(); ++d) {
-    const std::optional<LinearForm> extent = FormOf(dispatch, extents[d]);
-    if (!extent) return false;
-    std::vector<IndexRange> ranges;
+    const LinearForm extent = FormOf(dispatch, extents[d]);
     bool covers = true;
     for (const Stage* stage : stages) {
-      const Store* const store = OnlyStore(*stage, buffer);
-      if (store == nullptr) return false;
-      const auto range = RangeOf(dispatch, *stage, store->indices[d]);
-      if (!range) return false;
-      covers &= range->begin == LinearForm() && range->extent == *extent;
-      ranges.push_back(*range);
+      const IndexRange range = RangeOf(dispatch, *stage, buffer, d);
+      covers &= range.is_known() && range.begin.Equals(LinearForm()) &&
+                range.extent.Equals(extent);
     }
     if (covers) continue;
-    if (has_chain || !IsChain(std::move(ranges), *extent)) return false;
+    if (has_chain || !IsChain(dispatch, stages, buffer, d, extent))
+      return false;
     has_chain = true;
   }
   return has_chain || stages.size() == 1;

@@ -445,6 +445,12 @@ TEST(MayAliasTest, CopiesOntoItself) {
   EXPECT_FALSE(aliases(before + row +
                        "for (i < n - p - 1, j < 4) %y[i + 1 + p, j] = %x[i + p "
                        "+ 1, j] "));
+  // Rows are stored once more, behind a range without points.
+  EXPECT_FALSE(Aliases(
+      "dispatch @twice<n>(%x: f32[n, 4], %row: f32[2, 4]) -> (%y: f32[n, 4]) {"
+      "for (i < 2, j < 4) %y[i + 1, j] = %row[i, j] "
+      "for (i < n, j < 4) %y[i, j] = %x[i, j] "
+      "for (i < 0, j < 4) %y[i + n, j] = %x[i + n, j] }"));
   // Rows come from another position, or are read once more.
   EXPECT_FALSE(aliases(before + row +
                        "for (i < n - p - 2, j < 4) %y[i + 2 + p, j] = %x[i + p "
