@@ -497,8 +497,7 @@ TEST(WarpRolesTest, SeveralReadersOfARing) {
   ASSERT_TRUE(plan && plan->HasRoles());
   const auto uses = [&](bool awaits, bool releases) {
     return plan->Count([&](const loops::Statement& each) {
-      return each.awaits.empty() != awaits &&
-             each.releases.empty() != releases;
+      return each.awaits.empty() != awaits && each.releases.empty() != releases;
     });
   };
   EXPECT_EQ(uses(true, false), 1);  // the first product reads keys

@@ -1,7 +1,8 @@
 #include "vm/format/kernel_image.h"
-#include "tensor/open_parameter.h"
 
 #include <algorithm>
+
+#include "tensor/open_parameter.h"
 
 namespace ember::vm {
 

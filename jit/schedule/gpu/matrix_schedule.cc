@@ -229,9 +229,9 @@ class MatrixScheduler {
     // each tile of results that it touches. One workgroup is to compute all
     // pieces of a range. For a wide product (an instruction of several
     // subgroups) each piece is a task: its kernel is usually persistent
-    // (jit/gpu/specialise_warps.cc decides), and then a workgroup takes the next
-    // piece of its range in each round. In other products a range is a task,
-    // inside of which a loop runs over the pieces.
+    // (jit/gpu/specialise_warps.cc decides), and then a workgroup takes the
+    // next piece of its range in each round. In other products a range is a
+    // task, inside of which a loop runs over the pieces.
     Loops pieces;
     if (stage.end && !plan_.IsWide()) {
       pieces.push_back(tiles.front());
