@@ -60,11 +60,9 @@ Status CheckPrimitives(std::string_view text) {
     if (word == "}" || word == "schedule" ||
         std::ranges::find(names, word) != names.end())
       continue;
-    return InvalidArgumentError(
-        Concat({"line ", number,
-                ": expected a primitive (split, fuse, ...), "
-                "found '",
-                word, "'", DidYouMean(word, names)}));
+    return InvalidArgumentError(Concat(
+        {"line ", number, ": expected a primitive (split, fuse, ...), found '",
+         word, "'", DidYouMean(word, names)}));
   }
   return OkStatus();
 }
@@ -107,11 +105,9 @@ Status ScheduleFolder::Check(std::span<const std::string> dispatches,
     const std::string path = Concat({folder_, "/", file});
     const std::string_view dispatch = DispatchOfFile(file);
     if (!has_others && std::ranges::find(names, dispatch) == names.end()) {
-      return NotFoundError(
-          Concat({path,
-                  ": expected the name of a dispatch of the module, "
-                  "found '",
-                  dispatch, "'", DidYouMean(dispatch, names)}));
+      return NotFoundError(Concat(
+          {path, ": expected the name of a dispatch of the module, found '",
+           dispatch, "'", DidYouMean(dispatch, names)}));
     }
     EMBER_RETURN_IF_ERROR(CheckFile(path));
   }
