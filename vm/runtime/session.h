@@ -206,10 +206,11 @@ class Session {
   // flag for each input, or none. Where the program computes a result from an
   // input that nothing else reads, such as the state of a decoder, the result
   // is then computed in the input's memory: the tensors of both refer to the
-  // same memory, and elements that do not change are not copied. After a failed
-  // Run the contents of such inputs are unspecified. It has no effect on
-  // results with buffers, on inputs that are not 16-byte aligned, and on
-  // devices other than the host.
+  // same memory, and elements that do not change are not copied. A result with
+  // a buffer is copied to it from there. Such inputs must not share memory with
+  // other inputs. After a failed Run their contents are unspecified. It has no
+  // effect on inputs that are not 16-byte aligned, and on devices other than
+  // the host.
   void AllowOverwriting(const std::vector<bool>& inputs);
   // Sets a new value of SessionOptions::max_seconds, which applies from the
   // next Run on.

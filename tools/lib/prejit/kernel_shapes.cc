@@ -5,13 +5,10 @@
 
 #include "tensor/open_parameter.h"
 #include "vm/format/kernel_image.h"
+#include "vm/runtime/dispatch/tiering.h"
 
 namespace ember::tools {
 namespace {
-
-// Number of shapes that differ in one parameter from which on they share a
-// kernel. A session uses the same number (vm/runtime/dispatch/tiering.cc).
-constexpr int64_t kShapesOfSharedKernel = 3;
 
 // Returns the shape with one open parameter that enough recorded shapes share,
 // or the shape itself.
@@ -25,7 +22,7 @@ std::vector<int64_t> SharedShape(const vm::DispatchProfile& profile,
         profile.shapes, [&](const vm::DispatchProfile::Shape& other) {
           return vm::ShapeAccepts(shared, other.parameters);
         });
-    if (count >= kShapesOfSharedKernel) return shared;
+    if (count >= vm::Tiering::kClassesOfSharedShape) return shared;
   }
   return shape;
 }

@@ -9,13 +9,6 @@
 #include "vm/runtime/dispatch/host_runner.h"
 
 namespace ember::vm {
-namespace {
-
-// Number of new shape classes, one after the other, with the same parameters in
-// common, from which on a class shares a kernel with the others.
-constexpr int kClassesOfSharedShape = 3;
-
-}  // namespace
 
 KernelRequest RequestFor(const std::shared_ptr<const Module>& module,
                          size_t group) {

@@ -112,6 +112,10 @@ class Tiering : public DispatchRunnerSource {
   // follow (for example because a value grows in a loop), so further classes
   // use a kernel for all shapes.
   static constexpr int kMaxEager = 64;
+  // Number of new shape classes, one after the other, with the same values in
+  // common, from which on a class shares a kernel with the others. vm-prejit
+  // makes such kernels for as many recorded shapes.
+  static constexpr int kClassesOfSharedShape = 3;
   // Number of calls after which a class that shares a kernel with others gets
   // its own, even if classes get their own before their first call otherwise.
   static constexpr int64_t kCallsForOwnKernel = 10;
