@@ -63,6 +63,7 @@ class Attachment {
                                        " changes before it would be computed");
       }
     }
+    EMBER_RETURN_IF_ERROR(CheckSharedMemory());
     if (MissesResult()) {
       return FailedPreconditionError(
           "%" + NameOf(producer_) +
@@ -112,6 +113,41 @@ class Attachment {
   }
 
  private:
+  // Refuses to compute the producer behind a stage that may overwrite an input
+  // that the producer reads: its result may be in that input's memory. Stages
+  // in the same loop still follow the producer there, one part at a time
+  // (KeepsPlaces).
+  Status CheckSharedMemory() const {
+    for (int i = producer_ + 1; i < consumer_; ++i) {
+      if (IsInside(i)) continue;
+      for (const ComputationStore& store : computation_.stages[i].stores) {
+        if (!MayOverwrite(store.buffer)) continue;
+        return FailedPreconditionError(
+            "%" + NameOf(producer_) + " reads an input whose memory %" +
+            computation_.buffers[store.buffer].name + " may share, and %" +
+            NameOf(i) + " would store to that before it is computed");
+      }
+    }
+    return OkStatus();
+  }
+
+  // True if the buffer is a result that may share memory with an input that the
+  // producer reads. Shapes that may be equal count as equal.
+  bool MayOverwrite(uint32_t result) const {
+    const ComputationBuffer& stored = computation_.buffers[result];
+    if (stored.role != BufferRole::kOutput) return false;
+    for (uint32_t b = 0; b < computation_.buffers.size(); ++b) {
+      const ComputationBuffer& input = computation_.buffers[b];
+      if (input.role == BufferRole::kInput && input.may_be_overwritten &&
+          input.type == stored.type &&
+          input.extents.size() == stored.extents.size() &&
+          Reads(computation_, producer_, b)) {
+        return true;
+      }
+    }
+    return false;
+  }
+
   Status CheckConsumers() const {
     const std::vector<int> consumers = ConsumersOf(computation_, producer_);
     for (int consumer : consumers) {

@@ -73,10 +73,12 @@ class Chooser {
       const StageGroup group = GroupOf(stages[i]);
       done_.insert(group.root);
       done_.insert(group.members.begin(), group.members.end());
-      if (fold)
-        ScheduleBlocks(group, *fold);
-      else
+      if (!fold) {
         ScheduleGroup(group);
+      } else if (!TryBlocks(group, *fold)) {
+        ScheduleAlone(group.root);
+        for (const StageRef& member : group.members) ScheduleAlone(member);
+      }
     }
     SplitLongSums(writer_);
     return writer_.status();
@@ -253,8 +255,8 @@ class Chooser {
       // A member before the product cannot be computed on the product's tile,
       // and it would prevent the order of loops that the tile needs.
       if (product == group.root || group.members.front() == product) {
-        if (!exact_ && ScheduleWinograd(cpu_, group, *product, writer_)) return;
-        if (TryRule(ScheduleSumLanes, group, *product) ||
+        if ((!exact_ && TryRule(ScheduleWinograd, group, *product)) ||
+            TryRule(ScheduleSumLanes, group, *product) ||
             TryRule(ScheduleProduct, group, *product))
           return;
       }
@@ -311,19 +313,28 @@ class Chooser {
     ScheduleLanes(cpu_, member, CommonAxesOf(group, first, member), writer_);
   }
 
+  // Schedules a softmax in blocks, if that has an advantage and is legal.
+  // Returns false, without a change, if not.
+  bool TryBlocks(const StageGroup& group, const StageRef& fold) {
+    // Blocks have an advantage only if the group's common axes are all of the
+    // root's axes except the last.
+    if (group.depth != writer_.StageAt(group.root).spatial_count - 1)
+      return false;
+    Schedule trial = writer_.schedule();
+    Chooser chooser(cpu_, exact_, trial);
+    chooser.done_ = done_;
+    chooser.blocked_ = blocked_;
+    chooser.ScheduleBlocks(group, fold);
+    if (!chooser.writer_.status().ok()) return false;
+    writer_.Replace(std::move(trial));
+    return true;
+  }
+
   // Schedules a softmax in blocks (jit/schedule/primitives/online_softmax.h).
   // Tasks are blocks of rows. In each, the fold loops over the blocks of a row,
   // and all other stages are computed for one of these.
   void ScheduleBlocks(const StageGroup& group, const StageRef& fold) {
     const int depth = writer_.StageAt(group.root).spatial_count - 1;
-    if (group.depth != depth) {
-      // Blocks are only scheduled if the group's common axes are all of the
-      // root's axes except the last. Otherwise they are legal but have no
-      // advantage.
-      ScheduleAlone(group.root);
-      for (const StageRef& member : group.members) ScheduleAlone(member);
-      return;
-    }
     SplitRows(writer_.LoopsOf(group.root)[depth - 1], RowsOf(group));
     const LoopRef tasks =
         writer_.FuseLoops(group.root, 0, static_cast<size_t>(depth), "tasks");
