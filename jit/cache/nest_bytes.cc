@@ -21,8 +21,8 @@ using tensor::Opcode;
                                         const loops::Store& store,
                                         const loops::Buffer& buffer,
                                         const tensor::Node& node) {
-  [[maybe_unused]] const auto& [nest1, nest2, nest3, nest4, nest5, nest6,
-                                nest7] = nest;
+  [[maybe_unused]] const auto& [nest1, nest2, nest3, nest4, nest5, nest6, nest7,
+                                nest8] = nest;
   [[maybe_unused]] const auto& [phase1, phase2, phase3] = phase;
   [[maybe_unused]] const auto& [group1, group2, group3, group4, group5, group6,
                                 group7, group8, group9, group10, group11] =
@@ -62,6 +62,9 @@ class Writer {
       Number(static_cast<uint64_t>(buffer.scope));
       References(buffer.extents);
     }
+    Define(nest_.extents);
+    Number(nest_.extents.size());
+    References(nest_.extents);
     Phases(nest_.prologue);
     Phases(nest_.phases);
     return std::move(bytes_);

@@ -32,6 +32,7 @@ class NestLegaliser {
 
   void Run() {
     for (loops::Buffer& buffer : nest_.buffers) RewriteAll(buffer.extents);
+    RewriteAll(nest_.extents);
     for (std::vector<loops::Phase>* phases : {&nest_.prologue, &nest_.phases}) {
       for (loops::Phase& phase : *phases) {
         phase.task = Rewrite(phase.task);

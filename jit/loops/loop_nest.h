@@ -323,6 +323,14 @@ struct LoopNest {
   std::vector<std::string> variables;
   // the inputs, then the outputs, then other buffers
   std::vector<Buffer> buffers;
+  // Further extents that the caller checks like those of inputs and outputs:
+  // expressions of constants and parameters that do not overflow and are in
+  // 0..2^40. A dispatch's header has such extents of temporaries and axes, even
+  // if the nest has no buffer of this size:
+  //
+  //   loops @scores<past>(%q: input f32[64], %y: output f32[1]) {
+  //     extents [past + 1]
+  std::vector<NodeId> extents;
   std::vector<Phase> prologue;  // phases that write the packed buffers
   std::vector<Phase> phases;
   tensor::ExpressionPool pool;

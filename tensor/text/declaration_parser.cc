@@ -63,17 +63,25 @@ StatusOr<Token> ParseNewBuffer(Lexer& lexer, const Draft& draft) {
       name, Concat({"expected a new name, found '", name.text, "' again"}));
 }
 
+StatusOr<std::vector<NodeId>> ParseExtents(Lexer& lexer,
+                                           const NameScope& header,
+                                           Draft& draft) {
+  EMBER_ASSIGN_OR_RETURN(const std::vector<Expression> extents,
+                         ExpressionParser(lexer).ParseIndices());
+  std::vector<NodeId> nodes;
+  for (const Expression& extent : extents) {
+    EMBER_ASSIGN_OR_RETURN(const NodeId node,
+                           ResolveAs(extent, DType::kI64, header, draft));
+    nodes.push_back(node);
+  }
+  return nodes;
+}
+
 Status ParseTypeAndExtents(Lexer& lexer, const Token& name, BufferKind kind,
                            const NameScope& header, Draft& draft) {
   EMBER_ASSIGN_OR_RETURN(const DType type, ParseType(lexer));
   DraftBuffer buffer{std::string(name.name()), type, kind, {}};
-  EMBER_ASSIGN_OR_RETURN(const std::vector<Expression> extents,
-                         ExpressionParser(lexer).ParseIndices());
-  for (const Expression& extent : extents) {
-    EMBER_ASSIGN_OR_RETURN(const NodeId node,
-                           ResolveAs(extent, DType::kI64, header, draft));
-    buffer.extents.push_back(node);
-  }
+  EMBER_ASSIGN_OR_RETURN(buffer.extents, ParseExtents(lexer, header, draft));
   draft.buffers.push_back(std::move(buffer));
   return OkStatus();
 }

@@ -31,6 +31,10 @@ StatusOr<DType> ParseType(Lexer& lexer);
 // Parses the %name of a new buffer. It is an error if a buffer has this name
 // already.
 StatusOr<Token> ParseNewBuffer(Lexer& lexer, const Draft& draft);
+// Parses extents, such as "[N, 64]", to i64 nodes of the draft.
+StatusOr<std::vector<NodeId>> ParseExtents(Lexer& lexer,
+                                           const NameScope& header,
+                                           Draft& draft);
 // Parses a type with extents, such as "f32[N, 64]", and adds the buffer to the
 // draft.
 Status ParseTypeAndExtents(Lexer& lexer, const Token& name, BufferKind kind,

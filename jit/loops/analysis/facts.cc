@@ -111,6 +111,8 @@ Facts::Facts(const LoopNest& nest, FactLimits limits)
       NoteExtents(buffer);
     }
   }
+  for (NodeId extent : nest.extents)
+    NoteExactRange(extent, {0, tensor::kMaxExtent});
 }
 
 void Facts::NoteExtents(const Buffer& buffer) {

@@ -14,8 +14,9 @@
 //
 //   A nest is never executed with parameters for which an extent of an input
 //   or output overflows or is outside of 0..2^40, or for which such a buffer has
-//   more than 2^62 elements (where extents of 0 count as 1). The caller of the
-//   nest checks this and refuses such parameters.
+//   more than 2^62 elements (where extents of 0 count as 1), or for which one of
+//   LoopNest::extents overflows or is outside of 0..2^40. The caller of the nest
+//   checks this and refuses such parameters.
 //
 // A load gives the same value again only if the element was not written in
 // between. So a fact about a value with loads in it ends at a store of the task

@@ -67,6 +67,7 @@ class Evaluator {
                   parameters_.size()}));
     }
     EMBER_RETURN_IF_ERROR(BindBuffers(buffers));
+    EMBER_RETURN_IF_ERROR(CheckExtents());
     for (const Phase& phase : nest_.prologue) {
       EMBER_RETURN_IF_ERROR(RunPhase(phase));
     }
@@ -121,6 +122,19 @@ class Evaluator {
       extents.push_back(extent);
     }
     extents_.push_back(std::move(extents));
+    return OkStatus();
+  }
+
+  Status CheckExtents() {
+    for (NodeId node : nest_.extents) {
+      Values value;
+      EMBER_RETURN_IF_ERROR(Evaluate(node, NoLoops(), value));
+      const int64_t extent = static_cast<int64_t>(value[0]);
+      if (extent >= 0 && extent <= tensor::kMaxExtent) continue;
+      return InvalidArgumentError(
+          Concat({"extents: expected values in 0..", tensor::kMaxExtent,
+                  ", found ", extent}));
+    }
     return OkStatus();
   }
 

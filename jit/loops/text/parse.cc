@@ -51,6 +51,10 @@ class NestParser {
   StatusOr<LoopNest> Run() {
     EMBER_RETURN_IF_ERROR(ParseSignature());
     EMBER_RETURN_IF_ERROR(lexer_.Expect("{"));
+    if (lexer_.Accept("extents")) {
+      EMBER_ASSIGN_OR_RETURN(nest_.extents,
+                             tensor::ParseExtents(lexer_, header_, draft_));
+    }
     while (FindKeyword(lexer_.Peek(), kScopeKeywords)) {
       EMBER_RETURN_IF_ERROR(ParseLocalBuffer());
     }

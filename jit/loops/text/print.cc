@@ -33,6 +33,11 @@ class NestPrinter : private tensor::ExpressionSource {
     PrintSignature();
     {
       Printer::Indent indent(printer_);
+      if (!nest_.extents.empty()) {
+        printer_.Print("extents ");
+        expressions_.PrintIndices(nest_.extents);
+        printer_.EndLine();
+      }
       for (const Buffer& buffer : nest_.buffers) {
         if (IsParameter(buffer)) continue;
         printer_.Print(kScopeKeywords[static_cast<int>(buffer.scope)], " %",
@@ -115,7 +120,7 @@ class NestPrinter : private tensor::ExpressionSource {
   }
 
   void PrintSignature() {
-    std::vector<NodeId> extents;
+    std::vector<NodeId> extents = nest_.extents;
     std::vector<const Buffer*> parameters;
     for (const Buffer& buffer : nest_.buffers) {
       if (IsParameter(buffer)) parameters.push_back(&buffer);

@@ -64,8 +64,9 @@ int OrderOf(MemoryScope scope) {
   return scope == MemoryScope::kOutput ? 1 : 2;
 }
 
-Status CheckExtents(const LoopNest& nest, const Buffer& buffer) {
-  for (NodeId id : NodesUnder(nest.pool, buffer.extents)) {
+// Checks that extents are i64 expressions of constants and parameters.
+Status CheckExtents(const LoopNest& nest, const std::vector<NodeId>& extents) {
+  for (NodeId id : NodesUnder(nest.pool, extents)) {
     const Node& node = nest.pool[id];
     if (node.opcode == Opcode::kAxis || node.opcode == Opcode::kLoad ||
         node.opcode == Opcode::kPad) {
@@ -76,14 +77,21 @@ Status CheckExtents(const LoopNest& nest, const Buffer& buffer) {
     }
     EMBER_RETURN_IF_ERROR(CheckNode(nest, id));
   }
-  int64_t elements = 1;
-  for (NodeId extent : buffer.extents) {
+  for (NodeId extent : extents) {
     const DType type = nest.pool[extent].type;
     if (type != DType::kI64) {
       return Error(
           Concat({"expected extents of type i64, found ", DTypeName(type)}));
     }
-    if (buffer.scope != MemoryScope::kRegister) continue;
+  }
+  return OkStatus();
+}
+
+Status CheckSize(const LoopNest& nest, const Buffer& buffer) {
+  EMBER_RETURN_IF_ERROR(CheckExtents(nest, buffer.extents));
+  if (buffer.scope != MemoryScope::kRegister) return OkStatus();
+  int64_t elements = 1;
+  for (NodeId extent : buffer.extents) {
     const int64_t constant = nest.pool.IntegerConstant(extent).value_or(0);
     elements = CheckedMultiply(elements, constant).value_or(0);
     if (constant >= 1 && elements >= 1 && elements <= kMaxElements) continue;
@@ -180,12 +188,13 @@ Status CheckSignature(const LoopNest& nest) {
                            ": expected inputs, then outputs, then others"}));
     }
     last = OrderOf(buffer.scope);
-    const Status status = CheckExtents(nest, buffer);
+    const Status status = CheckSize(nest, buffer);
     if (!status.ok()) {
       return status.WithContext(Concat({"buffer %", buffer.name}));
     }
   }
-  return OkStatus();
+  const Status status = CheckExtents(nest, nest.extents);
+  return status.ok() ? status : status.WithContext("extents");
 }
 
 Status CheckNode(const LoopNest& nest, NodeId id) {

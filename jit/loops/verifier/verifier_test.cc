@@ -42,6 +42,13 @@ TEST(VerifierTest, Signature) {
   EXPECT_EQ(ErrorOf(nest),
             "loops @t: buffer %a: expected extents of constants and "
             "parameters, found axis");
+  nest.extents = std::exchange(nest.buffers[0].extents, {});
+  EXPECT_EQ(ErrorOf(nest),
+            "loops @t: extents: expected extents of constants and parameters, "
+            "found axis");
+  nest.extents = {nest.pool.Constant(4, DType::kI32)};
+  EXPECT_EQ(ErrorOf(nest),
+            "loops @t: extents: expected extents of type i64, found i32");
 }
 
 // --- Errors in loops, and in the order of stores. ---

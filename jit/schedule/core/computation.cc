@@ -46,6 +46,7 @@ class Disassembler {
       }
     }
     for (const Stage& stage : dispatch_.stages) AddStage(stage);
+    NoteCheckedExtents();
     return std::move(result_);
   }
 
@@ -84,6 +85,27 @@ class Disassembler {
           {store.buffer, NodesOf(store.indices), store.update});
     }
     result_.stages.push_back(std::move(added));
+  }
+
+  void NoteCheckedExtents() {
+    // Nests have the inputs and outputs, so their extents are known there.
+    std::vector<NodeId> known;
+    const auto note = [&](NodeId extent) {
+      if (result_.pool.IntegerConstant(extent) ||
+          std::ranges::count(known, extent) > 0)
+        return;
+      known.push_back(extent);
+      result_.checked_extents.push_back(extent);
+    };
+    for (const ComputationBuffer& buffer : result_.buffers) {
+      if (buffer.role == BufferRole::kTemporary)
+        std::ranges::for_each(buffer.extents, note);
+      else
+        known.insert(known.end(), buffer.extents.begin(), buffer.extents.end());
+    }
+    for (const ComputationStage& stage : result_.stages) {
+      for (const ComputationAxis& axis : stage.axes) note(axis.extent);
+    }
   }
 
   std::string NameOf(const Stage& stage) {

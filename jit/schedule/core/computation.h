@@ -108,6 +108,10 @@ struct Computation {
   // inputs, then outputs, then other buffers
   std::vector<ComputationBuffer> buffers;
   std::vector<ComputationStage> stages;
+  // Extents of the dispatch's temporaries and axes that depend on parameters.
+  // The caller of the dispatch checks them (tensor/concrete_header.h), whatever
+  // schedules make of the stages.
+  std::vector<NodeId> checked_extents;
   tensor::ExpressionPool pool;
   uint64_t axis_count = 0;  // immediate of the next Axis node
 

@@ -70,6 +70,7 @@ class Lowering {
     nest_.name = c_.name;
     nest_.parameters = c_.parameters;
     for (const ComputationBuffer& buffer : c_.buffers) AddBuffer(buffer);
+    nest_.extents = header_.Rewrite(c_.checked_extents);
     for (const ComputationStage& stage : c_.stages) {
       std::vector<NodeId>& full = full_.emplace_back();
       for (const ComputationAxis& axis : stage.axes)
@@ -138,8 +139,9 @@ class Lowering {
     return OkStatus();
   }
 
-  // Emits the loops and statements of a stage. first_is_task: the outermost
-  // loop exists already.
+  // Emits the loops and statements of a stage. If first_is_task is true, the
+  // stage's outermost loop is the phase's loop over tasks. That loop exists
+  // already, so only its body is emitted.
   Status EmitStage(const StageLoops& s, bool first_is_task, Block& out) {
     std::vector<int> outer;
     outer.reserve(s.plan->order.size());
