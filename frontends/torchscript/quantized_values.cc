@@ -86,6 +86,23 @@ constexpr std::string_view kMovement[] = {
     "aten::channel_shuffle",
 };
 
+// Operators whose results are sums of their operand's elements with weights
+// that add up to 1, and have the quantization of the operand. They compute with
+// the integers: a mean of integers is exact, while the same mean of real
+// numbers may be rounded to the other side of a half.
+constexpr std::string_view kAverages[] = {
+    "aten::adaptive_avg_pool1d",
+    "aten::adaptive_avg_pool2d",
+    "aten::adaptive_avg_pool3d",
+    "aten::avg_pool1d",
+    "aten::avg_pool2d",
+    "aten::avg_pool3d",
+    "aten::mean",
+    "aten::upsample_bilinear2d",
+    "aten::upsample_linear1d",
+    "aten::upsample_trilinear3d",
+};
+
 bool IsAmong(std::span<const std::string_view> names, std::string_view name) {
   return std::ranges::find(names, name) != names.end();
 }
@@ -159,6 +176,14 @@ Tensor Dequantized(Machine& machine, const Value& value) {
                          AlongItsAxis(machine, q.zero_point, q.axis, x.rank()));
 }
 
+// Returns the integers of a quantized tensor minus the zero point, as f32.
+Tensor Centered(Machine& machine, const Value& value) {
+  const Tensor x = machine.Read(*value.cell);
+  const Tensor zero_point =
+      machine.Inside(value.cell->quantization->zero_point);
+  return ops::Cast(ops::Centered(x, zero_point), DType::kF32);
+}
+
 Tensor QuantizedIntegers(Machine& machine, const Tensor& x,
                          const Quantization& quantization, DType type) {
   const Tensor scale =
@@ -187,14 +212,16 @@ std::optional<Value> CallOnQuantized(Machine& machine, const std::string& name,
   const DType type = machine.Read(*like.cell).dtype();
   const bool in_place = name.ends_with('_') && !name.ends_with("__");
   const std::string plain = in_place ? name.substr(0, name.size() - 1) : name;
-  const bool moves =
-      IsAmong(kMovement, plain) && like.cell->quantization->axis < 0;
+  const bool has_one_scale = like.cell->quantization->axis < 0;
+  const bool moves = IsAmong(kMovement, plain) && has_one_scale;
+  const bool averages = IsAmong(kAverages, plain) && has_one_scale;
   std::vector<Argument> real = arguments;
   for (Argument& argument : real) {
     argument.value = Changed(machine, argument.value, [&](const Value& tensor) {
       if (!tensor.is_quantized()) return tensor;
-      return machine.NewTensor(moves ? machine.Read(*tensor.cell)
-                                     : Dequantized(machine, tensor));
+      return machine.NewTensor(moves      ? machine.Read(*tensor.cell)
+                               : averages ? Centered(machine, tensor)
+                                          : Dequantized(machine, tensor));
     });
   }
   const Value given = call(plain, real);
@@ -204,6 +231,11 @@ std::optional<Value> CallOnQuantized(Machine& machine, const std::string& name,
     const Tensor y = machine.Read(*tensor.cell);
     if (moves) return machine.NewQuantized(y, quantization);
     if (!y.is_float() || !machine.ok()) return tensor;
+    if (averages) {
+      const Tensor zero_point = machine.Inside(quantization.zero_point);
+      return machine.NewQuantized(ops::RoundToQuantized(y, zero_point, type),
+                                  quantization);
+    }
     return machine.NewQuantized(
         QuantizedIntegers(machine, y, quantization, type), quantization);
   });
