@@ -2,7 +2,8 @@
 
   package.py --bin=BAZEL_BIN --out=DIR [--arch=amd64|arm64|armhf|riscv64]
 
-For this machine: libember, libember-dev, libember-jit, libember-compiler, ember-tools, python3-ember and the wheel.
+For this machine: libember, libember-dev, libember-jit, libember-compiler, libember-llm, ember-tools, python3-ember and the
+wheel.
 For another one the runtime alone: libember and libember-dev, and for arm64 a wheel. The tar.gz has the same files, without Python's, below
 one folder that may lie anywhere.
 
@@ -18,6 +19,8 @@ where optional libraries are looked for):
                                             libember-jit; libember_llvm.so needs LLVM
   LIB/libember_compiler.so.0 -> libember_compiler.so.VERSION, LIB/libember_compiler.so, include/ember/ember_compiler.h
                                             libember-compiler
+  LIB/libember_llm.so.0 -> libember_llm.so.VERSION, LIB/libember_llm.so, include/ember/ember_llm.h
+                                            libember-llm
   bin/vm-compile, vm-run, ...               ember-tools
   lib/python3/dist-packages/ember           python3-ember
 
@@ -39,7 +42,12 @@ from notices import notices
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
-TOOLS = ["vm-compile", "vm-run", "vm-bench", "vm-dump", "vm-diff", "vm-prejit", "vm-sign"]
+TOOLS = ["vm-compile", "vm-run", "vm-bench", "vm-dump", "vm-diff", "vm-generate", "vm-prejit", "vm-sign", "vm-tune"]
+# For each package of a library of the tools: the library's folder, its name, and its header.
+TOOL_LIBRARIES = {
+    "libember-compiler": ("tools/compiler_api", "libember_compiler.so", "ember_compiler.h"),
+    "libember-llm": ("tools/llm_api", "libember_llm.so", "ember_llm.h"),
+}
 TRIPLES = {
     "amd64": "x86_64-linux-gnu",
     "arm64": "aarch64-linux-gnu",
@@ -54,7 +62,7 @@ LINKED = {
     "libember": ["//vm/api:libember.so", "//vm/api:libember_strings.so"],
     "libember-dev": ["//packaging:libember.a"],
     "libember-jit": ["//jit:libember_jit.so", "//jit/llvm/library:libember_llvm.so", "//jit/worker:ember-compile-worker"],
-    "libember-compiler": ["//tools/compiler_api:libember_compiler.so"],
+    **{package: ["//%s:%s" % (folder, name)] for package, (folder, name, _) in TOOL_LIBRARIES.items()},
     "ember-tools": ["//tools:" + tool for tool in TOOLS],
     "python3-ember": [],
 }
@@ -64,11 +72,12 @@ IN_WHEEL = LINKED["libember"] + LINKED["libember-jit"] + LINKED["libember-compil
 OWN = {
     "libember-dev": ["libember"],
     "libember-jit": ["libember"],
+    "libember-llm": ["libember-jit"],
     "ember-tools": ["libember-jit"],
     "python3-ember": ["libember", "libember-jit", "libember-compiler"],
 }
 # The packages with libraries that programs link: the name in the SONAME.
-SONAMES = {"libember": "libember", "libember-compiler": "libember_compiler"}
+SONAMES = {"libember": "libember", "libember-compiler": "libember_compiler", "libember-llm": "libember_llm"}
 MAINTAINER = "Ember <ember@localhost>"
 
 # For each package: (section, one-line description, longer description).
@@ -85,8 +94,12 @@ PACKAGES = {
     "libember-compiler": ("libs", "compiles models to modules in a program: library and header", """\
  The C API of the compiler (ember_compiler.h): a model of any format as a
  file or bytes in, a module out. The header includes that of libember-dev."""),
+    "libember-llm": ("libs", "generates text with language models in a program: library and header", """\
+ The C API of language models (ember_llm.h): GGUF files, folders of Hugging
+ Face and modules, tokenizers, chats. The header includes that of libember-dev."""),
     "ember-tools": ("utils", "compiles models (ONNX, TensorFlow, PyTorch, Core ML, ...) to modules, runs and measures them", """\
- vm-compile, vm-run, vm-bench, vm-dump, vm-diff, vm-prejit, vm-sign."""),
+ vm-compile, vm-run, vm-bench, vm-dump, vm-diff, vm-generate, vm-prejit, vm-sign,
+ vm-tune."""),
     "python3-ember": ("python", "compiles and runs trained models: Python", """\
  ember.compile and ember.load, with NumPy, DLPack, estimators of scikit-learn
  and XGBoost, and an InferenceSession with the surface of ONNX Runtime."""),
@@ -172,12 +185,12 @@ class Builder:
             install(self.bin / "jit/worker/ember-compile-worker", root / "lib/ember/ember-compile-worker",
                     mode=0o755, strip=self.strip)
             install(ROOT / "jit/te_api/ember_te.h", root / "include/ember/ember_te.h")
-        elif package == "libember-compiler":
-            name = "libember_compiler.so"
-            install(self.bin / "tools/compiler_api" / name, libraries / (name + "." + self.version), strip=self.strip)
+        elif package in TOOL_LIBRARIES:
+            folder, name, header = TOOL_LIBRARIES[package]
+            install(self.bin / folder / name, libraries / (name + "." + self.version), strip=self.strip)
             link(name + "." + self.version, libraries / (name + ".0"))
             link(name + ".0", libraries / name)
-            install(ROOT / "tools/compiler_api/ember_compiler.h", root / "include/ember/ember_compiler.h")
+            install(ROOT / folder / header, root / "include/ember" / header)
         elif package == "ember-tools":
             for tool in TOOLS:
                 install(self.bin / "tools" / tool, root / "bin" / tool, mode=0o755, strip=self.strip)
@@ -235,7 +248,7 @@ class Builder:
         fields["Depends"] = ", ".join(mine + [fields["Depends"]] if fields["Depends"] else mine)
         if package == "libember" and self.native:
             fields["Suggests"] = "libember-jit " + exact
-        if package == "libember-compiler":
+        if package in TOOL_LIBRARIES:
             fields["Suggests"] = "libember-dev " + exact
         return fields
 

@@ -174,10 +174,48 @@ if [[ -f "$packages/digits.onnx" ]]; then
   vm-run in_c.vmfb
 fi
 
+step "libember-llm: a model talks in a C program"
+apt-get -qq install -y --no-install-recommends "$packages"/libember-llm_*_"$arch".deb >apt.log 2>&1 ||
+  { tail -n 30 apt.log && exit 1; }
+cat >talk.c <<'END'
+#include <ember_llm.h>
+#include <stdio.h>
+static int32_t Print(void* context, const char* text, size_t size) {
+  *(size_t*)context += size;
+  fwrite(text, 1, size, stdout);
+  return 1;
+}
+int main(int argc, char** argv) {
+  const EmberLlmApi* llm = ember_llm_get_api(EMBER_LLM_API_VERSION);
+  size_t printed = 0;
+  EmberLlm* model;
+  EmberLlmChat* chat;
+  if (argc != 2 || llm->load(argv[1], NULL, &model) != EMBER_OK ||
+      llm->chat_create(model, NULL, &chat) != EMBER_OK ||
+      llm->chat_add(chat, "user", "Hello") != EMBER_OK ||
+      llm->chat_generate(chat, NULL, Print, &printed, NULL) != EMBER_OK) {
+    puts(llm->error_message());
+    return 1;
+  }
+  printf("\n%zu bytes\n", printed);
+  llm->chat_release(chat);
+  llm->release(model);
+  return 0;
+}
+END
+# shellcheck disable=SC2046
+cc talk.c -o talk $(pkg-config --cflags ember) -lember_llm
+if ./talk nowhere.gguf >output.txt; then echo "FAILED: a model that is not there" && exit 1; fi
+cat output.txt
+if [[ -f "$packages/text.gguf" ]]; then
+  ./talk "$packages/text.gguf" | tail -n 1 | grep -E '^[1-9][0-9]* bytes$'
+  vm-generate "$packages/text.gguf" -p Hello -n 8
+fi
+
 [[ ! -f "$packages/digits.onnx" ]] || "$repo/packaging/test_python.sh" "$packages" deb
 
 step "removed again"
-installed=(libember libember-dev libember-jit libember-compiler ember-tools)
+installed=(libember libember-dev libember-jit libember-compiler libember-llm ember-tools)
 if dpkg -s python3-ember >/dev/null 2>&1; then installed+=(python3-ember); fi
 apt-get -qq purge -y "${installed[@]}" >apt.log 2>&1 || { tail -n 30 apt.log && exit 1; }
 if dpkg -L libember 2>/dev/null || [[ -e /usr/lib/ember || -e /usr/include/ember ]]; then

@@ -39,6 +39,8 @@ constexpr EmberLlmApi kApi = {
     ChatAddJson,
     ChatGenerate,
     ChatCancel,
+    SequenceSave,
+    SequenceRestore,
 };
 
 }  // namespace

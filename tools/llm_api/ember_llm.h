@@ -48,7 +48,7 @@
 extern "C" {
 #endif
 
-#define EMBER_LLM_API_VERSION 1
+#define EMBER_LLM_API_VERSION 2
 
 /* A model with its tokenizer and template. */
 typedef struct EmberLlm EmberLlm;
@@ -214,6 +214,14 @@ typedef struct EmberLlmApi {
                                EmberLlmGeneration* generation);
   /* Ends the generation that is in progress. May be called on any thread. */
   void (*chat_cancel)(EmberLlmChat* chat);
+
+  /* Version 2. */
+
+  /* Writes the tokens of the sequence and their state to a file. */
+  EmberStatus (*sequence_save)(EmberLlmSequence* sequence, const char* path);
+  /* Replaces the tokens of the sequence by those of a file that the same model
+   * has saved, without computing them. After an error the sequence is empty. */
+  EmberStatus (*sequence_restore)(EmberLlmSequence* sequence, const char* path);
 } EmberLlmApi;
 
 /* Returns the table, or NULL if the library is older than the version. */

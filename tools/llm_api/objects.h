@@ -166,6 +166,8 @@ EmberStatus SequenceGenerate(EmberLlmSequence* sequence,
                              EmberLlmOnText on_text, void* context,
                              EmberLlmGeneration* generation);
 void SequenceCancel(EmberLlmSequence* sequence);
+EmberStatus SequenceSave(EmberLlmSequence* sequence, const char* path);
+EmberStatus SequenceRestore(EmberLlmSequence* sequence, const char* path);
 
 // The functions of chat.cc.
 EmberStatus ChatCreate(EmberLlm* model, const char* tools, EmberLlmChat** chat);

@@ -2,7 +2,9 @@
 #include <span>
 #include <utility>
 
+#include "tools/lib/generate/state_file.h"
 #include "tools/llm_api/objects.h"
+#include "vm/format/module_identity.h"
 
 namespace ember::llm_api {
 namespace {
@@ -29,13 +31,9 @@ Status CheckIds(const EmberLlmSequence& sequence,
       "; load the model with a larger context, or truncate the sequence");
 }
 
-Status Append(EmberLlmSequence& sequence, std::span<const int32_t> ids,
-              float* logits) {
-  if (ids.empty())
-    return InvalidArgumentError("ids: expected one or more, found none");
-  EMBER_RETURN_IF_ERROR(CheckIds(sequence, ids));
-  std::vector<int32_t> all = sequence.pending;
-  all.insert(all.end(), ids.begin(), ids.end());
+// Computes the state of the tokens, which are those that the sequence waits
+// for and maybe others behind them, and keeps the logits.
+Status Compute(EmberLlmSequence& sequence, const std::vector<int32_t>& all) {
   sequence.logits.clear();
   // Long prompts are computed in parts, which bounds the memory of a run.
   constexpr size_t kChunk = 512;
@@ -60,6 +58,17 @@ Status Append(EmberLlmSequence& sequence, std::span<const int32_t> ids,
       static_cast<size_t>(sequence.model->tokenizer.vocabulary().size());
   sequence.logits.assign(row.begin(),
                          row.begin() + static_cast<std::ptrdiff_t>(tokens));
+  return OkStatus();
+}
+
+Status Append(EmberLlmSequence& sequence, std::span<const int32_t> ids,
+              float* logits) {
+  if (ids.empty())
+    return InvalidArgumentError("ids: expected one or more, found none");
+  EMBER_RETURN_IF_ERROR(CheckIds(sequence, ids));
+  std::vector<int32_t> all = sequence.pending;
+  all.insert(all.end(), ids.begin(), ids.end());
+  EMBER_RETURN_IF_ERROR(Compute(sequence, all));
   if (logits != nullptr)
     std::copy(sequence.logits.begin(), sequence.logits.end(), logits);
   return OkStatus();
@@ -118,6 +127,24 @@ Status Generate(EmberLlmSequence& sequence, llm::GenerateOptions options,
   if (!generation.ok()) return generation.status();
   KeepResult(*generation, sequence, result);
   return OkStatus();
+}
+
+vm::ModuleIdentity IdentityOf(const EmberLlmSequence& sequence) {
+  return vm::IdentityOf(sequence.model->module.module->definition());
+}
+
+Status Save(EmberLlmSequence& sequence, const std::string& path) {
+  if (!sequence.pending.empty()) {
+    const std::vector<int32_t> pending = sequence.pending;
+    EMBER_RETURN_IF_ERROR(Compute(sequence, pending));
+  }
+  return tools::SaveState(sequence.state, IdentityOf(sequence), path);
+}
+
+Status Restore(const std::string& path, EmberLlmSequence& sequence) {
+  sequence.pending.clear();
+  sequence.logits.clear();
+  return tools::RestoreState(path, IdentityOf(sequence), sequence.state);
 }
 
 }  // namespace
@@ -190,6 +217,22 @@ void SequenceCancel(EmberLlmSequence* sequence) {
   if (sequence == nullptr) return;
   sequence->is_cancelled = true;
   sequence->state.Cancel();
+}
+
+EmberStatus SequenceSave(EmberLlmSequence* sequence, const char* path) {
+  return Guarded([&]() -> Status {
+    if (sequence == nullptr || path == nullptr)
+      return api::NullError("sequence_save");
+    return Save(*sequence, path);
+  });
+}
+
+EmberStatus SequenceRestore(EmberLlmSequence* sequence, const char* path) {
+  return Guarded([&]() -> Status {
+    if (sequence == nullptr || path == nullptr)
+      return api::NullError("sequence_restore");
+    return Restore(path, *sequence);
+  });
 }
 
 }  // namespace ember::llm_api

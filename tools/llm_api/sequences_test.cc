@@ -123,6 +123,28 @@ TEST_F(Sequences, ForkAndTruncate) {
   EXPECT_EQ(Api().sequence_truncate(fork.get(), 10), EMBER_INVALID_ARGUMENT);
 }
 
+TEST_F(Sequences, SaveAndRestore) {
+  const std::string path = ::testing::TempDir() + "/sequence.state";
+  const Model model = Load();
+  const Sequence sequence = Create(model);
+  Append(model, sequence, {1, 50, 60});
+  Generate(sequence, 4);
+  // The last token of the text is computed for the file.
+  ASSERT_EQ(Api().sequence_save(sequence.get(), path.c_str()), EMBER_OK)
+      << Api().error_message();
+  const std::string text = Generate(sequence, 6);
+  const Sequence restored = Create(model);
+  Append(model, restored, {1, 7});
+  ASSERT_EQ(Api().sequence_restore(restored.get(), path.c_str()), EMBER_OK)
+      << Api().error_message();
+  EXPECT_EQ(Api().sequence_length(restored.get()), 7);
+  EXPECT_EQ(Generate(restored, 6), text);
+  const std::string damaged = ::testing::TempDir() + "/damaged.state";
+  ASSERT_TRUE(ember::WriteFileAtomically(damaged, "no state").ok());
+  EXPECT_NE(Api().sequence_restore(restored.get(), damaged.c_str()), EMBER_OK);
+  EXPECT_EQ(Api().sequence_length(restored.get()), 0);
+}
+
 TEST_F(Sequences, GuessesChangeNothing) {
   const Model model = Load(/*context=*/128, /*guesses=*/true);
   const Sequence plain = Create(model), guessing = Create(model);
