@@ -63,6 +63,9 @@ struct ImportOptions {
   // Name of the function to import, if the model has several (TensorFlow Lite's
   // signatures). If empty, it is the model's main function.
   std::string entry;
+  // Element type in which a language model keeps keys and values, f16 or bf16;
+  // nullopt: f32. Other models have no such state and ignore it.
+  std::optional<DType> state_type;
   // Receives each operator before it is imported, in stage "import"; may be
   // null.
   Progress* progress = nullptr;

@@ -74,9 +74,11 @@ KeyRange KeysOf(const LayerContext& c, const LayerOptions& layer) {
 // Returns the state with the rows of `fresh`[batch, heads, sequence, size] in
 // the positions past, past + 1, … of dim 2. Each part of the result is either
 // copied from its own position or fresh, so that a runtime that gives the
-// result the memory of the state needs to write the fresh part only.
+// result the memory of the state needs to write the fresh part only. The state
+// may have fewer bits than f32: the new rows are rounded like the old ones.
 Tensor KeepInState(LayerContext& c, std::string_view name, Tensor fresh) {
   Tensor state = c.OldState(name);
+  fresh = ops::Cast(fresh, state.dtype());
   const Dim end = c.past + c.sequence;
   Tensor next = ops::Concat({SliceAxis(state, 2, Dim(0), c.past), fresh,
                              SliceAxis(state, 2, end, c.context - end)},
@@ -128,6 +130,8 @@ Tensor Attend(LayerContext& c, const LayerOptions& layer,
   if (is_causal) {
     k = SliceAxis(KeepInState(c, kKeyState, k), 2, keys.begin, keys.size());
     v = SliceAxis(KeepInState(c, kValueState, v), 2, keys.begin, keys.size());
+    k = ops::Cast(k, DType::kF32);
+    v = ops::Cast(v, DType::kF32);
   }
   Tensor scores = ops::Contract(q, k, "bhgqs,bhks->bhgqk");
   if (o.score_cap > 0) scores = ops::Tanh(scores / o.score_cap) * o.score_cap;

@@ -54,8 +54,11 @@ ModelInput StateInput(std::string name, std::vector<ModelDim> dims,
           .logical_type = std::string(frontends::kStateType)};
 }
 
-// Returns the inputs, state last.
-std::vector<ModelInput> InputsOf(const ModelOptions& options) {
+// Returns the inputs of the model: first the tokens, then the inputs that hold
+// state.
+// state_type: the element type of keys and values.
+std::vector<ModelInput> InputsOf(const ModelOptions& options,
+                                 DType state_type) {
   const ModelDim batch{.symbol = "batch"};
   std::vector<ModelInput> inputs;
   inputs.push_back(
@@ -77,12 +80,12 @@ std::vector<ModelInput> InputsOf(const ModelOptions& options) {
     }
     const ModelDim heads{.extent = layer.kv_heads};
     const ModelDim context{.symbol = "context"};
-    inputs.push_back(
-        StateInput(prefix + std::string(kKeyState),
-                   {batch, heads, context, {.extent = options.key_size}}));
-    inputs.push_back(
-        StateInput(prefix + std::string(kValueState),
-                   {batch, heads, context, {.extent = options.value_size}}));
+    inputs.push_back(StateInput(
+        prefix + std::string(kKeyState),
+        {batch, heads, context, {.extent = options.key_size}}, state_type));
+    inputs.push_back(StateInput(
+        prefix + std::string(kValueState),
+        {batch, heads, context, {.extent = options.value_size}}, state_type));
   }
   return inputs;
 }
@@ -124,7 +127,8 @@ class Builder {
 };
 
 Status Builder::ReadInputs() {
-  const std::vector<ModelInput> inputs = InputsOf(options_);
+  const std::vector<ModelInput> inputs =
+      InputsOf(options_, import_.state_type.value_or(DType::kF32));
   EMBER_ASSIGN_OR_RETURN(const std::vector<graph::Value*> values,
                          frontends::AddInputs(inputs, import_, builder_));
   tokens_ = Wrap(values[0]);
@@ -313,7 +317,7 @@ StatusOr<graph::Graph> BuildModel(const ModelOptions& options,
 
 std::vector<frontends::InputInfo> ModelInputs(const ModelOptions& options) {
   std::vector<frontends::InputInfo> infos;
-  for (const ModelInput& input : InputsOf(options))
+  for (const ModelInput& input : InputsOf(options, DType::kF32))
     infos.push_back({.name = input.name});
   return infos;
 }

@@ -9,7 +9,8 @@
 //
 //   tokens  i32 [batch, sequence]   ids of the new tokens
 //   past    i64 [1], state          number of tokens before them
-//   blk.N.key, blk.N.value, state   f32 [batch, key heads, context, size]
+//   blk.N.key, blk.N.value, state   [batch, key heads, context, size], f32 or
+//                                   ImportOptions::state_type
 //   blk.N.convolution, state        of short convolutions
 //
 // Results: logits f32 [batch, 1, vocabulary] of the last position, and the

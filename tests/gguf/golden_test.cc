@@ -133,6 +133,36 @@ TEST(Sequences, EntriesChooseTheResult) {
       << other.status().ToString();
 }
 
+// Keys and values of 16 bits change logits by no more than their rounding. A
+// sum that rounds otherwise in f32 may move a key to the next value of 16 bits,
+// so whole prompts and single tokens differ as much.
+TEST(Sequences, KeysOfSixteenBits) {
+  for (const std::string_view name : {"llama", "gemma3", "lfm2"}) {
+    const std::string model = SampleModel(name);
+    const std::vector<int32_t> tokens = {1, 7, 8, 9, 11, 5, 3, 20};
+    const std::vector<float> want = SampleSession(model).Append(tokens);
+    for (const DType type : {DType::kF16, DType::kBF16}) {
+      const auto import = [&] {
+        return ImportModelBytes(AsBytes(model), nullptr, {.state_type = type});
+      };
+      SampleSession whole(import()), single(import());
+      const std::vector<float> got = whole.Append(tokens);
+      std::vector<float> last;
+      for (const int32_t token : tokens) last = single.Append({token});
+      ASSERT_EQ(got.size(), want.size()) << name;
+      ASSERT_EQ(last.size(), want.size()) << name;
+      const double tolerance = type == DType::kF16 ? 2e-3 : 2e-2;
+      double difference = 0;
+      for (size_t i = 0; i < want.size(); ++i) {
+        EXPECT_NEAR(got[i], want[i], tolerance) << name << " " << i;
+        EXPECT_NEAR(last[i], got[i], tolerance) << name << " " << i;
+        difference += std::abs(got[i] - want[i]);
+      }
+      EXPECT_GT(difference, 0) << name << ": expected rounded keys";
+    }
+  }
+}
+
 // A run that would write behind the state's end is refused.
 TEST(Sequences, AFullContextIsRefused) {
   SampleSession session(SampleModel("llama"), /*context=*/4);

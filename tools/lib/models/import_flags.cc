@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "base/dtype.h"
 #include "tools/lib/cli/command_line_error.h"
 #include "tools/lib/tensors/random.h"
 #include "tools/lib/tensors/spec.h"
@@ -26,6 +27,9 @@ void AddImportFlags(Flags& flags, ImportFlags* values) {
             "Lite model, a method, program or function of other formats, "
             "or the nodes of a TensorFlow\n"
             "graph to cut at: A,B->C.");
+  flags.Add("state-type", &values->state_type, "TYPE",
+            "Keeps keys and values of a language model as f16 or bf16, in "
+            "half the memory. Default: f32.");
   flags.Add("constant", &values->constants, "NAME=VALUE",
             "Makes an input a constant of the module: axes=1xi64=2, @a.npy "
             "and the other forms of vm-run\n"
@@ -37,6 +41,16 @@ StatusOr<LoadOptions> LoadOptionsOf(const ImportFlags& flags) {
   EMBER_ASSIGN_OR_RETURN(options.shapes, ParseShapeFlags(flags.shapes));
   options.entry = flags.entry;
   options.separate_dims = flags.separate_dims;
+  if (!flags.state_type.empty()) {
+    options.state_type = DTypeFromName(flags.state_type);
+    if (options.state_type != DType::kF32 &&
+        options.state_type != DType::kF16 &&
+        options.state_type != DType::kBF16) {
+      return CommandLineError(
+          "--state-type: expected f32, f16 or bf16, found '" +
+          flags.state_type + "'");
+    }
+  }
   EMBER_RETURN_IF_ERROR(AddConstants("--constant", flags.constants, options));
   return options;
 }

@@ -20,7 +20,7 @@ namespace ember::tools {
 
 struct ImportFlags {
   std::vector<std::string> shapes, constants;
-  std::string entry;
+  std::string entry, state_type;
   bool separate_dims = false;
 };
 

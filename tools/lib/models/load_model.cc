@@ -7,6 +7,7 @@
 
 #include "compiler/compile.h"
 #include "compiler/graph/builder/unit_dims.h"
+#include "frontends/frontend.h"
 #include "tools/lib/tensors/random.h"
 #include "vm/format/reader.h"
 
@@ -146,6 +147,19 @@ Status CheckTypes(const graph::Graph& graph,
   return OkStatus();
 }
 
+// Checks that some state of the graph has the type that --state-type asks for.
+Status CheckStateType(const graph::Graph& graph, std::optional<DType> type) {
+  if (!type) return OkStatus();
+  for (size_t i = 0; i < graph.inputs().size(); ++i) {
+    if (graph.input_logical_types()[i] == frontends::kStateType &&
+        graph.inputs()[i]->dtype() == *type)
+      return OkStatus();
+  }
+  return InvalidArgumentError(
+      "--state-type: expected a language model that keeps keys and values, "
+      "found a model without; leave the flag out");
+}
+
 // Returns the names of inputs with an open dim that the import assumed not to
 // be 1, because the rank of a value depends on that.
 std::set<std::string> InputsOfRanks(const graph::Graph& graph) {
@@ -167,6 +181,7 @@ Status CheckOptionsOfModule(const std::string& path,
                             const LoadOptions& options) {
   const std::string_view flag = !options.entry.empty()    ? "--entry"
                                 : !options.values.empty() ? "--constant"
+                                : options.state_type      ? "--state-type"
                                                           : "";
   if (flag.empty()) return OkStatus();
   return InvalidArgumentError(
@@ -181,6 +196,7 @@ StatusOr<graph::Graph> ImportFile(OpenedModel opened,
   frontends::ImportOptions import;
   import.entry = options.entry;
   import.separate_dims = options.separate_dims;
+  import.state_type = options.state_type;
   std::vector<std::string> notes;
   import.notes = &notes;
   import.progress = options.compile.progress;
@@ -210,6 +226,8 @@ StatusOr<graph::Graph> ImportFile(OpenedModel opened,
   }
   if (!graph.ok()) return opened.name.Begin(graph.status());
   EMBER_RETURN_IF_ERROR(opened.name.Begin(CheckTypes(*graph, options.shapes)));
+  EMBER_RETURN_IF_ERROR(
+      opened.name.Begin(CheckStateType(*graph, options.state_type)));
   for (const std::string& note : notes) {
     if (options.note) {
       options.note(note);

@@ -11,10 +11,12 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/dtype.h"
 #include "base/status.h"
 #include "compiler/compile_options.h"
 #include "compiler/graph/graph.h"
@@ -35,8 +37,9 @@ struct LoadOptions {
   // give the rank or the element type of an input, the rank or type of its
   // value is used. An optional input exists only if it has a value.
   std::vector<std::string> inputs;
-  std::string entry;           // frontends::ImportOptions::entry
-  bool separate_dims = false;  // frontends::ImportOptions::separate_dims
+  std::string entry;                // frontends::ImportOptions::entry
+  bool separate_dims = false;       // frontends::ImportOptions::separate_dims
+  std::optional<DType> state_type;  // frontends::ImportOptions::state_type
   // Options of the compiler. `compile.progress` also receives the events of the
   // import.
   compiler::CompileOptions compile;
