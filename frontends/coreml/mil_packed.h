@@ -4,7 +4,8 @@
 //   const auto table = DataOf(o, "lut");
 //   SetPicked(o, 0, result, *table, dtype, [&](int64_t i) { return places[i]; });
 //
-// Errors as for MilOperation.
+// Errors stay in the graph builder and name the operation, as those of
+// MilOperation do.
 #ifndef EMBER_FRONTENDS_COREML_MIL_PACKED_H_
 #define EMBER_FRONTENDS_COREML_MIL_PACKED_H_
 

@@ -154,7 +154,7 @@ class LayerContext : public ops::ImportContext {
   }
   bool is_channels_first();
 
-  // Returns a constant vector, f32.
+  // Returns a constant of type f32 and rank 1 that holds `values`.
   Tensor Vector(const std::vector<double>& values);
 
  private:

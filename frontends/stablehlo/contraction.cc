@@ -193,8 +193,8 @@ void ConvolveWith(OperationContext& c, const std::vector<int64_t>& padding) {
   conv.window.strides = strides;
   conv.window.dilations = w_dilation;
   if (spatial == 0) {
-    // A product of matrices is computed as a convolution with a window of one
-    // element.
+    // A convolution without spatial dims is a product of matrices. It is
+    // computed with one spatial dim of extent 1 and a window of one element.
     x = Unsqueeze(x, {1});
     w = Unsqueeze(w, {0});
     conv.window = ops::WindowOf({1});

@@ -63,8 +63,8 @@ TEST(MemoryTypesTest, Discrete) {
 }
 
 // The device is integrated, and a part of the machine's memory is reserved for
-// it. All memory is equally fast, so memory that the host caches is best for
-// both kinds of buffers.
+// it. All memory is equally fast, so memory that the host caches is best both
+// for host-visible and for device-local buffers.
 TEST(MemoryTypesTest, IntegratedWithAPartOfItsOwn) {
   const auto memory =
       Memory({{8 * kGiB, 0}, {kGiB / 2, VK_MEMORY_HEAP_DEVICE_LOCAL_BIT}},

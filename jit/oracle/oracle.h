@@ -40,7 +40,8 @@ struct OracleOptions {
 struct OracleTotals {
   int64_t calls = 0;  // number of calls that were compared
   int64_t wrong = 0;  // number of kernels that were withdrawn
-  // Number of calls of right kernels in which elements were computed once more.
+  // Number of calls in which some elements differed from tier 0's by more than
+  // rounding usually explains (suspects), but the kernel was judged right.
   int64_t suspects = 0;
   // Number of calls, among those in `suspects`, in which some elements could
   // not be judged.

@@ -9,7 +9,7 @@
 // a nest (TargetBuild). A pass that may be disabled only makes code better:
 // without it, the kernel computes the same or is declined.
 //
-// Constant values.
+// Passes are constant values, so any thread may use them.
 #ifndef EMBER_JIT_PIPELINE_PASS_H_
 #define EMBER_JIT_PIPELINE_PASS_H_
 

@@ -304,7 +304,8 @@ TEST_F(WideProducts, NoneIsDeclined) {
     wide += PtxOf(*nest, target).find("wgmma") != std::string::npos;
     ++count;
   }
-  // If only one seed is replayed, its product need not be wide.
+  // Some of the products must use wide instructions (wgmma). If only one seed
+  // is replayed, its product need not use them.
   EXPECT_TRUE(wide > 0 || count == 1) << count << " products, none wide";
 }
 

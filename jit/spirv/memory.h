@@ -143,8 +143,9 @@ class Memory {
   Value LoadComponent(uint32_t buffer, const VectorForm& form, Value number,
                       uint32_t component);
   Id PointerToVector(uint32_t buffer, const VectorForm& form, Value number);
-  // True if the phase only reads the buffer, and loads from texels are better
-  // for that.
+  // True if loads of the buffer read a texel buffer. The target says that such
+  // loads are better (Target::texels), the phase only reads the buffer, and the
+  // buffer has a constant size that a texel buffer can have.
   bool HasTexels(uint32_t buffer) const;
   Value FetchElement(uint32_t buffer, Value element);
   Value FromShifted(DType type, Value word, Value element);

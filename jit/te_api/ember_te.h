@@ -204,7 +204,8 @@ typedef struct EmberTeApi {
 
   /* --- dispatches --- */
 
-  /* Parses a text. An error has the line and the column, counted from 1. */
+  /* Parses the text of a dispatch, which has the form `form` of the options.
+   * The message of an error has the line and the column, counted from 1. */
   EmberStatus (*dispatch_parse)(const EmberTeParseOptions* options,
                                 EmberTeDispatch** dispatch);
   void (*dispatch_release)(EmberTeDispatch* dispatch);

@@ -265,7 +265,8 @@ TEST_F(WorkerTest, ItsHostSeesNothingOfIt) {
   EXPECT_TRUE(CPU_EQUAL(&cores_before, &cores_after));
   EXPECT_EQ(getpriority(PRIO_PROCESS, 0), priority);
   EXPECT_EQ(sched_getscheduler(0), policy);
-  // The worker has a lower priority, and shares nothing with its host.
+  // The worker has a lower priority than its host, and a process group of its
+  // own.
   for (const pid_t worker : Workers()) {
     EXPECT_EQ(getpriority(PRIO_PROCESS, static_cast<id_t>(worker)),
               std::min(priority + kWorkerNiceness, 19));

@@ -23,8 +23,9 @@ namespace ember::tensor {
 Status CheckTensorCount(const Token& name, const Draft& draft);
 
 // Adds the stages of the statement, and the tensors that it defines, to the
-// draft. extents: the extent of each axis. header: the names of dims. Errors
-// are those of types.
+// draft. extents: the extent of each axis. header: the names of dims. Returns
+// an error if an expression is not valid, for example because its types do not
+// fit, or if there would be too many tensors.
 Status AddStages(const NotationStatement& statement,
                  std::vector<NodeId> extents, const NameScope& header,
                  Draft& draft);

@@ -225,8 +225,9 @@ void AddConversions(std::vector<OperatorCase>& cases) {
   cases.push_back({"%r = stablehlo.bitcast_convert %a : (%A) -> %T",
                    {U8({1, 4}, {0, 0, 0x80, 0x3f})},
                    {F32({1}, {1})}});
-  // reduce_precision rounds to the precision and range of f16. The last two
-  // operands are above and below this range.
+  // reduce_precision rounds to the precision and range of f16. 100000 is above
+  // the largest f16 and becomes infinity. 1e-6 is below the smallest normal f16
+  // and becomes 0.
   cases.push_back({"%r = stablehlo.reduce_precision %a, format = e5m10 : %T",
                    {F32({6}, {kInfinity, 0, 2049, 2051, 100000, 1e-6})},
                    {F32({6}, {kInfinity, 0, 2048, 2052, kInfinity, 0})}});

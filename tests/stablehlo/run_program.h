@@ -28,8 +28,9 @@ inline Numbers Bools(std::vector<int64_t> dims, std::vector<double> values) {
 // Returns the type of the numbers as text, such as "tensor<2x3xf32>".
 std::string TypeText(const Numbers& numbers);
 
-// Makes a function main with arguments %a, %b, … whose body defines %r (for
-// several results all of its parts), and returns that.
+// Returns the text of a program with one function, main. It has the arguments
+// %a, %b, … and the given body, which defines %r, and it returns %r. If there
+// are several results, it returns %r#0, %r#1, ….
 std::string ProgramOf(const std::vector<Numbers>& inputs,
                       const std::vector<Numbers>& results,
                       std::string_view body);

@@ -22,7 +22,8 @@ double Sum(std::span<const double> numbers) {
 
 void Raise(double& number, double least) { number = std::max(number, least); }
 
-// The values of an index while some loops iterate.
+// Describes the values that an index of an access takes while some of the loops
+// around the access iterate and the others do not.
 struct IndexValues {
   double count = 1;  // number of different values
   double span = 1;   // distance from the first to the last, plus 1

@@ -74,7 +74,8 @@ class Recording {
   // if an index that depends on data was out of range. It clears the record, so
   // call it once after each submission.
   virtual Status Outcome() = 0;
-  // Returns the bytes of the device's memory that the recording owns.
+  // Returns the number of bytes of the device's memory that the recording owns,
+  // for example for the record of failed checks.
   virtual int64_t device_bytes() const { return 0; }
 };
 

@@ -11,7 +11,8 @@ using tensor::Interval;
 
 namespace {
 
-// A range of indices that stay exact when the number of lanes is subtracted.
+// A range of indices. Subtracting the number of lanes from one of them does not
+// overflow.
 constexpr Interval kSmall = {-(int64_t{1} << 61), int64_t{1} << 61};
 
 }  // namespace

@@ -38,8 +38,9 @@ TEST(ConstantStages, AreComputedInTheCopy) {
   }
 }
 
-// The kernel reads the weights in their own order, so there is no packed copy,
-// and the weights are computed by a stage of their own.
+// The weights %w are computed from the constant bytes %q. The kernel reads the
+// weights in the order in which they are stored, so there is no packed copy of
+// them, and they are computed by a stage of their own.
 TEST(ConstantStages, AreKeptWhereNothingIsPacked) {
   const std::string text = ScheduleFor(kAvx512, R"(
     dispatch @table(%x: f32[40], %q: u8[40]) -> (%y: f32[30, 40]) {

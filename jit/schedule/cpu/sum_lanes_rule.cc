@@ -136,8 +136,9 @@ class SumTileChooser {
     return cycles;
   }
 
-  // Returns the last axis along which a factor that moves along v does not
-  // move, so that rows share its loads; -1 if there is none.
+  // Returns the last axis along which rows can share loads: some factor moves
+  // along `v`, the axis of the columns, but not along the returned axis.
+  // Returns -1 if there is none.
   int RowAxis(int v) const {
     for (int u = shape_.spatial_count(); u-- > 0;) {
       if (u == v || shape_.Extent(u).value_or(1) < 2) continue;

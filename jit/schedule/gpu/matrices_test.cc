@@ -380,7 +380,8 @@ TEST(GpuMatrices, RestsOfWavesAreInParts) {
   EXPECT_THAT(made.schedule, HasSubstr("cut %y i 128 -> y.rest"));
   EXPECT_THAT(made.schedule, HasSubstr("bind %f "));
   EXPECT_THAT(made.schedule, HasSubstr("bind %y.rest.f "));
-  // If tiles fill whole waves, nothing is cut.
+  // 128 rows are two tiles, one for each processor. They fill a whole wave (the
+  // tiles that run at once), so no rest of the results is cut off.
   made = MakeOn(gpu, Product("128", "16", "512"));
   EXPECT_THAT(made.schedule, Not(HasSubstr("cut")));
 }

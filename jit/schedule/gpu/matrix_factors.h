@@ -34,7 +34,9 @@ struct MatrixFactor {
   int64_t row_bytes = 0;  // bytes of a slice's row; 0: not known
   bool is_of_columns = false;
   bool lies_along_steps = false;
-  // True if a stage with the buffer's name computes the factor slice by slice.
+  // True if a stage with the buffer's name computes the factor for this product
+  // alone. The stage computes each slice just before the product reads it, so
+  // no copy of the slice is made.
   bool is_gathered = false;
   std::vector<size_t> dims = {};  // order of the slice's dims (DimsByLines)
   // The loop in which the slice is copied, if that is not the product's loop

@@ -221,8 +221,9 @@ Status Change(const Inline& step, Schedule& schedule) {
                                      " reads the stage in another way than "
                                      "for its value");
     }
-    // If an access is not known to be in bounds before and after, the
-    // expression would read elements that do not exist, or need a new check.
+    // The reader's accesses must be known to be in bounds both before and after
+    // the stage is inlined. Otherwise the inlined expression would read
+    // elements that do not exist, or need a new check.
     if (!was_safe || !AccessesAreSafe(c, reader)) {
       return FailedPreconditionError("an index of %" + changed.name +
                                      " is not known to be inside");

@@ -18,7 +18,8 @@ namespace {
 
 // Bytes of an entry: as many as 1 MiB of base64 holds.
 constexpr size_t kPart = size_t{3} << 18;
-// The keys of a folder's files begin with it.
+// The keys under which the files of a tokenizer's folder are kept begin with
+// this text.
 constexpr std::string_view kFileKey = "file.";
 
 // Writes a GGUF file without tensors.

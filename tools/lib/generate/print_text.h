@@ -40,7 +40,8 @@ struct GenerationTimes {
   void Add(const llm::TokenLoopResult& result);
 };
 
-// Writes one line with the times to stderr.
+// Writes one line to stderr: the times and speeds of the generations, and the
+// size of the model's state.
 void Report(const GenerationTimes& times, const LanguageModel& model);
 
 // Returns the tokens of a text that a model continues: those that begin texts,

@@ -6,8 +6,9 @@
 namespace ember::vm {
 namespace {
 
-// Returns the best time in nanoseconds of a call with the kernel; if `kernel`
-// is null, of a call at tier 0.
+// Returns the shortest time in nanoseconds that the trial has noted for a call
+// with the kernel or, if `kernel` is null, for a call at tier 0 (the
+// interpreter).
 int64_t BestTime(const KernelTrial& trial, const Kernel* kernel) {
   return kernel != nullptr ? trial.compiled_ns() : trial.interpreted_ns();
 }

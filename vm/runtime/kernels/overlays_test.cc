@@ -110,7 +110,8 @@ TEST(OverlaysTest, SignaturesAreOfHeaderTargetAndSection) {
               HasSubstr("found another's"));
   const Sha512Digest digest = SignedDigest(overlay);
   std::string changed = *room;
-  // This changes a byte of the section.
+  // The changed byte is in the overlay's native section. The digest must depend
+  // on it.
   changed[sizeof(OverlayHeader) + 100] ^= 1;
   EXPECT_NE(SignedDigest(*InMemory(changed).Read()), digest);
   changed = *MakeRoomForSignature(MakeFile("x86_64-linux+v3"));

@@ -63,8 +63,8 @@ class StringTable {
   const int64_t byte_limit_;
   int64_t bytes_ = 0;
   std::span<const std::string> initial_;
-  std::deque<std::string> owned_;        // the strings that are not initial
-                                         // ones
+  // Holds the strings that Intern added. The caller of Reset owns the others.
+  std::deque<std::string> owned_;
   std::vector<std::string_view> views_;  // strings by handle
   // The handle of each string. It is not a hash table, because an attacker can
   // easily make texts with equal hashes.
