@@ -1,11 +1,11 @@
 // Quantized tensors and layers, and layers whose weights a mobile build of
 // PyTorch has packed.
 //
-// Products of matrices are computed in integers, exactly. Other operators
-// compute with the real numbers and round their results, halves to the even
-// integer. The libraries that PyTorch uses (FBGEMM, oneDNN and QNNPACK) differ
-// from this arithmetic, and from each other, by one quantization step for some
-// elements.
+// Products of matrices and averages are computed in integers, exactly. Other
+// operators compute with the real numbers and round their results, halves to
+// the even integer. torchvision's quantized models give what QNNPACK gives, bit
+// for bit. FBGEMM and oneDNN, which PyTorch uses on x86, differ from it by one
+// quantization step for some elements.
 #include <cmath>
 #include <limits>
 #include <optional>
@@ -64,14 +64,17 @@ struct Sums {
   Tensor bias;   // f32, or absent
 };
 Value Requantized(Call& c, const Sums& layer, DType type, bool has_relu) {
+  // Multiplying by 1 / scale instead of dividing by the scale gives the last
+  // bit that QNNPACK has, so that whole models are equal to it.
   const Quantization asked = Asked(c);
   Tensor sums = layer.sums;
   if (layer.bias) {
-    sums = sums + ops::Cast(ops::Round(layer.bias / layer.scale), DType::kI32);
+    const Tensor bias = layer.bias * (1.0 / layer.scale);
+    sums = sums + ops::Cast(ops::Round(bias), DType::kI32);
   }
   if (!c.ok()) return {};
   Tensor y = ops::RoundToQuantized(
-      ops::Cast(sums, DType::kF32) * (layer.scale / asked.scale),
+      ops::Cast(sums, DType::kF32) * (layer.scale * (1.0 / asked.scale)),
       asked.zero_point, type);
   if (has_relu) y = ops::Maximum(y, ops::Cast(asked.zero_point, type));
   return c.machine().NewQuantized(y, asked);
