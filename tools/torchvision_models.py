@@ -260,7 +260,7 @@ def main():
     parser.add_argument("--tier", default="0", help="the tier of vm-run (default: %(default)s)")
     parser.add_argument("--rtol", type=float, default=1e-3)
     parser.add_argument("--atol", type=float, default=1e-3)
-    parser.add_argument("--steps", type=float, default=3, help="permits quantized results to differ by so many steps (default: %(default)s)")
+    parser.add_argument("--steps", type=float, default=0.5, help="permits quantized results to differ by so many steps (default: %(default)s)")
     parser.add_argument("--least-score", type=float, default=0, help="detectors give boxes with at least this score (default: %(default)s)")
     parser.add_argument("--most-seconds", type=int, default=600, help="limits the time of one run (default: %(default)s)")
     parser.add_argument("-o", "--output", help="writes the table to this file, as Markdown")
