@@ -488,10 +488,12 @@ Tensor OneHot(Call& c) {
         "the largest index");
     return x;
   }
-  const Tensor place =
-      ops::AlongAxis(IotaVector(c.builder(), Dim(classes), DType::kI64),
-                     x.rank(), x.rank() + 1);
-  return ops::Cast(ops::Equal(ops::Unsqueeze(x, {x.rank()}), place),
+  // The program checks that each number is one of the classes, as it is an
+  // index into their list.
+  const Tensor numbers = IotaVector(c.builder(), Dim(classes), DType::kI64);
+  const Tensor chosen = ops::Gather(numbers, x, 0);
+  return ops::Cast(ops::Equal(ops::Unsqueeze(chosen, {x.rank()}),
+                              ops::AlongAxis(numbers, x.rank(), x.rank() + 1)),
                    DType::kI64);
 }
 // Returns true for NaN. Integers are never NaN.
