@@ -175,6 +175,38 @@ Tensor Put(Call& c) {
       x.shape());
 }
 
+// Imports as_strided_scatter of a row-major tensor: the elements at offset +
+// sum(index * stride) in memory are replaced.
+Tensor StridedScatter(Call& c) {
+  const Tensor x = c.tensor("self");
+  const Shape size = c.dims("size");
+  const Shape strides = c.dims("stride");
+  const Dim offset = c.has("storage_offset") ? c.dim("storage_offset") : Dim(0);
+  const Tensor source = c.tensor("src");
+  if (!c.ok()) return x;
+  if (c.value("self").cell->base != nullptr || size.size() != strides.size() ||
+      size.size() > static_cast<size_t>(kMaxRank)) {
+    c.FailUnsupported(
+        "expected a tensor that is no view, and as many strides as sizes");
+    return x;
+  }
+  const auto rank = static_cast<int>(size.size());
+  Tensor place = ops::Broadcast(ops::DimScalar(c.builder(), offset), size);
+  for (int i = 0; i < rank; ++i) {
+    const auto at = static_cast<size_t>(i);
+    place =
+        place + ops::AlongAxis(IotaVector(c.builder(), size[at], DType::kI64) *
+                                   ops::DimScalar(c.builder(), strides[at]),
+                               i, rank);
+  }
+  const Tensor values =
+      Flat(ops::Broadcast(ops::Cast(source, x.dtype()), size));
+  return ops::Reshape(
+      Apply("scatter_nd", {Flat(x), ops::Unsqueeze(Flat(place), {1}), values},
+            {{"update", std::string("assign")}}),
+      x.shape());
+}
+
 // Returns the positions (row, column) of a triangle of a matrix of known size.
 Tensor TriangleIndices(Call& c, bool is_upper) {
   const int64_t rows = c.integer("row");
@@ -351,6 +383,9 @@ constexpr OperatorRow kRows[] = {
     {"_shape_as_tensor(Tensor self)", ShapeAsTensor},
     {"put(Tensor self, Tensor index, Tensor source, bool accumulate=False)",
      Put},
+    {"as_strided_scatter(Tensor self, Tensor src, int[] size, int[] stride, "
+     "int? storage_offset=None)",
+     StridedScatter},
     {"tril_indices" EMBER_TORCH_TRIANGLE, LowerIndices},
     {"triu_indices" EMBER_TORCH_TRIANGLE, UpperIndices},
 };
