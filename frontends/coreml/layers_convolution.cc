@@ -1,6 +1,8 @@
 // Imports layers with channels: convolution, pooling, products, normalisation.
 // The channels are the third dim from the end.
 #include <algorithm>
+#include <cmath>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -416,27 +418,90 @@ void ImportPadding(LayerContext& c) {
              mode == "constant" ? x.Like(p.Message(1).Float(1)) : Tensor()));
 }
 
+// Reads the factors of an upsampling, one for rows and one for columns, which
+// are whole numbers (field 1) or fractions (field 7).
+std::optional<std::vector<double>> ReadFactors(LayerContext& c) {
+  const ProtobufView& p = c.parameters();
+  std::vector<double> factors = p.Floats(7);
+  if (factors.empty()) {
+    std::vector<int64_t> whole;
+    if (!ReadPair(c, "scalingFactor", 1, 1, whole)) return std::nullopt;
+    return std::vector<double>(whole.begin(), whole.end());
+  }
+  if (!p.Integers(1).empty()) {
+    c.FailInvalid(
+        "expected scalingFactor or fractionalScalingFactor, found both");
+    return std::nullopt;
+  }
+  bool fit = factors.size() == 2;
+  for (const double factor : factors) fit &= factor > 0 && factor <= INT32_MAX;
+  if (!fit) {
+    c.FailInvalid("fractionalScalingFactor: expected two factors above 0");
+    return std::nullopt;
+  }
+  return factors;
+}
+
+// True if the factor is a whole number, so that the extent may be open.
+bool IsWhole(double factor) { return std::floor(factor) == factor; }
+
+// Returns the extent of an upsampled axis; nullopt after an error.
+std::optional<Dim> UpsampledExtent(LayerContext& c, const Tensor& x, int axis,
+                                   double factor) {
+  if (IsWhole(factor)) return x.dim(axis) * Dim(static_cast<int64_t>(factor));
+  const std::optional<int64_t> extent = c.Extent(x, axis);
+  if (!extent) return std::nullopt;
+  const double size = std::floor(static_cast<double>(*extent) * factor);
+  if (size < 1 || size > INT32_MAX) {
+    c.FailInvalid(
+        "fractionalScalingFactor: expected factors that give 1 to 2147483647 "
+        "rows and columns");
+    return std::nullopt;
+  }
+  return Dim(static_cast<int64_t>(size));
+}
+
 void ImportUpsample(LayerContext& c) {
   const Tensor x = c.Input(0);
-  std::vector<int64_t> factors;
-  if (!c.CheckRank(0, 3) || !ReadPair(c, "scalingFactor", 1, 1, factors))
-    return;
+  if (!c.CheckRank(0, 3)) return;
+  const auto factors = ReadFactors(c);
+  if (!factors) return;
   const int axis = x.rank() - 2;
-  if (c.parameters().Integer(5) == 0) {
-    return c.SetOutput(0, RepeatEach(RepeatEach(x, axis, Dim(factors[0])),
-                                     axis + 1, Dim(factors[1])));
+  const int64_t mode = c.parameters().Integer(5);
+  const int64_t alignment = c.parameters().Integer(6);
+  const bool are_whole = IsWhole((*factors)[0]) && IsWhole((*factors)[1]);
+  if (mode < 0 || mode > 1 || alignment < 0 || alignment > 2) {
+    return c.FailInvalid(
+        "expected a mode of 0 or 1 and a linearUpsampleMode of 0 to 2, found " +
+        std::to_string(mode) + " and " + std::to_string(alignment));
+  }
+  if (!are_whole && (mode == 0 || alignment == 0)) {
+    return c.FailUnsupported(
+        "fractionalScalingFactor: expected whole numbers for upsampling that "
+        "is "
+        "not bilinear with corners that are aligned or not "
+        "(linearUpsampleMode), found fractions");
+  }
+  if (mode == 0) {
+    const auto times = [&](size_t i) {
+      return Dim(static_cast<int64_t>((*factors)[i]));
+    };
+    return c.SetOutput(
+        0, RepeatEach(RepeatEach(x, axis, times(0)), axis + 1, times(1)));
   }
   ops::ResizeSpec spec;
   spec.mode = "linear";
-  spec.coordinates = "asymmetric";
-  c.SetOutput(0, ResizeAxes(spec,
-                            {{.axis = axis,
-                              .in = x.dim(axis),
-                              .out = x.dim(axis) * Dim(factors[0])},
-                             {.axis = axis + 1,
-                              .in = x.dim(axis + 1),
-                              .out = x.dim(axis + 1) * Dim(factors[1])}},
-                            x));
+  spec.coordinates = alignment == 1   ? "align_corners"
+                     : alignment == 2 ? "half_pixel"
+                                      : "asymmetric";
+  std::vector<ops::ResizedAxis> axes;
+  for (int i = 0; i < 2; ++i) {
+    const auto out =
+        UpsampledExtent(c, x, axis + i, (*factors)[static_cast<size_t>(i)]);
+    if (!out) return;
+    axes.push_back({.axis = axis + i, .in = x.dim(axis + i), .out = *out});
+  }
+  c.SetOutput(0, ResizeAxes(spec, axes, x));
 }
 
 void ImportResizeBilinear(LayerContext& c) {

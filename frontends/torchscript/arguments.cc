@@ -85,6 +85,7 @@ Status Arguments::AddPart(const Expression* type, const std::string& name,
       item->parts.size() == 2 && item->parts[0].is_name("str") &&
       item->parts[1].kind == Expression::Kind::kName) {
     part.kind = Kind::kDict;
+    part.name = name;
     return AddItems(&item->parts[1], name, depth, part);
   }
   frontends::ModelInput input;
@@ -178,6 +179,7 @@ Value Arguments::ValueOf(const Part& part, const std::vector<Tensor>& inputs,
   if (part.kind == Kind::kNone) return Value::None();
   if (part.kind == Kind::kDict) {
     Value dict = machine.NewDict();
+    dict.dict->argument = part.name;
     for (size_t i = 0; i < part.parts.size(); ++i) {
       dict.dict->items.emplace_back(
           Value::Text(Kind::kString, part.keys[i]),

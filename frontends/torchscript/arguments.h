@@ -53,6 +53,7 @@ class Arguments {
     size_t input = 0;               // kTensor and numbers
     std::vector<Part> parts;        // kList, kTuple, kDict
     std::vector<std::string> keys;  // kDict
+    std::string name;               // kDict
     // The default value, if the argument is not given.
     const Expression* standard = nullptr;
   };

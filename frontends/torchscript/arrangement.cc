@@ -186,8 +186,9 @@ Tensor PadAxes(Call& c, const Tensor& x, const Shape& pads,
     }
   }
   return ops::Pad(cut, low, high, mode,
-                  mode == "constant" ? c.Number(value, x.dtype())
-                                     : Tensor(&c.builder(), nullptr));
+                  mode == "constant"
+                      ? c.Number(Wrapped(value, x.dtype()), x.dtype())
+                      : Tensor(&c.builder(), nullptr));
 }
 std::string GraphModeOf(Call& c, const std::string& mode) {
   if (mode == "constant" || mode == "reflect") return mode;
@@ -371,7 +372,7 @@ Tensor Kron(Call& c) {
     of_b.push_back(2 * i);
     merged.push_back(a.dim(i) * b.dim(i));
   }
-  return ops::Reshape(ops::Unsqueeze(a, of_a) * ops::Unsqueeze(b, of_b),
+  return ops::Reshape(Times(ops::Unsqueeze(a, of_a), ops::Unsqueeze(b, of_b)),
                       merged);
 }
 // Imports diff: the differences of neighbouring elements, n times.
@@ -380,6 +381,8 @@ Tensor Diff(Call& c) {
   const int64_t times = c.integer("n");
   if (!c.CheckRank("self", x, 1)) return x;
   const int axis = c.axis("dim", x.rank());
+  // Without differences, prepend and append have no effect.
+  if (times == 0) return x;
   std::vector<Tensor> parts = {x};
   if (c.has("prepend")) parts.insert(parts.begin(), c.tensor("prepend"));
   if (c.has("append")) parts.push_back(c.tensor("append"));
@@ -453,6 +456,103 @@ Tensor CartesianProduct(Call& c) {
   }
   return Concat(columns, 1);
 }
+// Imports combinations: the rows are all choices of r elements of a vector, in
+// the order of their indices.
+Tensor Combinations(Call& c) {
+  const Tensor x = c.tensor("self");
+  const int64_t chosen = c.integer("r");
+  const int64_t apart = c.flag("with_replacement") ? 0 : 1;
+  if (!c.CheckRank("self", x, 1, 1)) return x;
+  const std::optional<int64_t> count = x.dim(0).AsConstant();
+  if (!count || chosen < 0 || chosen > 100) {
+    c.FailUnsupported(
+        "expected a vector whose length is known when importing, and 0 to 100 "
+        "elements to choose");
+    return x;
+  }
+  if (chosen == 0) return ops::SliceAxis(x, 0, Dim(0), Dim(0));
+  // `row` has the indices of a choice. The next choice increases the last index
+  // that can be increased, and those behind it follow.
+  const auto size = static_cast<size_t>(chosen);
+  std::vector<int64_t> row(size);
+  for (size_t i = 0; i < size; ++i) row[i] = apart * static_cast<int64_t>(i);
+  std::vector<int64_t> places;
+  while (row.back() < *count) {
+    places.insert(places.end(), row.begin(), row.end());
+    if (places.size() > size_t{1} << 20) {
+      c.FailUnsupported("expected at most 2^20 elements in the result");
+      return x;
+    }
+    size_t at = size - 1;
+    const auto last = [&](size_t i) {
+      return *count - 1 - apart * static_cast<int64_t>(size - 1 - i);
+    };
+    while (at > 0 && row[at] == last(at)) --at;
+    ++row[at];
+    for (size_t i = at + 1; i < size; ++i) row[i] = row[i - 1] + apart;
+  }
+  const Dim rows(static_cast<int64_t>(places.size() / size));
+  return ops::Reshape(
+      ops::Gather(x, Tensor(&c.builder(), c.builder().Integers(places)), 0),
+      {rows, Dim(chosen)});
+}
+// Calls a row of the table for each tensor of a list.
+Value ForEach(Call& c, std::string_view name) {
+  std::vector<Value> results;
+  for (const Value& item : c.value("tensors").list->items) {
+    results.push_back(CallRow(c, name, {{"self", item}}));
+    if (!c.ok()) return {};
+  }
+  return c.machine().NewList(std::move(results));
+}
+Value AtLeast1(Call& c) { return ForEach(c, "aten::atleast_1d"); }
+Value AtLeast2(Call& c) { return ForEach(c, "aten::atleast_2d"); }
+Value AtLeast3(Call& c) { return ForEach(c, "aten::atleast_3d"); }
+
+// Imports diagonal_scatter: returns x with a diagonal of two axes replaced.
+Tensor DiagonalScatter(Call& c) {
+  const Tensor x = c.tensor("self");
+  const Tensor source = c.tensor("src");
+  const int64_t offset = c.integer("offset");
+  if (!c.CheckRank("self", x, 2)) return x;
+  const int a = c.axis("dim1", x.rank());
+  const int b = c.axis("dim2", x.rank());
+  if (!c.CheckRank("src", source, x.rank() - 1, x.rank() - 1)) return x;
+  if (a == b) {
+    c.FailInvalid("expected dim1 and dim2 to differ");
+    return x;
+  }
+  // Makes the two axes the last ones. Each element then takes the one of the
+  // source that its row names, if it is on the diagonal.
+  std::vector<int64_t> order;
+  for (int i = 0; i < x.rank(); ++i)
+    if (i != a && i != b) order.push_back(i);
+  order.push_back(a);
+  order.push_back(b);
+  const Tensor y = ops::Transpose(x, order);
+  const Dim low(std::min<int64_t>(offset, 0));
+  const Dim high(std::max<int64_t>(offset, 0));
+  const Dim size =
+      LargerOf(SmallerOf(y.dim(-2) + low, y.dim(-1) - high), Dim(0));
+  Shape shape(y.shape().begin(), y.shape().end() - 2);
+  shape.push_back(size);
+  const Tensor given = ops::Broadcast(
+      ops::Cast(ops::WithDim(source, -1, size), x.dtype()), shape);
+  if (!c.ok() || size == Dim(0)) return x;
+  const Tensor rows = IotaVector(c.builder(), y.dim(-2), DType::kI64);
+  const Tensor columns = IotaVector(c.builder(), y.dim(-1), DType::kI64);
+  const Tensor place =
+      ops::Maximum(ops::Minimum(rows + ops::DimScalar(c.builder(), low),
+                                ops::DimScalar(c.builder(), size - Dim(1))),
+                   0);
+  const Tensor spread = ops::Unsqueeze(
+      ops::Gather(given, place, given.rank() - 1), {given.rank()});
+  const Tensor is_diagonal =
+      ops::Equal(ops::AlongAxis(rows + static_cast<double>(offset), 0, 2),
+                 ops::AlongAxis(columns, 1, 2));
+  return ops::Transpose(ops::Select(is_diagonal, spread, y),
+                        InverseOrder(order));
+}
 // Puts sequences of several lengths into one tensor, where shorter sequences
 // are padded at the end.
 Tensor PadSequence(Call& c) {
@@ -480,9 +580,9 @@ Tensor PadSequence(Call& c) {
 
 // Returns the windows of an axis, as a new last axis.
 Tensor Unfold(Call& c) {
-  const Tensor x = c.tensor("self");
-  if (!c.CheckRank("self", x, 1)) return x;
-  const int axis = c.axis("dimension", x.rank());
+  const Tensor given = c.tensor("self");
+  const int axis = c.axis("dimension", given.rank());
+  const Tensor x = WithAxis(given);
   const int64_t size = c.integer("size");
   const int64_t step = c.integer("step");
   if (!c.ok()) return x;
@@ -497,6 +597,7 @@ Tensor Unfold(Call& c) {
   const Tensor within =
       ops::AlongAxis(IotaVector(c.builder(), Dim(size), DType::kI64), 1, 2);
   const Tensor windows = ops::Gather(x, starts + within, axis);
+  if (given.rank() == 0) return ops::Reshape(windows, {Dim(size)});
   std::vector<int64_t> order;
   for (int i = 0; i < windows.rank(); ++i)
     if (i != axis + 1) order.push_back(i);
@@ -524,6 +625,11 @@ constexpr OperatorRow kRows[] = {
     {"pad_sequence(Tensor[] sequences, bool batch_first=False, "
      "float padding_value=0)",
      PadSequence},
+    {"combinations(Tensor self, int r=2, bool with_replacement=False)",
+     Combinations},
+    {"atleast_1d(Tensor[] tensors)", AtLeast1},
+    {"atleast_2d(Tensor[] tensors)", AtLeast2},
+    {"atleast_3d(Tensor[] tensors)", AtLeast3},
     {"kron(Tensor self, Tensor other)", Kron},
     {"diff(Tensor self, int n=1, int dim=-1, Tensor? prepend=None, "
      "Tensor? append=None)",
@@ -545,6 +651,9 @@ constexpr OperatorRow kRows[] = {
     {"triu(Tensor self, int diagonal=0)", Triu},
     {"tril(Tensor self, int diagonal=0)", Tril},
     {"diagonal(Tensor self, int offset=0, int dim1=0, int dim2=1)", Diagonal},
+    {"diagonal_scatter(Tensor self, Tensor src, int offset=0, int dim1=0, "
+     "int dim2=1)",
+     DiagonalScatter},
     {"diag(Tensor self, int diagonal=0)", Diag},
     {"linalg_diagonal(Tensor A, *, int offset=0, int dim1=-2, int dim2=-1)",
      LinalgDiagonal},

@@ -1,6 +1,7 @@
 #include "frontends/torchscript/call.h"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 #include "base/one_line.h"
@@ -151,6 +152,39 @@ std::vector<int64_t> InverseOrder(const std::vector<int64_t>& order) {
   return back;
 }
 
+Tensor WithAxis(const Tensor& x) {
+  return x.rank() == 0 ? ops::Reshape(x, {Dim(1)}) : x;
+}
+Tensor WithoutAxis(const Tensor& y, const Tensor& x) {
+  return x.rank() == 0 && y.rank() > 0 ? ops::Reshape(y, {}) : y;
+}
+
+bool CheckNumbers(Call& c, std::string_view name, const Tensor& x,
+                  std::string_view other_name, const Tensor& other) {
+  if (!c.ok()) return false;
+  if (x.dtype() == other.dtype() || (x.is_float() && other.is_float()))
+    return true;
+  const std::string& input = x.value()->name();
+  c.FailInvalid(std::string(name) + ": expected " +
+                std::string(DTypeName(other.dtype())) + ", as '" +
+                std::string(other_name) + "' has, found " +
+                std::string(DTypeName(x.dtype())) +
+                (input.empty() ? "" : " in '" + OnOneLine(input) + "'"));
+  return false;
+}
+
+bool BroadcastTogether(Call& c, Tensor& a, Tensor& b) {
+  if (!c.ok()) return false;
+  const StatusOr<Shape> shape = graph::BroadcastShapes(a.shape(), b.shape());
+  if (!shape.ok()) {
+    c.FailInvalid(std::string(shape.status().message()));
+    return false;
+  }
+  a = ops::Broadcast(a, *shape);
+  b = ops::Broadcast(b, *shape);
+  return c.ok();
+}
+
 int NormalAxis(Machine& machine, int64_t axis, int rank) {
   // A tensor without dims has the axes of a tensor with one dim.
   const int64_t places = std::max(rank, 1);
@@ -182,9 +216,22 @@ std::vector<int64_t> Call::axes(std::string_view name, int rank) {
   return axes;
 }
 
+double Wrapped(double number, DType dtype) {
+  const int bits = 8 * DTypeByteSize(dtype);
+  // Beyond 2^53 doubles do not represent all integers.
+  if (!IsInteger(dtype) || bits > 32 || std::trunc(number) != number ||
+      std::abs(number) > 0x1p53)
+    return number;
+  const double values = std::ldexp(1.0, bits);
+  const double least = IsSigned(dtype) ? -values / 2 : 0;
+  const double above = number - least;
+  return above - std::floor(above / values) * values + least;
+}
+
 Tensor Call::scalar(std::string_view name, DType dtype) {
   const Value& given = value(name);
-  if (given.is_known_number()) return Number(given.known_number(), dtype);
+  if (given.is_known_number())
+    return Number(Wrapped(given.known_number(), dtype), dtype);
   return ops::Cast(given.is_number() ? machine_.ToScalar(given) : tensor(name),
                    dtype);
 }

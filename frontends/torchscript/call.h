@@ -101,7 +101,8 @@ class Call {
   // Returns axes, each once. None or an empty list means all axes.
   std::vector<int64_t> axes(std::string_view name, int rank);
   // Returns a number, or a tensor, as a tensor of type `dtype`. The number may
-  // be known only at run time.
+  // be known only at run time. A number that an integer type cannot hold wraps
+  // around, as in PyTorch: -3 is 253 in u8.
   Tensor scalar(std::string_view name, DType dtype);
   // Returns the type that an argument names by its ScalarType number;
   // `otherwise` for None.
@@ -130,7 +131,23 @@ class Call {
 int64_t ScalarTypeOf(DType dtype);
 std::optional<DType> DTypeOfScalarType(int64_t number);
 
+// Returns the number to which a whole number wraps around in an integer type of
+// at most 32 bits; other numbers are returned unchanged.
+double Wrapped(double number, DType dtype);
+
 int NormalAxis(Machine& machine, int64_t axis, int rank);
+// Returns x with at least one axis. Operators along an axis take a tensor
+// without dims as one with a dim of 1.
+Tensor WithAxis(const Tensor& x);
+// Returns y, whose dims are all 1, without dims if `x` has none.
+Tensor WithoutAxis(const Tensor& y, const Tensor& x);
+// Returns false, with a message, if operands of a product have types that do
+// not go together: floats and integers, or integers of different types. Floats
+// of different types do.
+bool CheckNumbers(Call& c, std::string_view name, const Tensor& x,
+                  std::string_view other_name, const Tensor& other);
+// Broadcasts both tensors to one shape. Returns false after an error.
+bool BroadcastTogether(Call& c, Tensor& a, Tensor& b);
 // Returns all axes: 0, 1 …
 std::vector<int64_t> AllAxes(const Tensor& x);
 // Returns the inverse of a transposition's order of axes.

@@ -9,11 +9,28 @@
 namespace ember::torchscript {
 namespace {
 
+// Returns false, with a message, if the dims over which two operands are summed
+// are known to differ, or if their types do not go together.
+bool CheckProduct(Call& c, std::string_view name, const Tensor& x,
+                  std::string_view weight_name, const Tensor& weight,
+                  int weight_axis) {
+  if (!CheckNumbers(c, name, x, weight_name, weight)) return false;
+  const Dim& taken = weight.dim(weight_axis);
+  const Dim apart = x.dim(-1) - taken;
+  if (!apart.is_constant() || apart == Dim(0)) return true;
+  c.FailInvalid(std::string(name) + ": expected a last dim of " +
+                taken.ToString() + ", as '" + std::string(weight_name) +
+                "' takes, found " + x.dim(-1).ToString() + " in " +
+                std::string(DTypeName(x.dtype())) +
+                graph::ShapeToString(x.shape()));
+  return false;
+}
 // Returns x times the transposed weight [out, in], plus bias.
 Tensor LinearOf(Call& c, const Tensor& x, const Tensor& weight,
                 const Tensor& bias) {
   if (!c.CheckRank("input", x, 1) || !c.CheckRank("weight", weight, 1, 2))
     return x;
+  if (!CheckProduct(c, "input", x, "weight", weight, -1)) return x;
   std::vector<int64_t> swapped = {0};
   if (weight.rank() == 2) swapped = {1, 0};
   const Tensor y = ops::MatMul(x, ops::Transpose(weight, swapped));
@@ -26,14 +43,22 @@ Tensor MatMul(Call& c) {
   const Tensor a = c.tensor("self");
   const Tensor b = c.tensor("other");
   if (!c.CheckRank("self", a, 1) || !c.CheckRank("other", b, 1)) return a;
+  if (!CheckProduct(c, "self", a, "other", b, b.rank() > 1 ? -2 : -1)) return a;
   return ops::MatMul(a, b);
+}
+// Returns `count` labels of dims from the `first` letter on.
+std::string Labels(int first, int count) {
+  std::string labels;
+  for (int i = 0; i < count; ++i) labels += static_cast<char>('a' + first + i);
+  return labels;
 }
 // Multiplies operands that must have exactly these ranks.
 Tensor Product(Call& c, int a_rank, std::string_view other, int b_rank) {
   const Tensor a = c.tensor("self");
   const Tensor b = c.tensor(other);
   if (!c.CheckRank("self", a, a_rank, a_rank) ||
-      !c.CheckRank(other, b, b_rank, b_rank))
+      !c.CheckRank(other, b, b_rank, b_rank) ||
+      !CheckProduct(c, "self", a, other, b, b_rank > 1 ? -2 : -1))
     return a;
   return ops::MatMul(a, b);
 }
@@ -43,20 +68,42 @@ Tensor Mv(Call& c) { return Product(c, 2, "vec", 1); }
 Tensor Dot(Call& c) { return Product(c, 1, "tensor", 1); }
 Tensor Vdot(Call& c) { return Product(c, 1, "other", 1); }
 Tensor Outer(Call& c) {
-  const Tensor a = c.tensor("self");
-  const Tensor b = c.tensor("vec2");
+  const DType type = ResultType(c, {"self", "vec2"});
+  const Tensor a = c.scalar("self", type);
+  const Tensor b = c.scalar("vec2", type);
   if (!c.CheckRank("self", a, 1, 1) || !c.CheckRank("vec2", b, 1, 1)) return a;
-  return ops::AlongAxis(a, 0, 2) * ops::AlongAxis(b, 1, 2);
+  return Times(ops::AlongAxis(a, 0, 2), ops::AlongAxis(b, 1, 2));
+}
+// Imports inner: the sums of products along the last axes of both operands. A
+// tensor without dims is a factor.
+Tensor Inner(Call& c) {
+  const Tensor a = c.tensor("self");
+  const Tensor b = c.tensor("tensor");
+  if (!c.ok()) return a;
+  if (a.rank() == 0 || b.rank() == 0) return a * b;
+  if (a.rank() == 1 && b.rank() == 1) return ops::MatMul(a, b);
+  const std::string left = Labels(0, a.rank() - 1);
+  const std::string right = Labels(a.rank() - 1, b.rank() - 1);
+  if (left.size() + right.size() > 25) {
+    c.FailUnsupported("expected at most 25 dims in the result");
+    return a;
+  }
+  return ops::Einsum(c.builder(), left + "z," + right + "z->" + left + right,
+                     {a, b});
 }
 
-// Returns beta x + alpha a b, given the product a b.
+// Returns beta x + alpha a b, given the product a b. A factor of 0 leaves its
+// term out, with all NaNs in it.
 Tensor Accumulated(Call& c, const Tensor& product) {
   const Tensor x = c.tensor("self");
   if (!c.ok()) return x;
   const Value& alpha = c.value("alpha");
   const Value& beta = c.value("beta");
   Tensor y = product;
-  if (!alpha.is_known_number() || alpha.known_number() != 1)
+  const bool no_product = alpha.is_known_number() && alpha.known_number() == 0;
+  if (no_product)
+    y = ops::Broadcast(product.Like(0), product.shape());
+  else if (!alpha.is_known_number() || alpha.known_number() != 1)
     y = y * c.scalar("alpha", y.dtype());
   if (beta.is_known_number() && beta.known_number() == 0) return y;
   if (beta.is_known_number() && beta.known_number() == 1) return y + x;
@@ -67,7 +114,8 @@ Tensor ProductOf(Call& c, std::string_view a_name, int a_rank,
   const Tensor a = c.tensor(a_name);
   const Tensor b = c.tensor(b_name);
   if (!c.CheckRank(a_name, a, a_rank, a_rank) ||
-      !c.CheckRank(b_name, b, b_rank, b_rank))
+      !c.CheckRank(b_name, b, b_rank, b_rank) ||
+      !CheckProduct(c, a_name, a, b_name, b, b_rank > 1 ? -2 : -1))
     return a;
   return ops::MatMul(a, b);
 }
@@ -85,14 +133,38 @@ Tensor AddBmm(Call& c) {
   return Accumulated(c, ops::Reduce(products, "sum", {0}, false));
 }
 
+// True if an equation sums over a dim of a single operand, before any product.
+bool SumsOneOperand(const std::string& equation) {
+  const size_t arrow = equation.find("->");
+  const bool has_result = arrow != std::string::npos;
+  const std::string result = has_result ? equation.substr(arrow + 2) : "";
+  const std::string operands = equation.substr(0, arrow);
+  const bool is_one = operands.find(',') == std::string::npos;
+  for (size_t i = 0; i < operands.size(); ++i) {
+    const char label = operands[i];
+    if (label == ' ' || label == ',' || (label == '.' && !is_one)) continue;
+    if (!has_result && label == '.') continue;
+    if (result.find(label) != std::string::npos) continue;
+    // The label is summed if it is in one operand only. Without a result in the
+    // equation only labels that occur twice are summed.
+    const size_t first = operands.find(label);
+    const size_t last = operands.rfind(label);
+    const bool in_one = operands.find(',', first) >= last;
+    if (in_one && (has_result || first != last)) return true;
+  }
+  return false;
+}
 Tensor Einsum(Call& c) {
-  const std::vector<Tensor> operands = InOneType(c, c.tensors("tensors"));
+  std::vector<Tensor> operands = InOneType(c, c.tensors("tensors"));
   const std::string equation = c.text("equation");
   if (!c.ok()) return {};
   if (operands.empty()) {
     c.FailInvalid("expected operands, found none");
     return {};
   }
+  // PyTorch sums dims of one operand as torch.sum does: integers in i64.
+  if (!operands[0].is_float() && SumsOneOperand(equation))
+    for (Tensor& operand : operands) operand = ops::Cast(operand, DType::kI64);
   return ops::Einsum(c.builder(), equation, operands);
 }
 // Imports tensordot, which contracts given axes of both operands.
@@ -101,7 +173,7 @@ Tensor TensorDot(Call& c) {
   const Tensor b = c.tensor("other");
   std::vector<int64_t> of_a = c.integers("dims_self");
   std::vector<int64_t> of_b = c.integers("dims_other");
-  if (!c.ok()) return a;
+  if (!CheckNumbers(c, "self", a, "other", b)) return a;
   if (of_a.size() != of_b.size() || a.rank() + b.rank() > 26) {
     c.FailInvalid("expected as many axes of one operand as of the other");
     return a;
@@ -207,6 +279,10 @@ Tensor Cdist(Call& c) {
                                      ops::Unsqueeze(b, {b.rank() - 2}));
   const std::vector<int64_t> last = {apart.rank() - 1};
   if (std::isinf(p)) return ops::Reduce(apart, "maximum", last, false);
+  if (p == 0) {
+    const Tensor differs = ops::NotEqual(apart, 0);
+    return ops::Reduce(ops::Cast(differs, apart.dtype()), "sum", last, false);
+  }
   if (p == 1) return ops::Reduce(apart, "sum", last, false);
   if (p == 2) return ops::Sqrt(ops::Reduce(apart * apart, "sum", last, false));
   return ops::Power(ops::Reduce(ops::Power(apart, p), "sum", last, false),
@@ -214,8 +290,9 @@ Tensor Cdist(Call& c) {
 }
 
 Tensor Cross(Call& c) {
-  const Tensor a = c.tensor("self");
-  const Tensor b = c.tensor("other");
+  Tensor a = c.tensor("self");
+  Tensor b = c.tensor("other");
+  if (!BroadcastTogether(c, a, b)) return a;
   const int axis = c.has("dim") ? c.axis("dim", a.rank()) : a.rank() - 1;
   if (!c.CheckRank("self", a, 1)) return a;
   if (a.dim(axis) != Dim(3)) {
@@ -243,7 +320,7 @@ constexpr OperatorRow kRows[] = {
     {"mv(Tensor self, Tensor vec)", Mv},
     {"dot(Tensor self, Tensor tensor)", Dot},
     {"vdot(Tensor self, Tensor other)", Vdot},
-    {"inner(Tensor self, Tensor tensor)", Dot},
+    {"inner(Tensor self, Tensor tensor)", Inner},
     {"outer(Tensor self, Tensor vec2)", Outer},
     {"ger(Tensor self, Tensor vec2)", Outer},
     {"addmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, "

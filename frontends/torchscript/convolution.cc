@@ -58,6 +58,7 @@ bool ReadLayer(Call& c, int rank, Layer& layer) {
       !c.CheckRank("input", layer.x, rank - 1, rank) ||
       !c.CheckRank("weight", layer.weight, 3, 5))
     return false;
+  if (!CheckNumbers(c, "input", layer.x, "weight", layer.weight)) return false;
   layer.is_batched = layer.x.rank() == rank;
   if (!layer.is_batched) layer.x = ops::Unsqueeze(layer.x, {0});
   if (layer.groups < 1) {

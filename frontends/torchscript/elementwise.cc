@@ -183,11 +183,25 @@ Tensor CopySign(Call& c) {
   return ops::Select(negative, -a, a);
 }
 
+// Returns both operands in a type in which they can be compared. A number that
+// the integers of the other operand cannot hold is compared as it is.
+Operands Comparable(Call& c) {
+  DType type = ResultType(c, {"self", "other"});
+  if (!c.ok()) return Promoted(c);
+  for (const std::string_view name : {"self", "other"}) {
+    const Value& value = c.value(name);
+    if (!IsInteger(type) || !value.is_known_number()) continue;
+    const double number = value.known_number();
+    if (Wrapped(number, type) != number || std::abs(number) > 0x1p53)
+      type = DType::kI64;
+  }
+  return {c.scalar("self", type), c.scalar("other", type)};
+}
 // kSwapped: a > b is computed as b < a.
 enum class Order { kGiven, kSwapped };
 template <Opcode opcode, Order order = Order::kGiven>
 Tensor Compare(Call& c) {
-  const Operands x = Promoted(c);
+  const Operands x = Comparable(c);
   if (!c.ok()) return x.a;
   return order == Order::kGiven ? ops::Binary(opcode, x.a, x.b)
                                 : ops::Binary(opcode, x.b, x.a);
@@ -218,6 +232,12 @@ Tensor OfNumbers(Call& c) {
   const Tensor x = c.tensor("self");
   if (!c.ok() || x.dtype() == DType::kBool) return x;
   return kFunction(x);
+}
+// Returns the square; that of a boolean is an i64.
+Tensor Square(Call& c) {
+  const Tensor x = c.tensor("self");
+  if (!c.ok()) return x;
+  return ops::Square(x.dtype() == DType::kBool ? ops::Cast(x, DType::kI64) : x);
 }
 Tensor RoundTo(Call& c) {
   const Tensor x = c.tensor("self");
@@ -297,8 +317,15 @@ Tensor Clamp(Call& c) {
   const DType type = ResultType(c, {"self", "min", "max"});
   Tensor x = c.scalar("self", type);
   if (!c.ok()) return x;
-  if (c.has("min")) x = ops::Maximum(x, c.scalar("min", type));
-  if (c.has("max")) x = ops::Minimum(x, c.scalar("max", type));
+  // A bound that the type cannot hold is the type's own: it does not wrap
+  // around.
+  const auto bound = [&](std::string_view name) {
+    const Value& value = c.value(name);
+    return value.is_known_number() ? c.Number(value.known_number(), type)
+                                   : c.scalar(name, type);
+  };
+  if (c.has("min")) x = ops::Maximum(x, bound("min"));
+  if (c.has("max")) x = ops::Minimum(x, bound("max"));
   return x;
 }
 
@@ -408,7 +435,7 @@ constexpr OperatorRow kRows[] = {
     {"sqrt(Tensor self)", FloatFunction<ops::Sqrt>},
     {"rsqrt(Tensor self)", FloatFunction<ops::Rsqrt>},
     {"reciprocal(Tensor self)", FloatFunction<ops::Reciprocal>},
-    {"square(Tensor self)", Numeric<ops::Square>},
+    {"square(Tensor self)", Square},
     {"exp(Tensor self)", FloatFunction<ops::Exp>},
     {"exp2(Tensor self)", FloatFunction<ops::Exp2>},
     {"expm1(Tensor self)", FloatFunction<ops::Expm1>},

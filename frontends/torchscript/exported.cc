@@ -7,6 +7,7 @@
 
 #include "base/one_line.h"
 #include "frontends/torchscript/operator_table.h"
+#include "frontends/torchscript/promotion.h"
 
 namespace ember::torchscript {
 namespace {
@@ -109,10 +110,17 @@ Tensor AddOuter(Call& c) {
   const Tensor a = c.tensor("vec1");
   const Tensor b = c.tensor("vec2");
   if (!c.CheckRank("vec1", a, 1, 1) || !c.CheckRank("vec2", b, 1, 1)) return a;
-  const DType type = a.dtype();
-  return c.scalar("beta", type) * c.tensor("self") +
-         c.scalar("alpha", type) *
-             (ops::AlongAxis(a, 0, 2) * ops::AlongAxis(b, 1, 2));
+  const DType type = ResultType(c, {"self", "vec1", "vec2"});
+  const Tensor self = c.scalar("self", type);
+  const Value& beta = c.value("beta");
+  const Tensor product = Times(ops::Cast(ops::AlongAxis(a, 0, 2), type),
+                               ops::Cast(ops::AlongAxis(b, 1, 2), type));
+  const Tensor scaled = Times(c.scalar("alpha", type), product);
+  // A beta of 0 leaves the tensor out, with all NaNs in it.
+  if (!c.ok() || (beta.is_known_number() && beta.known_number() == 0))
+    return scaled;
+  const Tensor other = Times(c.scalar("beta", type), self);
+  return type == DType::kBool ? ops::Or(other, scaled) : other + scaled;
 }
 
 // The functions below import operators that exist in the table under another
@@ -123,6 +131,10 @@ Value AdaptiveAveragePool3d(Call& c) {
 Value Cdist(Call& c) { return Redirect(c, "aten::cdist"); }
 Value Index(Call& c) { return Redirect(c, "aten::index"); }
 Value IndexPut(Call& c) { return Redirect(c, "aten::index_put"); }
+Tensor NarrowCopy(Call& c) {
+  const Value part = Redirect(c, "aten::narrow");
+  return c.ok() ? c.machine().Read(*part.cell) : c.tensor("self");
+}
 Value Split(Call& c) { return Redirect(c, "aten::split"); }
 Value SplitWithSizes(Call& c) { return Redirect(c, "aten::split_with_sizes"); }
 Value Chunk(Call& c) { return Redirect(c, "aten::chunk"); }
@@ -289,6 +301,7 @@ constexpr OperatorRow kRows[] = {
     {"_unsafe_index_put(Tensor self, Tensor?[] indices, Tensor values, "
      "bool accumulate=False)",
      IndexPut},
+    {"narrow_copy(Tensor self, int dim, int start, int length)", NarrowCopy},
     {"unsafe_split(Tensor self, int[] split_size, int dim=0)", Split},
     {"unsafe_split_with_sizes(Tensor self, int[] split_sizes, int dim=0)",
      SplitWithSizes},

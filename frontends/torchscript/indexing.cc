@@ -1,6 +1,6 @@
 // Imports operators that access elements by index: gathers, scatters, masks,
 // embeddings.
-#include <algorithm>
+#include <utility>
 
 #include "frontends/torchscript/operator_table.h"
 #include "frontends/torchscript/promotion.h"
@@ -16,8 +16,9 @@ Tensor NonZeroPositions(Call& c, const Tensor& x) {
   return Apply("non_zero", {flat}, {{"defines", Shape{count}}});
 }
 // Returns the positions of the elements that are not zero, as one index vector
-// per axis.
-std::vector<Tensor> NonZeroIndices(Call& c, const Tensor& x) {
+// per axis; a tensor without dims has one axis.
+std::vector<Tensor> NonZeroIndices(Call& c, const Tensor& given) {
+  const Tensor x = WithAxis(given);
   const Tensor positions = NonZeroPositions(c, x);
   std::vector<Tensor> indices(static_cast<size_t>(x.rank()));
   Dim stride(1);
@@ -33,6 +34,40 @@ std::vector<Tensor> NonZeroIndices(Call& c, const Tensor& x) {
     stride = stride * x.dim(axis);
   }
   return indices;
+}
+
+// Returns a mask for the axes of x from `first` on, with the dims of these
+// axes. Dims that only the run knows are checked by the program.
+Tensor FittedMask(Call& c, const Tensor& x, size_t first, Tensor mask) {
+  const Shape& dims = x.shape();
+  bool fits = first + mask.shape().size() <= dims.size();
+  for (int i = 0; fits && i < mask.rank(); ++i) {
+    const Dim& extent = dims[first + static_cast<size_t>(i)];
+    const Dim apart = mask.dim(i) - extent;
+    fits = !apart.is_constant() || apart == Dim(0);
+    if (fits) mask = ops::WithDim(mask, i, extent);
+  }
+  if (!fits && c.ok()) {
+    c.FailInvalid(
+        "indices: expected a mask with the dims that it selects from " +
+        graph::ShapeToString(dims) + " from axis " + std::to_string(first) +
+        " on, found " + graph::ShapeToString(mask.shape()));
+  }
+  return mask;
+}
+// Returns true where an index is within an axis; absent if all of them are
+// known to be.
+Tensor IsWithin(Call& c, const Tensor& index, const Dim& extent) {
+  const auto known = c.builder().IntegerContents(index.value());
+  bool is_within = known.has_value() && extent.is_constant();
+  for (size_t i = 0; is_within && i < known->size(); ++i) {
+    const Dim& one = (*known)[i];
+    is_within = one.is_constant() && one.constant() >= 0 &&
+                one.constant() < extent.constant();
+  }
+  if (is_within) return {};
+  return ops::And(ops::LessEqual(0, index),
+                  ops::Less(index, ops::DimScalar(c.builder(), extent)));
 }
 
 // The operands of x[i, :, j …]: the axes that have an index are moved to the
@@ -53,7 +88,9 @@ Indexed PrepareIndex(Call& c, const Tensor& x) {
   Indexed indexed;
   const Value& list = c.value("indices");
   std::vector<Tensor> indices;
+  std::vector<bool> is_of_mask;
   for (const Value& item : list.list->items) {
+    is_of_mask.resize(indices.size(), false);
     if (item.is_none()) {
       indices.emplace_back();
       continue;
@@ -66,7 +103,15 @@ Indexed PrepareIndex(Call& c, const Tensor& x) {
       return indexed;
     }
     if (index.dtype() == DType::kBool || index.dtype() == DType::kU8) {
-      for (const Tensor& one : NonZeroIndices(c, index)) indices.push_back(one);
+      if (index.rank() == 0) {
+        c.FailUnsupported(
+            "indices: expected masks with dims, found one without");
+        return indexed;
+      }
+      const Tensor mask = FittedMask(c, x, indices.size(), index);
+      if (!c.ok()) return indexed;
+      for (const Tensor& one : NonZeroIndices(c, mask)) indices.push_back(one);
+      is_of_mask.resize(indices.size(), true);
     } else {
       indices.push_back(ops::Cast(index, DType::kI64));
     }
@@ -77,6 +122,7 @@ Indexed PrepareIndex(Call& c, const Tensor& x) {
     return indexed;
   }
   indices.resize(static_cast<size_t>(x.rank()));
+  is_of_mask.resize(indices.size(), false);
   std::vector<int64_t> with;
   std::vector<int64_t> without;
   for (int i = 0; i < x.rank(); ++i)
@@ -93,15 +139,30 @@ Indexed PrepareIndex(Call& c, const Tensor& x) {
   indexed.order = with;
   indexed.order.insert(indexed.order.end(), without.begin(), without.end());
   Dim merged(1);
+  // An index beyond its axis would be an index of another slice of the merged
+  // axis. Beyond the first axis it is beyond the merged one, too.
+  Tensor is_within;
   for (const int64_t axis : with) {
+    const auto at = static_cast<size_t>(axis);
     const Dim& extent = x.dim(static_cast<int>(axis));
-    const Tensor index =
-        ops::NormalizeIndices(indices[static_cast<size_t>(axis)], extent);
+    Tensor index = indices[at];
+    if (!is_of_mask[at]) {
+      index = ops::NormalizeIndices(index, extent);
+      if (!c.ok()) return indexed;
+      const Tensor this_one =
+          axis == with.front() ? Tensor() : IsWithin(c, index, extent);
+      if (this_one)
+        is_within = is_within ? ops::And(is_within, this_one) : this_one;
+    }
     indexed.index =
         indexed.index
             ? indexed.index * ops::DimScalar(c.builder(), extent) + index
             : index;
     merged = merged * extent;
+  }
+  if (is_within) {
+    indexed.index =
+        ops::Select(is_within, indexed.index, indexed.index.Like(-1));
   }
   Shape shape = {merged};
   for (const int64_t axis : without)
@@ -143,9 +204,11 @@ Tensor IndexPut(Call& c) {
     const Tensor mask = c.machine().ToTensor(items[0]);
     if (mask.dtype() == DType::kBool && mask.rank() <= x.rank() &&
         graph::ElementCount(values.shape()) == Dim(1)) {
-      Shape shape = mask.shape();
+      const Tensor fitted = FittedMask(c, x, 0, mask);
+      if (!c.ok()) return x;
+      Shape shape = fitted.shape();
       shape.resize(x.shape().size(), Dim(1));
-      return ops::Select(ops::Reshape(mask, shape), ops::Reshape(values, {}),
+      return ops::Select(ops::Reshape(fitted, shape), ops::Reshape(values, {}),
                          x);
     }
   }
@@ -187,38 +250,58 @@ Tensor IndexPut(Call& c) {
                         InverseOrder(indexed.order));
 }
 
+// The operators below take no negative indices, as PyTorch raises an error for
+// them. The program checks the indices.
 Tensor IndexSelect(Call& c) {
   const Tensor x = c.tensor("self");
   const int axis = c.axis("dim", x.rank());
-  Tensor index = c.Indices("index");
-  if (!c.CheckRank("self", x, 1) || !c.CheckRank("index", index, 0, 1))
-    return x;
-  if (index.rank() == 0) index = ops::Reshape(index, {Dim(1)});
-  return ops::Gather(x, ops::NormalizeIndices(index, x.dim(axis)), axis);
+  const Tensor index = c.Indices("index");
+  if (!c.CheckRank("index", index, 0, 1)) return x;
+  return WithoutAxis(ops::Gather(WithAxis(x), WithAxis(index), axis), x);
 }
 Tensor GatherAlong(Call& c) {
   const Tensor x = c.tensor("self");
   const int axis = c.axis("dim", x.rank());
   const Tensor index = c.Indices("index");
-  if (!c.ok() || x.rank() == 0) return x;
-  return Apply("gather_elements",
-               {x, ops::NormalizeIndices(index, x.dim(axis))},
-               {{"axis", int64_t{axis}}});
+  if (!c.ok()) return x;
+  return WithoutAxis(Apply("gather_elements", {WithAxis(x), WithAxis(index)},
+                           {{"axis", int64_t{axis}}}),
+                     index);
 }
 Tensor TakeAlong(Call& c) {
-  const Tensor x = c.tensor("self");
-  const Tensor index = c.Indices("indices");
+  Tensor x = c.tensor("self");
+  Tensor index = c.Indices("indices");
   if (!c.ok()) return x;
   if (!c.has("dim")) {
-    const Dim count = graph::ElementCount(x.shape());
-    return ops::Gather(ops::Reshape(x, {count}),
-                       ops::NormalizeIndices(index, count), 0);
+    return ops::Gather(
+        ops::Reshape(x, {graph::ElementCount(x.shape())}),
+        ops::Reshape(index, {graph::ElementCount(index.shape())}), 0);
   }
   const int axis = c.axis("dim", x.rank());
-  if (!c.ok()) return x;
-  return Apply("gather_elements",
-               {x, ops::NormalizeIndices(index, x.dim(axis))},
-               {{"axis", int64_t{axis}}});
+  if (!c.CheckRank("indices", index, x.rank(), x.rank())) return x;
+  const Tensor none = index;
+  x = WithAxis(x);
+  index = WithAxis(index);
+  // All axes but one are broadcast.
+  Shape dims = x.shape();
+  Shape places = index.shape();
+  const auto at = static_cast<size_t>(axis);
+  const Dim extent = dims[at];
+  const Dim count = places[at];
+  dims[at] = places[at] = Dim(1);
+  const StatusOr<Shape> both = graph::BroadcastShapes(dims, places);
+  if (!both.ok()) {
+    c.FailInvalid(std::string(both.status().message()));
+    return x;
+  }
+  dims = places = *both;
+  dims[at] = extent;
+  places[at] = count;
+  return WithoutAxis(
+      Apply("gather_elements",
+            {ops::Broadcast(x, dims), ops::Broadcast(index, places)},
+            {{"axis", int64_t{axis}}}),
+      none);
 }
 Tensor Take(Call& c) {
   const Tensor x = c.tensor("self");
@@ -231,13 +314,12 @@ Tensor Take(Call& c) {
 
 // Returns x with elements of `source` written to the indices along an axis.
 // Only the part of `source` that the index covers is used.
-Tensor ScatterInto(Call& c, const Tensor& x, Tensor source,
+Tensor ScatterInto(Call& c, const Tensor& given, Tensor source,
                    const std::string& update) {
+  const Tensor x = WithAxis(given);
   const int axis = c.axis("dim", x.rank());
-  const Tensor index = c.Indices("index");
-  if (!c.CheckRank("self", x, 1) ||
-      !c.CheckRank("index", index, x.rank(), x.rank()))
-    return x;
+  const Tensor index = WithAxis(c.Indices("index"));
+  if (!c.CheckRank("index", index, x.rank(), x.rank())) return given;
   source = ops::Cast(source, x.dtype());
   if (source.rank() == 0) {
     source = ops::Broadcast(source, index.shape());
@@ -246,9 +328,9 @@ Tensor ScatterInto(Call& c, const Tensor& x, Tensor source,
       if (source.dim(i) != index.dim(i))
         source = ops::SliceAxis(source, i, Dim(0), index.dim(i));
   }
-  return Apply("scatter_elements",
-               {x, ops::NormalizeIndices(index, x.dim(axis)), source},
-               {{"axis", int64_t{axis}}, {"update", update}});
+  return WithoutAxis(Apply("scatter_elements", {x, index, source},
+                           {{"axis", int64_t{axis}}, {"update", update}}),
+                     given);
 }
 std::string UpdateOf(Call& c, const std::string& reduce) {
   if (reduce == "add" || reduce == "sum") return "add";
@@ -277,15 +359,13 @@ Tensor ScatterAdd(Call& c) {
 }
 // Scatters whole slices along an axis, which is moved to the front and
 // scattered by rows.
-Tensor ScatterSlices(Call& c, const Tensor& x, Tensor source,
-                     const std::string& update) {
+Tensor ScatterSlicesAt(Call& c, const Tensor& given, Tensor source,
+                       Tensor index, const std::string& update) {
+  const Tensor x = WithAxis(given);
   const int axis = c.axis("dim", x.rank());
-  Tensor index = c.Indices("index");
-  if (!c.CheckRank("self", x, 1) || !c.CheckRank("index", index, 0, 1))
-    return x;
+  if (!c.CheckRank("index", index, 0, 1)) return given;
   const Dim count = graph::ElementCount(index.shape());
-  index =
-      ops::Reshape(ops::NormalizeIndices(index, x.dim(axis)), {count, Dim(1)});
+  index = ops::Reshape(index, {count, Dim(1)});
   std::vector<int64_t> order = {axis};
   for (int i = 0; i < x.rank(); ++i)
     if (i != axis) order.push_back(i);
@@ -300,8 +380,14 @@ Tensor ScatterSlices(Call& c, const Tensor& x, Tensor source,
   } else {
     rows = ops::Transpose(source, order);
   }
-  return ops::Transpose(
-      Apply("scatter_nd", {front, index, rows}, {{"update", update}}), back);
+  return WithoutAxis(ops::Transpose(Apply("scatter_nd", {front, index, rows},
+                                          {{"update", update}}),
+                                    back),
+                     given);
+}
+Tensor ScatterSlices(Call& c, const Tensor& x, Tensor source,
+                     const std::string& update) {
+  return ScatterSlicesAt(c, x, std::move(source), c.Indices("index"), update);
 }
 Tensor IndexAdd(Call& c) {
   const Tensor x = c.tensor("self");
@@ -314,7 +400,13 @@ Tensor IndexCopy(Call& c) {
 }
 Tensor IndexFill(Call& c) {
   const Tensor x = c.tensor("self");
-  return ScatterSlices(c, x, c.scalar("value", x.dtype()), "assign");
+  const int axis = c.axis("dim", x.rank());
+  const Tensor index = c.Indices("index");
+  if (!c.ok()) return x;
+  // Unlike the others, this operator counts negative indices from the end.
+  return ScatterSlicesAt(c, x, c.scalar("value", x.dtype()),
+                         ops::NormalizeIndices(index, WithAxis(x).dim(axis)),
+                         "assign");
 }
 
 // ScatterInto or ScatterSlices.
@@ -353,35 +445,32 @@ Tensor IndexReduce(Call& c) {
 }
 
 Tensor MaskedSelect(Call& c) {
-  const Tensor x = c.tensor("self");
-  const Tensor mask = c.tensor("mask");
-  if (!c.ok()) return x;
-  const StatusOr<Shape> shape = graph::BroadcastShapes(x.shape(), mask.shape());
-  if (!shape.ok()) {
-    c.FailInvalid(std::string(shape.status().message()));
-    return x;
-  }
-  const Tensor flat =
-      ops::Reshape(ops::Broadcast(x, *shape), {graph::ElementCount(*shape)});
-  return ops::Gather(flat, NonZeroPositions(c, ops::Broadcast(mask, *shape)),
-                     0);
+  Tensor x = c.tensor("self");
+  Tensor mask = c.tensor("mask");
+  if (!BroadcastTogether(c, x, mask)) return x;
+  const Tensor flat = ops::Reshape(x, {graph::ElementCount(x.shape())});
+  return ops::Gather(flat, NonZeroPositions(c, mask), 0);
 }
 Tensor NonZero(Call& c) {
   const Tensor x = c.tensor("self");
-  if (!c.CheckRank("self", x, 1)) return x;
+  if (!c.ok()) return x;
   std::vector<Tensor> columns;
   for (const Tensor& index : NonZeroIndices(c, x))
     columns.push_back(ops::Unsqueeze(index, {1}));
+  // The position of an element without axes has no indices.
+  if (x.rank() == 0) return ops::SliceAxis(columns[0], 1, Dim(0), Dim(0));
   return Concat(columns, 1);
 }
-Value Where(Call& c) {
-  const Tensor x = c.tensor("condition");
-  if (!c.CheckRank("condition", x, 1)) return {};
+Value NonZeroAlongAxes(Call& c, std::string_view name) {
+  const Tensor x = c.tensor(name);
+  if (!c.ok()) return {};
   std::vector<Value> indices;
   for (const Tensor& index : NonZeroIndices(c, x))
     indices.push_back(c.machine().NewTensor(index));
   return c.machine().NewList(std::move(indices));
 }
+Value Where(Call& c) { return NonZeroAlongAxes(c, "condition"); }
+Value NonZeroNumpy(Call& c) { return NonZeroAlongAxes(c, "self"); }
 
 Tensor Embedding(Call& c) {
   const Tensor weight = c.tensor("weight");
@@ -399,10 +488,12 @@ Tensor OneHot(Call& c) {
         "the largest index");
     return x;
   }
-  const Tensor place =
-      ops::AlongAxis(IotaVector(c.builder(), Dim(classes), DType::kI64),
-                     x.rank(), x.rank() + 1);
-  return ops::Cast(ops::Equal(ops::Unsqueeze(x, {x.rank()}), place),
+  // The program checks that each number is one of the classes, as it is an
+  // index into their list.
+  const Tensor numbers = IotaVector(c.builder(), Dim(classes), DType::kI64);
+  const Tensor chosen = ops::Gather(numbers, x, 0);
+  return ops::Cast(ops::Equal(ops::Unsqueeze(chosen, {x.rank()}),
+                              ops::AlongAxis(numbers, x.rank(), x.rank() + 1)),
                    DType::kI64);
 }
 // Returns true for NaN. Integers are never NaN.
@@ -487,6 +578,7 @@ constexpr OperatorRow kRows[] = {
     {"masked_select(Tensor self, Tensor mask)", MaskedSelect},
     {"nonzero(Tensor self)", NonZero},
     {"argwhere(Tensor self)", NonZero},
+    {"nonzero_numpy(Tensor self)", NonZeroNumpy},
     {"where(Tensor condition)", Where},
     {"embedding(Tensor weight, Tensor indices, int padding_idx=-1, "
      "bool scale_grad_by_freq=False, bool sparse=False)",

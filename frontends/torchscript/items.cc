@@ -121,8 +121,13 @@ Value GetItem(Call& c) {
   if (self.is(Kind::kDict)) {
     const std::optional<size_t> at = FindKey(*self.dict, index);
     if (at) return self.dict->items[*at].second;
-    c.FailInvalid("expected a key of the dict, found '" +
-                  OnOneLine(index.text) + "'");
+    const std::string key = OnOneLine(index.text);
+    std::string message = "expected a key of the dict, found '" + key + "'";
+    if (!self.dict->argument.empty()) {
+      message += "; give --input=" + OnOneLine(self.dict->argument) + "_" +
+                 key + "=...";
+    }
+    c.FailInvalid(message);
     return {};
   }
   if (self.is(Kind::kString)) {

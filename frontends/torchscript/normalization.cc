@@ -134,13 +134,13 @@ Tensor RmsNorm(Call& c) {
 // operands, where each operand is divided by its norm.
 Tensor CosineSimilarity(Call& c) {
   const DType type = FloatResultType(c, {"x1", "x2"});
-  const Tensor a = c.scalar("x1", type);
-  const Tensor b = c.scalar("x2", type);
-  if (!c.ok()) return a;
-  const Tensor product = a * b;
-  const int axis = c.axis("dim", product.rank());
+  Tensor a = c.scalar("x1", type);
+  Tensor b = c.scalar("x2", type);
+  if (!BroadcastTogether(c, a, b)) return a;
+  const int axis = c.axis("dim", a.rank());
   const double epsilon = c.number("eps");
-  if (!c.ok()) return a;
+  if (!c.CheckRank("x1", a, 1)) return a;
+  const Tensor product = a * b;
   const auto norm = [&](const Tensor& x) {
     return ops::Maximum(ops::Sqrt(ops::Reduce(x * x, "sum", {axis}, false)),
                         epsilon);

@@ -117,9 +117,10 @@ Tensor RepeatIndices(Call& c) {
 }
 
 // Imports masked_scatter, which replaces the elements where the mask is true by
-// the elements of the source, in order.
+// the elements of the source, in order. The program checks that there are as
+// many of them.
 Tensor MaskedScatter(Call& c) {
-  const Tensor x = c.tensor("self");
+  Tensor x = c.tensor("self");
   const Tensor source = Flat(ops::Cast(c.tensor("source"), x.dtype()));
   Tensor mask = c.tensor("mask");
   if (!c.ok()) return x;
@@ -128,12 +129,12 @@ Tensor MaskedScatter(Call& c) {
     c.FailInvalid("mask: expected booleans, found floats");
     return x;
   }
-  mask = ops::Broadcast(ops::Cast(mask, DType::kBool), x.shape());
+  mask = ops::Cast(mask, DType::kBool);
+  if (!BroadcastTogether(c, x, mask)) return x;
   const Tensor number = ops::InclusiveScan(ops::Cast(Flat(mask), DType::kI64),
                                            0, Opcode::kAdd, 0) -
                         1.0;
-  const Tensor last = ops::DimScalar(c.builder(), source.dim(0) - Dim(1));
-  const Tensor place = ops::Minimum(ops::Maximum(number, 0), last);
+  const Tensor place = ops::Select(Flat(mask), number, number.Like(0));
   return ops::Select(mask,
                      ops::Reshape(ops::Gather(source, place, 0), x.shape()), x);
 }
@@ -171,6 +172,38 @@ Tensor Put(Call& c) {
           {flat, ops::Unsqueeze(ops::NormalizeIndices(index, flat.dim(0)), {1}),
            source},
           {{"update", std::string(c.flag("accumulate") ? "add" : "assign")}}),
+      x.shape());
+}
+
+// Imports as_strided_scatter of a row-major tensor: the elements at offset +
+// sum(index * stride) in memory are replaced.
+Tensor StridedScatter(Call& c) {
+  const Tensor x = c.tensor("self");
+  const Shape size = c.dims("size");
+  const Shape strides = c.dims("stride");
+  const Dim offset = c.has("storage_offset") ? c.dim("storage_offset") : Dim(0);
+  const Tensor source = c.tensor("src");
+  if (!c.ok()) return x;
+  if (c.value("self").cell->base != nullptr || size.size() != strides.size() ||
+      size.size() > static_cast<size_t>(kMaxRank)) {
+    c.FailUnsupported(
+        "expected a tensor that is no view, and as many strides as sizes");
+    return x;
+  }
+  const auto rank = static_cast<int>(size.size());
+  Tensor place = ops::Broadcast(ops::DimScalar(c.builder(), offset), size);
+  for (int i = 0; i < rank; ++i) {
+    const auto at = static_cast<size_t>(i);
+    place =
+        place + ops::AlongAxis(IotaVector(c.builder(), size[at], DType::kI64) *
+                                   ops::DimScalar(c.builder(), strides[at]),
+                               i, rank);
+  }
+  const Tensor values =
+      Flat(ops::Broadcast(ops::Cast(source, x.dtype()), size));
+  return ops::Reshape(
+      Apply("scatter_nd", {Flat(x), ops::Unsqueeze(Flat(place), {1}), values},
+            {{"update", std::string("assign")}}),
       x.shape());
 }
 
@@ -285,10 +318,14 @@ Tensor BinCount(Call& c) {
   const Tensor most = ops::Maximum(ops::Reduce(x, "maximum", {0}, false) + 1.0,
                                    ops::DimScalar(c.builder(), least));
   const Dim bins = c.machine().ToDim(Value::Dynamic(Value::Kind::kInt, most));
-  const DType type =
-      c.has("weights") ? c.tensor("weights").dtype() : DType::kI64;
+  // The weights are summed in f32 if they are f32, else in f64.
+  DType type = DType::kI64;
+  if (c.has("weights")) {
+    const bool is_single = c.tensor("weights").dtype() == DType::kF32;
+    type = is_single ? DType::kF32 : DType::kF64;
+  }
   Tensor weights = ops::Broadcast(c.Number(1, type), x.shape());
-  if (c.has("weights")) weights = c.tensor("weights");
+  if (c.has("weights")) weights = ops::Cast(c.tensor("weights"), type);
   if (!c.ok()) return x;
   return Apply("scatter_nd",
                {ops::Broadcast(c.Number(0, type), {bins}),
@@ -346,6 +383,9 @@ constexpr OperatorRow kRows[] = {
     {"_shape_as_tensor(Tensor self)", ShapeAsTensor},
     {"put(Tensor self, Tensor index, Tensor source, bool accumulate=False)",
      Put},
+    {"as_strided_scatter(Tensor self, Tensor src, int[] size, int[] stride, "
+     "int? storage_offset=None)",
+     StridedScatter},
     {"tril_indices" EMBER_TORCH_TRIANGLE, LowerIndices},
     {"triu_indices" EMBER_TORCH_TRIANGLE, UpperIndices},
 };

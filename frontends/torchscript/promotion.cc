@@ -70,6 +70,11 @@ std::vector<Tensor> InOneType(Call& c, std::vector<Tensor> tensors) {
   return tensors;
 }
 
+Tensor Times(const Tensor& a, const Tensor& b) {
+  const bool of_bools = a.dtype() == DType::kBool && b.dtype() == DType::kBool;
+  return of_bools ? ops::And(a, b) : a * b;
+}
+
 Tensor AsFloat(const Tensor& x) {
   return x.is_float() ? x : ops::Cast(x, DType::kF32);
 }

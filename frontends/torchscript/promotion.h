@@ -31,6 +31,10 @@ std::vector<Tensor> InOneType(Call& c, std::vector<Tensor> tensors);
 // Returns x as a float: integers and booleans become f32.
 Tensor AsFloat(const Tensor& x);
 
+// Returns the product of two tensors of one type; booleans are multiplied as 0
+// and 1.
+Tensor Times(const Tensor& a, const Tensor& b);
+
 }  // namespace ember::torchscript
 
 #endif  // EMBER_FRONTENDS_TORCHSCRIPT_PROMOTION_H_

@@ -47,7 +47,9 @@ Value RunLayers(Call& c, CellKind kind, Layers layers) {
   }
   Tensor x = layers.x;
   const bool is_batched = x.rank() == 3;
-  if (!c.CheckRank("input", x, 2, 3)) return {};
+  if (!c.CheckRank("input", x, 2, 3) ||
+      !CheckNumbers(c, "input", x, "params", layers.params[0]))
+    return {};
   if (!is_batched) x = ops::Unsqueeze(x, {1});
   for (Tensor& state : layers.initial) {
     if (!is_batched) state = ops::Unsqueeze(state, {1});
@@ -118,7 +120,9 @@ std::vector<Tensor> RunCell(Call& c, CellKind kind) {
   const size_t count = kind == CellKind::kLstm ? 2 : 1;
   if (c.ok() && states.size() != count)
     c.FailInvalid("hx: expected " + std::to_string(count) + " tensors");
-  if (!c.CheckRank("input", x, 2, 2) || !CheckWeights(c, weights)) return {};
+  if (!c.CheckRank("input", x, 2, 2) || !CheckWeights(c, weights) ||
+      !CheckNumbers(c, "input", x, "w_ih", weights.input))
+    return {};
   for (const Tensor& state : states)
     if (!c.CheckRank("hx", state, 2, 2)) return {};
   return ops::RunCell(kind, x, states, weights);

@@ -70,7 +70,8 @@ Tensor ProductAxis(Call& c) {
   const DType type = c.dtype("dtype", SumType(x.dtype()));
   const int axis = c.axis("dim", x.rank());
   const bool keep = c.flag("keepdim");
-  if (!c.ok() || x.rank() == 0) return x;
+  if (!c.ok()) return x;
+  if (x.rank() == 0) return ops::Cast(x, type);
   return ops::Reduce(ops::Cast(x, type), "product", {axis}, keep);
 }
 
@@ -181,11 +182,10 @@ Tensor Amax(Call& c) { return ExtremeAxes(c, "maximum"); }
 Tensor Amin(Call& c) { return ExtremeAxes(c, "minimum"); }
 Value Aminmax(Call& c) {
   const Tensor x = c.tensor("self");
-  std::vector<int64_t> axes;
+  std::vector<int64_t> axes = AllAxes(x);
   if (c.has("dim")) {
-    axes.push_back(c.axis("dim", x.rank()));
-  } else {
-    axes = AllAxes(x);
+    const int axis = c.axis("dim", x.rank());
+    if (!axes.empty()) axes = {axis};
   }
   const bool keep = c.flag("keepdim");
   if (!c.ok()) return {};
@@ -239,7 +239,8 @@ Tensor AsBool(const Tensor& x) {
   if (x.dtype() == DType::kBool) return x;
   return ops::NotEqual(x, x.Like(0));
 }
-// Imports any and all, which reduce booleans as 0 and 1.
+// Imports any and all, which reduce booleans as 0 and 1. The result of u8 is
+// u8, unlike that of other numbers.
 Tensor Quantify(Call& c, std::string_view combiner, bool has_axis) {
   const Tensor x = c.tensor("self");
   if (!c.ok()) return x;
@@ -252,7 +253,7 @@ Tensor Quantify(Call& c, std::string_view combiner, bool has_axis) {
   if (!c.ok()) return x;
   const Tensor reduced =
       ops::Reduce(ops::Cast(AsBool(x), DType::kU8), combiner, axes, keep);
-  return ops::Cast(reduced, DType::kBool);
+  return x.dtype() == DType::kU8 ? reduced : ops::Cast(reduced, DType::kBool);
 }
 Tensor AllOf(Call& c) { return Quantify(c, "minimum", false); }
 Tensor AnyOf(Call& c) { return Quantify(c, "maximum", false); }
@@ -331,8 +332,9 @@ Tensor Cumulative(Call& c, Opcode opcode, double identity, bool widens) {
   Tensor x = c.tensor("self");
   const int axis = c.axis("dim", x.rank());
   const DType type = widens ? c.dtype("dtype", SumType(x.dtype())) : x.dtype();
-  if (!c.ok() || x.rank() == 0) return x;
+  if (!c.ok()) return x;
   x = ops::Cast(x, type);
+  if (x.rank() == 0) return x;
   const Tensor wide = ops::Cast(x, ComputeType(type));
   return ops::Cast(ops::InclusiveScan(wide, axis, opcode, identity), type);
 }
@@ -342,7 +344,10 @@ Tensor LogCumSumExp(Call& c) {
   const Tensor x = c.tensor("self");
   const int axis = c.axis("dim", x.rank());
   if (!c.ok() || x.rank() == 0) return x;
-  const Tensor most = ops::Reduce(x, "maximum", {axis}, true);
+  const Tensor largest = ops::Reduce(x, "maximum", {axis}, true);
+  // An infinite maximum is not subtracted: inf - inf would be NaN.
+  const Tensor most =
+      ops::Select(ops::IsInfinite(largest), largest.Like(0), largest);
   return ops::Log(
              ops::InclusiveScan(ops::Exp(x - most), axis, Opcode::kAdd, 0)) +
          most;
@@ -369,9 +374,11 @@ Value TopK(Call& c) {
   const int axis = c.axis("dim", x.rank());
   const Dim k = c.dim("k");
   const bool is_largest = c.flag("largest");
-  if (!c.CheckRank("self", x, 1)) return {};
-  const std::vector<Tensor> best = TopAlong(c, x, axis, k, is_largest);
-  return Both(c, best[0], best[1]);
+  if (!c.ok()) return {};
+  const std::vector<Tensor> best =
+      TopAlong(c, WithAxis(x), axis, k, is_largest);
+  if (!c.ok()) return {};
+  return Both(c, WithoutAxis(best[0], x), WithoutAxis(best[1], x));
 }
 Value SortWith(Call& c, bool descending) {
   const Tensor x = c.tensor("self");
@@ -389,8 +396,12 @@ Tensor Argsort(Call& c) {
 }
 Tensor SortRows(Call& c) {
   const Tensor x = c.tensor("self");
-  if (!c.CheckRank("self", x, 1)) return x;
+  if (!c.ok() || x.rank() == 0) return x;
   return TopAlong(c, x, 0, x.dim(0), /*is_largest=*/false)[0];
+}
+// Returns the argument keepdim. The result of a tensor without dims has none.
+bool KeepsAxis(Call& c, const Tensor& x) {
+  return c.flag("keepdim") && x.rank() > 0;
 }
 // Returns the n-th smallest element along an axis, counted from 0.
 Value NthSmallest(Call& c, const Tensor& x, int axis, const Dim& n, bool keep) {
@@ -406,8 +417,9 @@ Value NthSmallest(Call& c, const Tensor& x, int axis, const Dim& n, bool keep) {
 Value KthValue(Call& c) {
   const Tensor x = c.tensor("self");
   const int axis = c.axis("dim", x.rank());
-  if (!c.CheckRank("self", x, 1)) return {};
-  return NthSmallest(c, x, axis, c.dim("k") - Dim(1), c.flag("keepdim"));
+  const Dim k = c.dim("k");
+  if (!c.ok()) return {};
+  return NthSmallest(c, WithAxis(x), axis, k - Dim(1), KeepsAxis(c, x));
 }
 // Returns the median and its index. If two elements are in the middle, the
 // median is the lower one. If there is a NaN, it is the first NaN.
@@ -427,14 +439,45 @@ Value MedianOf(Call& c, const Tensor& x, int axis, bool keep) {
 Value MedianAxis(Call& c) {
   const Tensor x = c.tensor("self");
   const int axis = c.axis("dim", x.rank());
-  if (!c.CheckRank("self", x, 1)) return {};
-  return MedianOf(c, x, axis, c.flag("keepdim"));
+  if (!c.ok()) return {};
+  return MedianOf(c, WithAxis(x), axis, KeepsAxis(c, x));
 }
 Tensor MedianAll(Call& c) {
   const Tensor x = c.tensor("self");
   if (!c.ok()) return x;
   const Dim count = graph::ElementCount(x.shape());
   const Value both = MedianOf(c, ops::Reshape(x, {count}), 0, false);
+  return c.ok() ? c.machine().Read(*both.list->items[0].cell) : x;
+}
+// Returns the median of the numbers along an axis, and its index. NaNs are left
+// out; if there are only NaNs, the median is NaN.
+Value NanMedianOf(Call& c, const Tensor& x, int axis, bool keep) {
+  if (!c.ok() || !x.is_float()) return MedianOf(c, x, axis, keep);
+  // NaNs are at the end of the sorted elements.
+  std::vector<Tensor> sorted =
+      TopAlong(c, x, axis, x.dim(axis), /*is_largest=*/false);
+  if (!c.ok()) return {};
+  const Tensor count = ops::Reduce(
+      ops::Cast(ops::Not(ops::IsNan(x)), DType::kI64), "sum", {axis}, true);
+  const Tensor place = ops::Binary(Opcode::kFloorDivide,
+                                   ops::Maximum(count - 1.0, 0), count.Like(2));
+  for (Tensor& one : sorted) {
+    one = Apply("gather_elements", {one, place}, {{"axis", int64_t{axis}}});
+    if (!keep) one = ops::Squeeze(one, {axis});
+  }
+  return Both(c, sorted[0], sorted[1]);
+}
+Value NanMedianAxis(Call& c) {
+  const Tensor x = c.tensor("self");
+  const int axis = c.axis("dim", x.rank());
+  if (!c.ok()) return {};
+  return NanMedianOf(c, WithAxis(x), axis, KeepsAxis(c, x));
+}
+Tensor NanMedianAll(Call& c) {
+  const Tensor x = c.tensor("self");
+  if (!c.ok()) return x;
+  const Dim count = graph::ElementCount(x.shape());
+  const Value both = NanMedianOf(c, ops::Reshape(x, {count}), 0, false);
   return c.ok() ? c.machine().Read(*both.list->items[0].cell) : x;
 }
 // Imports isclose: true where the elements of both operands are close to each
@@ -445,11 +488,16 @@ Tensor IsClose(Call& c) {
   const Tensor b = c.scalar("other", type);
   const double rtol = c.number("rtol");
   const double atol = c.number("atol");
-  if (!c.ok() || !IsFloat(type)) return c.ok() ? ops::Equal(a, b) : a;
-  const Tensor near =
-      ops::LessEqual(ops::Absolute(a - b), ops::Absolute(b) * rtol + atol);
-  return ops::Or(ops::Equal(a, b),
-                 ops::And(near, ops::Not(ops::IsInfinite(b))));
+  const bool equal_nan = c.flag("equal_nan");
+  if (!c.ok()) return a;
+  const Tensor wide_a = AsFloat(a);
+  const Tensor wide_b = AsFloat(b);
+  const Tensor near = ops::LessEqual(ops::Absolute(wide_a - wide_b),
+                                     ops::Absolute(wide_b) * rtol + atol);
+  const Tensor close = ops::Or(
+      ops::Equal(a, b), ops::And(near, ops::Not(ops::IsInfinite(wide_b))));
+  if (!equal_nan || !a.is_float()) return close;
+  return ops::Or(close, ops::And(ops::IsNan(a), ops::IsNan(b)));
 }
 
 constexpr OperatorRow kRows[] = {
@@ -536,6 +584,8 @@ constexpr OperatorRow kRows[] = {
     {"kthvalue(Tensor self, int k, int dim=-1, bool keepdim=False)", KthValue},
     {"median(Tensor self)", MedianAll},
     {"median(Tensor self, int dim, bool keepdim=False)", MedianAxis},
+    {"nanmedian(Tensor self)", NanMedianAll},
+    {"nanmedian(Tensor self, int dim, bool keepdim=False)", NanMedianAxis},
     {"isclose(Tensor self, Tensor other, float rtol=1e-05, float atol=1e-08, "
      "bool equal_nan=False)",
      IsClose},

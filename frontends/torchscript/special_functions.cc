@@ -1,10 +1,12 @@
 // Imports special functions, functions of the sign bit, and window functions of
 // signal processing.
 #include <array>
+#include <cmath>
 #include <limits>
 #include <numbers>
 #include <span>
 
+#include "compiler/graph/builder/control_flow.h"
 #include "frontends/torchscript/operator_table.h"
 #include "frontends/torchscript/promotion.h"
 
@@ -23,6 +25,55 @@ Tensor InDouble(Call& c) {
   if (!c.ok()) return x;
   return ops::Cast(kFunction(ops::Cast(x, DType::kF64)), x.dtype());
 }
+// Returns digamma, which is -infinity at 0, and infinity at -0.
+Tensor Digamma(Tensor x) {
+  return ops::Select(ops::Equal(x, 0), -1.0 / x, ops::Digamma(x));
+}
+// Returns a Chebyshev series at x / 2; the coefficients begin with the highest.
+Tensor Chebyshev(const Tensor& x, std::span<const double> coefficients) {
+  Tensor last = x.Like(0);
+  Tensor before = last;
+  Tensor sum = x.Like(coefficients[0]);
+  for (const double coefficient : coefficients.subspan(1)) {
+    before = last;
+    last = sum;
+    sum = x * last - before + coefficient;
+  }
+  return (sum - before) * 0.5;
+}
+// Coefficients of the modified Bessel function I0 times exp(-x) up to x = 8,
+// and of that times sqrt(x) above it. Source: Moshier's Cephes (i0).
+constexpr double kBesselNear[] = {
+    -4.4153416464793395e-18, 3.3307945188222384e-17,  -2.431279846547955e-16,
+    1.715391285555133e-15,   -1.1685332877993451e-14, 7.676185498604936e-14,
+    -4.856446783111929e-13,  2.95505266312964e-12,    -1.726826291441556e-11,
+    9.675809035373237e-11,   -5.189795601635263e-10,  2.6598237246823866e-09,
+    -1.300025009986248e-08,  6.046995022541919e-08,   -2.670793853940612e-07,
+    1.1173875391201037e-06,  -4.4167383584587505e-06, 1.6448448070728896e-05,
+    -5.754195010082104e-05,  0.00018850288509584165,  -0.0005763755745385824,
+    0.0016394756169413357,   -0.004324309995050576,   0.010546460394594998,
+    -0.02373741480589947,    0.04930528423967071,     -0.09490109704804764,
+    0.17162090152220877,     -0.3046826723431984,     0.6767952744094761};
+constexpr double kBesselFar[] = {
+    -7.233180487874754e-18,  -4.830504485944182e-18,  4.46562142029676e-17,
+    3.461222867697461e-17,   -2.8276239805165836e-16, -3.425485619677219e-16,
+    1.7725601330565263e-15,  3.8116806693526224e-15,  -9.554846698828307e-15,
+    -4.150569347287222e-14,  1.54008621752141e-14,    3.8527783827421426e-13,
+    7.180124451383666e-13,   -1.7941785315068062e-12, -1.3215811840447713e-11,
+    -3.1499165279632416e-11, 1.1889147107846439e-11,  4.94060238822497e-10,
+    3.3962320257083865e-09,  2.266668990498178e-08,   2.0489185894690638e-07,
+    2.8913705208347567e-06,  6.889758346916825e-05,   0.0033691164782556943,
+    0.8044904110141088};
+// Returns I0(x) exp(-|x|).
+Tensor ScaledBessel(Tensor given) {
+  const Tensor x = ops::Absolute(given);
+  const Tensor near = Chebyshev(x * 0.5 - 2.0, kBesselNear);
+  const Tensor large = ops::Maximum(x, 8);
+  const Tensor far =
+      Chebyshev(32.0 / large - 2.0, kBesselFar) / ops::Sqrt(large);
+  return ops::Select(ops::LessEqual(x, 8), near, far);
+}
+Tensor Bessel(Tensor x) { return ops::Exp(ops::Absolute(x)) * ScaledBessel(x); }
 Tensor NormalProbability(Tensor x) {
   return ops::Erfc(x * -std::numbers::sqrt2 * 0.5) * 0.5;
 }
@@ -64,6 +115,79 @@ Tensor LogAddExp2(Call& c) {
 Tensor TimesPowerOfTwo(Call& c) {
   const Operands x = Floats(c);
   return c.ok() ? x.a * ops::Power(x.b.Like(2), x.b) : x.a;
+}
+// Imports nextafter: the float beside the first operand in the direction of the
+// second. Floats of one sign are in the order of their bits.
+Tensor NextAfter(Call& c) {
+  const Operands x = Floats(c);
+  if (!c.ok()) return x.a;
+  const DType type = x.a.dtype();
+  const int bytes = DTypeByteSize(type);
+  const DType bits_type = bytes == 8   ? DType::kI64
+                          : bytes == 4 ? DType::kI32
+                                       : DType::kI16;
+  const Tensor bits = Apply("bitcast", {x.a}, {{"dtype", bits_type}});
+  const Tensor is_up = ops::Less(x.a, x.b);
+  const Tensor from_zero = ops::Equal(is_up, ops::Less(0, x.a));
+  const Tensor one = bits.Like(1);
+  const Tensor sign = bits.Like(-std::ldexp(1.0, 8 * bytes - 1));
+  const Tensor beside =
+      ops::Select(ops::Equal(x.a, 0), ops::Select(is_up, one, sign + one),
+                  ops::Select(from_zero, bits + one, bits - one));
+  const Tensor next = Apply("bitcast", {beside}, {{"dtype", type}});
+  const Tensor is_unordered = ops::Or(ops::IsNan(x.a), ops::IsNan(x.b));
+  return ops::Select(is_unordered, x.a + x.b,
+                     ops::Select(ops::Equal(x.a, x.b), x.b, next));
+}
+
+// Returns the greatest common divisor of two tensors of integers, by Euclid's
+// algorithm: (a, b) becomes (b, a mod b) until all b are 0.
+Tensor GreatestDivisor(Call& c, const Operands& x) {
+  graph::GraphBuilder& builder = c.builder();
+  const auto is_open = [](const Tensor& b) {
+    const Tensor differs = ops::Cast(ops::NotEqual(b, 0), DType::kU8);
+    return ops::Cast(ops::Reduce(differs, "maximum", AllAxes(b), false),
+                     DType::kBool)
+        .value();
+  };
+  graph::LoopRequest request;
+  request.carried = {ops::Absolute(x.a).value(), ops::Absolute(x.b).value()};
+  request.conditional = true;
+  request.condition = is_open(x.b);
+  const auto body = [&](graph::Region& region,
+                        const graph::LoopInputs& in) -> graph::LoopOutputs {
+    const Tensor a(&region.builder(), in.carried[0]);
+    const Tensor b(&region.builder(), in.carried[1]);
+    const Tensor is_done = ops::Equal(b, 0);
+    const Tensor divisor = ops::Select(is_done, b.Like(1), b);
+    const Tensor rest =
+        ops::Select(is_done, b, ops::Binary(Opcode::kRemainder, a, divisor));
+    return {.proceed = is_open(rest),
+            .carried = {ops::Select(is_done, a, b).value(), rest.value()}};
+  };
+  const std::vector<graph::Value*> results =
+      graph::BuildLoop(builder, request, body);
+  return {&builder, results.empty() ? nullptr : results[0]};
+}
+Operands WholeNumbers(Call& c) {
+  const DType type = ResultType(c, {"self", "other"});
+  Operands x = {c.scalar("self", type), c.scalar("other", type)};
+  if (c.ok() && !IsInteger(type)) {
+    c.FailInvalid("expected integers, found " + std::string(DTypeName(type)));
+  }
+  BroadcastTogether(c, x.a, x.b);
+  return x;
+}
+Tensor Gcd(Call& c) {
+  const Operands x = WholeNumbers(c);
+  return c.ok() ? GreatestDivisor(c, x) : x.a;
+}
+Tensor Lcm(Call& c) {
+  const Operands x = WholeNumbers(c);
+  if (!c.ok()) return x.a;
+  const Tensor divisor = GreatestDivisor(c, x);
+  const Tensor multiple = ops::Absolute(x.a / ops::Maximum(divisor, 1) * x.b);
+  return ops::Select(ops::Equal(divisor, 0), divisor, multiple);
 }
 // Imports heaviside: returns 0 for elements below 0, 1 for elements above 0,
 // and the second operand for elements equal to 0.
@@ -173,9 +297,9 @@ Tensor BartlettWindow(Call& c) {
 constexpr OperatorRow kRows[] = {
     {"lgamma(Tensor self)", FloatFunction<ops::LogGamma>},
     {"special_gammaln(Tensor self)", FloatFunction<ops::LogGamma>},
-    {"digamma(Tensor self)", FloatFunction<ops::Digamma>},
-    {"special_digamma(Tensor self)", FloatFunction<ops::Digamma>},
-    {"special_psi(Tensor self)", FloatFunction<ops::Digamma>},
+    {"digamma(Tensor self)", FloatFunction<Digamma>},
+    {"special_digamma(Tensor self)", FloatFunction<Digamma>},
+    {"special_psi(Tensor self)", FloatFunction<Digamma>},
     {"erfinv(Tensor self)", FloatFunction<ops::ErfInverse>},
     {"special_erfinv(Tensor self)", FloatFunction<ops::ErfInverse>},
     {"erfc(Tensor self)", FloatFunction<ops::Erfc>},
@@ -183,6 +307,9 @@ constexpr OperatorRow kRows[] = {
     {"special_erfcx(Tensor self)", InDouble<ScaledErfComplement>},
     {"special_ndtr(Tensor self)", InDouble<NormalProbability>},
     {"special_ndtri(Tensor self)", InDouble<NormalQuantile>},
+    {"i0(Tensor self)", InDouble<Bessel>},
+    {"special_i0(Tensor self)", InDouble<Bessel>},
+    {"special_i0e(Tensor self)", InDouble<ScaledBessel>},
     {"special_entr(Tensor self)", Entropy},
     {"special_xlog1py(Operand self, Operand other)", XLog1p},
     {"special_xlogy(Operand self, Operand other)", Xlogy},
@@ -203,6 +330,9 @@ constexpr OperatorRow kRows[] = {
     {"arctanh(Tensor self)", Atanh},
     {"logaddexp2(Tensor self, Tensor other)", LogAddExp2},
     {"ldexp(Tensor self, Tensor other)", TimesPowerOfTwo},
+    {"nextafter(Tensor self, Tensor other)", NextAfter},
+    {"gcd(Tensor self, Tensor other)", Gcd},
+    {"lcm(Tensor self, Tensor other)", Lcm},
     {"heaviside(Tensor self, Tensor values)", Heaviside},
     {"signbit(Tensor self)", SignBit},
     {"isposinf(Tensor self)", IsPositiveInfinity},

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "compiler/graph/builder/unit_dims.h"
 #include "frontends/ops/normalization.h"
 #include "frontends/torchscript/operator_table.h"
 #include "frontends/torchscript/promotion.h"
@@ -307,6 +308,192 @@ Tensor VectorDot(Call& c) {
   return c.ok() ? ops::Reduce(product, "sum", {axis}, false) : product;
 }
 
+// Returns the areas of the trapezoids between neighbouring elements along an
+// axis. The distances are those of the operand `x`, or the number `dx`.
+struct Trapezoids {
+  Tensor areas;
+  int axis = 0;
+};
+Trapezoids TrapezoidsOf(Call& c, bool has_places) {
+  Trapezoids result;
+  Tensor y = c.tensor("y");
+  if (!c.ok()) return result;
+  if (y.dtype() == DType::kBool) y = ops::Cast(y, DType::kI64);
+  result.axis = c.axis("dim", y.rank());
+  if (!c.CheckRank("y", y, 1)) return result;
+  const auto steps = [](const Tensor& x, int axis, int64_t from) {
+    return ops::SliceAxis(x, axis, Dim(from),
+                          LargerOf(x.dim(axis) - Dim(1), Dim(0)));
+  };
+  const Tensor sums = steps(y, result.axis, 1) + steps(y, result.axis, 0);
+  Tensor distance;
+  if (has_places) {
+    Tensor x = c.tensor("x");
+    if (!c.CheckRank("x", x, 1)) return result;
+    int axis = result.axis;
+    if (x.rank() == 1) {
+      x = ops::AlongAxis(x, axis, y.rank());
+    } else if (x.rank() != y.rank()) {
+      c.FailUnsupported("x: expected a vector or the rank of y, found " +
+                        graph::ShapeToString(x.shape()));
+      return result;
+    }
+    distance = steps(x, axis, 1) - steps(x, axis, 0);
+    const DType type = PromoteTypes(AsFloat(sums).dtype(), distance.dtype());
+    result.areas = ops::Cast(sums, type) * ops::Cast(distance, type) * 0.5;
+    return result;
+  }
+  const Tensor wide = AsFloat(sums);
+  result.areas = wide * 0.5 * c.scalar("dx", wide.dtype());
+  return result;
+}
+Tensor TrapezoidSum(Call& c, bool has_places) {
+  const Trapezoids all = TrapezoidsOf(c, has_places);
+  return c.ok() ? ops::Reduce(all.areas, "sum", {all.axis}, false)
+                : c.tensor("y");
+}
+Tensor TrapezoidSums(Call& c, bool has_places) {
+  const Trapezoids all = TrapezoidsOf(c, has_places);
+  return c.ok() ? ops::InclusiveScan(all.areas, all.axis, Opcode::kAdd, 0)
+                : c.tensor("y");
+}
+Tensor TrapezoidByPlaces(Call& c) { return TrapezoidSum(c, true); }
+Tensor TrapezoidByStep(Call& c) { return TrapezoidSum(c, false); }
+Tensor CumulativeByPlaces(Call& c) { return TrapezoidSums(c, true); }
+Tensor CumulativeByStep(Call& c) { return TrapezoidSums(c, false); }
+
+// Imports gradient: the differences of the neighbours of each element, over
+// twice the spacing. At an edge the difference is one-sided, and of an order of
+// accuracy of 1 or 2.
+Tensor GradientAlong(Call& c, const Tensor& x, int axis, double spacing,
+                     int64_t order) {
+  const Dim size = x.dim(axis);
+  if (!ops::IsNonNegative(size - Dim(order + 1))) {
+    c.FailUnsupported("expected an axis that is known to have at least " +
+                      std::to_string(order + 1) + " elements, found " +
+                      size.ToString());
+    return x;
+  }
+  const auto part = [&](const Dim& start, const Dim& count) {
+    return ops::SliceAxis(x, axis, start, count);
+  };
+  const auto at = [&](const Dim& place) { return part(place, Dim(1)); };
+  const auto edge = [&](const Dim& first, int64_t step) {
+    const Tensor near = at(first);
+    const Tensor next = at(first + Dim(step));
+    if (order == 1)
+      return (next - near) / (spacing * static_cast<double>(step));
+    const Tensor far = at(first + Dim(2 * step));
+    return (near * -3.0 + next * 4.0 - far) /
+           (2 * spacing * static_cast<double>(step));
+  };
+  const Tensor inside =
+      (part(Dim(2), size - Dim(2)) - part(Dim(0), size - Dim(2))) /
+      (2 * spacing);
+  return Concat({edge(Dim(0), 1), inside, edge(size - Dim(1), -1)}, axis);
+}
+Value GradientOf(Call& c, const std::vector<double>& spacing) {
+  const Tensor x = AsFloat(c.tensor("self"));
+  std::vector<int64_t> axes = AllAxes(x);
+  if (c.has("dim")) axes = c.integers("dim");
+  const int64_t order = c.integer("edge_order");
+  if (!c.CheckRank("self", x, 1)) return {};
+  if (order < 1 || order > 2) {
+    c.FailInvalid("edge_order: expected 1 or 2, found " +
+                  std::to_string(order));
+    return {};
+  }
+  if (spacing.size() != 1 && spacing.size() != axes.size()) {
+    c.FailInvalid("spacing: expected one number, or one for each of " +
+                  std::to_string(axes.size()) + " axes, found " +
+                  std::to_string(spacing.size()));
+    return {};
+  }
+  std::vector<Value> results;
+  for (size_t i = 0; i < axes.size(); ++i) {
+    const int axis = NormalAxis(c.machine(), axes[i], x.rank());
+    if (!c.ok()) return {};
+    const double step = spacing[spacing.size() == 1 ? 0 : i];
+    results.push_back(
+        c.machine().NewTensor(GradientAlong(c, x, axis, step, order)));
+    if (!c.ok()) return {};
+  }
+  return c.machine().NewList(std::move(results));
+}
+Value GradientByStep(Call& c) {
+  return GradientOf(c, {c.has("spacing") ? c.number("spacing") : 1});
+}
+Value GradientBySteps(Call& c) { return GradientOf(c, c.numbers("spacing")); }
+Value GradientOfOnes(Call& c) { return GradientOf(c, {1}); }
+
+// Returns the factor, at most 1, that gives the slices of an axis a norm of at
+// most `most`. The other axes stay as dims of 1.
+Tensor NormLimit(Call& c, const Tensor& x, const Value& order, double most,
+                 int axis) {
+  std::vector<int64_t> axes;
+  for (int i = 0; i < x.rank(); ++i)
+    if (i != axis) axes.push_back(i);
+  const Tensor norm = VectorNorm(c, x, order, axes, true);
+  if (!c.ok()) return x;
+  return ops::Select(ops::Less(most, norm), most / (norm + 1e-7), norm.Like(1));
+}
+// Imports renorm, which scales down the slices whose norm is above a limit.
+Tensor Renorm(Call& c) {
+  const Tensor x = c.tensor("self");
+  const double most = c.number("maxnorm");
+  const int axis = c.axis("dim", x.rank());
+  if (!c.CheckRank("self", x, 2)) return x;
+  return x * NormLimit(c, x, c.value("p"), most, axis);
+}
+// Imports embedding_renorm, which does so with the rows that the indices name.
+Tensor EmbeddingRenorm(Call& c) {
+  const Tensor x = c.tensor("self");
+  const Tensor index = c.Indices("indices");
+  const double most = c.number("max_norm");
+  if (!c.CheckRank("self", x, 2, 2)) return x;
+  const Tensor limit = NormLimit(c, x, c.value("norm_type"), most, 0);
+  if (!c.ok()) return x;
+  const Dim count = graph::ElementCount(index.shape());
+  const Tensor none = ops::Broadcast(limit.Like(1), limit.shape());
+  const Tensor flat = ops::Reshape(index, {count});
+  const Tensor factors =
+      Apply("scatter_nd",
+            {none, ops::Unsqueeze(flat, {1}), ops::Gather(limit, flat, 0)},
+            {{"update", std::string("assign")}});
+  return x * factors;
+}
+// Returns the sums over the axes that a shape lacks, or in which it is 1.
+Tensor SumToSize(Call& c) {
+  Tensor x = c.tensor("self");
+  const Shape size = c.dims("size");
+  if (!c.ok()) return x;
+  if (size.size() > x.shape().size()) {
+    c.FailInvalid("size: expected at most " + std::to_string(x.rank()) +
+                  " dims, found " + std::to_string(size.size()));
+    return x;
+  }
+  const size_t extra = x.shape().size() - size.size();
+  std::vector<int64_t> axes;
+  for (size_t i = 0; i < x.shape().size(); ++i) {
+    const Dim& extent = x.shape()[i];
+    if (i < extra || (size[i - extra] == Dim(1) && extent != Dim(1))) {
+      axes.push_back(static_cast<int64_t>(i));
+      continue;
+    }
+    const Dim apart = extent - size[i - extra];
+    if (apart.is_constant() && apart != Dim(0)) {
+      c.FailInvalid("size: expected dims that are 1 or those of " +
+                    graph::ShapeToString(x.shape()) + ", found " +
+                    graph::ShapeToString(size));
+      return x;
+    }
+    x = ops::WithDim(x, static_cast<int>(i), size[i - extra]);
+  }
+  if (axes.empty()) return x;
+  if (!x.is_float()) x = ops::Cast(x, DType::kI64);
+  return ops::Reshape(ops::Reduce(x, "sum", axes, true), size);
+}
+
 // Returns the covariances of the rows of a matrix.
 Tensor Covariance(Call& c, const Tensor& given, double correction) {
   Tensor x = AsFloat(given);
@@ -317,7 +504,9 @@ Tensor Covariance(Call& c, const Tensor& given, double correction) {
       ops::Cast(ops::DimScalar(c.builder(), x.dim(1)), x.dtype());
   Tensor y = ops::Contract(centered, centered, "in,jn->ij") /
              ops::Maximum(count - correction, 0);
-  if (given.rank() < 2) y = ops::Reshape(y, {});
+  // The covariance of a single row has no dims.
+  graph::TakeNotUnit(c.builder(), x.dim(0));
+  if (x.dim(0) == Dim(1)) y = ops::Reshape(y, {});
   return y;
 }
 Tensor Cov(Call& c) {
@@ -442,6 +631,28 @@ constexpr OperatorRow kRows[] = {
      Cov},
     {"corrcoef(Tensor self)", Correlations},
     {"histc(Tensor self, int bins=100, Scalar min=0, Scalar max=0)", Histogram},
+    {"trapezoid(Tensor y, Tensor x, *, int dim=-1)", TrapezoidByPlaces},
+    {"trapezoid(Tensor y, *, Scalar dx=1, int dim=-1)", TrapezoidByStep},
+    {"trapz(Tensor y, Tensor x, *, int dim=-1)", TrapezoidByPlaces},
+    {"trapz(Tensor y, *, float dx=1, int dim=-1)", TrapezoidByStep},
+    {"cumulative_trapezoid(Tensor y, Tensor x, *, int dim=-1)",
+     CumulativeByPlaces},
+    {"cumulative_trapezoid(Tensor y, *, Scalar dx=1, int dim=-1)",
+     CumulativeByStep},
+    {"gradient(Tensor self, *, Number? spacing=None, int? dim=None, "
+     "int edge_order=1)",
+     GradientByStep},
+    {"gradient(Tensor self, *, Number spacing, int[] dim, int edge_order=1)",
+     GradientByStep},
+    {"gradient(Tensor self, *, int[] dim, int edge_order=1)", GradientOfOnes},
+    {"gradient(Tensor self, *, float[] spacing, int[]? dim=None, "
+     "int edge_order=1)",
+     GradientBySteps},
+    {"renorm(Tensor self, Scalar p, int dim, Scalar maxnorm)", Renorm},
+    {"embedding_renorm(Tensor self, Tensor indices, float max_norm, "
+     "float norm_type)",
+     EmbeddingRenorm},
+    {"sum_to_size(Tensor self, int[] size)", SumToSize},
     {"equal(Tensor self, Tensor other)", AreEqual},
     {"allclose(Tensor self, Tensor other, float rtol=1e-05, "
      "float atol=1e-08, bool equal_nan=False)",

@@ -181,6 +181,8 @@ struct Dict {
   // The items (key, value), in order of insertion.
   std::vector<std::pair<Value, Value>> items;
   size_t level = 0;
+  // Name of the model's argument that the dict is; empty for other dicts.
+  std::string argument;
 };
 
 struct Object {

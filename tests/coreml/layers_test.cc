@@ -56,6 +56,36 @@ TEST(Layers, RemaindersAreExact) {
                 {F32({3}, {11 * part - 7, 7 - 10 * part, -1})});
 }
 
+TEST(Layers, UpsamplesByFractions) {
+  const Numbers x = F32({1, 1, 2}, {0, 6});
+  const auto upsampled = [&](int64_t mode, int64_t alignment,
+                             const std::vector<float>& factors) {
+    return RunLayer(
+        210,
+        Message().Integer(5, mode).Integer(6, alignment).Floats(7, factors),
+        {x});
+  };
+  // Corners are aligned, and they are not.
+  ExpectNumbers(upsampled(1, 1, {1, 2.5}),
+                {F32({1, 1, 5}, {0, 1.5, 3, 4.5, 6})});
+  ExpectNumbers(upsampled(1, 2, {1, 2.5}),
+                {F32({1, 1, 5}, {0, 0.6, 3, 5.4, 6})});
+  ExpectNumbers(upsampled(1, 0, {1, 2}), {F32({1, 1, 4}, {0, 3, 6, 6})});
+  ExpectNumbers(upsampled(0, 0, {1, 2}), {F32({1, 1, 4}, {0, 0, 6, 6})});
+  const auto message = [](const StatusOr<std::vector<Numbers>>& result) {
+    return std::string(result.status().message());
+  };
+  const std::string fractions = "expected whole numbers for upsampling";
+  EXPECT_NE(message(upsampled(0, 1, {1, 2.5})).find(fractions),
+            std::string::npos);
+  EXPECT_NE(message(upsampled(1, 0, {1.5, 1})).find(fractions),
+            std::string::npos);
+  EXPECT_NE(message(upsampled(1, 1, {1, 0})).find("two factors above 0"),
+            std::string::npos);
+  EXPECT_NE(message(upsampled(1, 3, {1, 2})).find("linearUpsampleMode"),
+            std::string::npos);
+}
+
 TEST(Layers, ScattersAndGathers) {
   const Message along_columns = Message().Integer(1, 1).Integer(2, 1);
   ExpectNumbers(

@@ -227,6 +227,10 @@ TEST(Import, DictsAsArguments) {
   ExpectNumbers(
       RunTorchArchive(archive, {F32({1}, {1}), F32({1}, {3})}, options),
       {F32({1}, {2})});
+  options.input_shapes.erase("parts_b");
+  ExpectError(archive,
+              "expected a key of the dict, found 'b'; give --input=parts_b=...",
+              options);
 }
 
 TEST(Import, ArgumentsThatMayBeLeftOut) {

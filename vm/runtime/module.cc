@@ -122,12 +122,20 @@ int64_t Module::constant_bytes() const {
 
 std::string SignatureText(const Program& program,
                           const TensorSignature& signature) {
-  std::string text;
-  for (int64_t dim : signature.dims) {
+  // Longer names of dims would run into the 'x' between dims.
+  bool has_names = false;
+  for (const int64_t dim : signature.dims)
+    has_names |=
+        dim < 0 && program.symbols[static_cast<size_t>(-1 - dim)].size() > 1;
+  std::string text = has_names ? "[" : "";
+  for (size_t i = 0; i < signature.dims.size(); ++i) {
+    const int64_t dim = signature.dims[i];
+    if (has_names && i > 0) text += ", ";
     text += dim >= 0 ? Concat({dim})
                      : program.symbols[static_cast<size_t>(-1 - dim)];
-    text += "x";
+    if (!has_names) text += "x";
   }
+  if (has_names) text += "] ";
   text += DTypeName(signature.type);
   if (!signature.logical_type.empty()) text += " as " + signature.logical_type;
   return text;

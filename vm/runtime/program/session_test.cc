@@ -202,6 +202,19 @@ program main<N>(a: f32[N, 2], b: f32[N]) -> (n: i64[]) {
             "input 'a': expected Nx2xf32, found -1x2xf32");
 }
 
+TEST(SessionTest, LongNamesOfDimsAreSetApart) {
+  const auto session = NewSession(LoadText(R"(
+module "test" from "test"
+program main<x_0, x_1>(x: f32[x_0, x_1, 3]) -> (n: i64[]) {
+  b0 = arena 8
+  result n = b0 []
+  return
+}
+)"));
+  EXPECT_EQ(RunError(*session, {Floats({2}, {1, 2})}),
+            "input 'x': expected [x_0, x_1, 3] f32, found 2xf32");
+}
+
 // Runs a program with the input x: f32[N] and the result y: f32[N] that
 // consists of `body`, and returns its error.
 std::string BodyError(const std::string& body, SessionOptions options = {}) {
