@@ -49,31 +49,28 @@ Value StrideOfDim(Call& c) {
   const Shape strides = c.machine().StridesOf(*c.value("self").cell);
   return Value::Int(strides[static_cast<size_t>(axis)]);
 }
-// Imports as_strided of a row-major tensor: the element of the result at an
-// index is the element at offset + sum(index * stride) in memory.
-Tensor AsStrided(Call& c) {
+// Imports as_strided of a row-major tensor.
+Value AsStrided(Call& c) {
   const Tensor x = c.tensor("self");
-  const Shape size = c.dims("size");
-  const Shape strides = c.dims("stride");
-  if (!c.ok()) return x;
-  if (c.value("self").cell->base != nullptr || size.size() != strides.size()) {
+  StridedPart part{c.dims("size"), c.dims("stride"), Dim(0)};
+  if (c.has("storage_offset")) part.offset = c.dim("storage_offset");
+  if (!c.ok()) return {};
+  Cell& cell = *c.value("self").cell;
+  // A view of all elements of a tensor has them in the same order in memory.
+  const bool is_whole =
+      c.machine().IsRowMajor(cell) &&
+      graph::ElementCount(x.shape()) ==
+          graph::ElementCount(c.machine().Read(*cell.root).shape());
+  if (!c.ok()) return {};
+  if (!is_whole || cell.root->is_complex != cell.is_complex ||
+      part.size.size() != part.strides.size()) {
     c.FailUnsupported(
-        "expected a tensor that is no view, and as many strides as sizes");
-    return x;
+        "expected a tensor that is no view of a part of another one, and as "
+        "many strides as sizes");
+    return {};
   }
-  if (!CheckNewRank(c, size.size())) return x;
-  Tensor place = ops::DimScalar(
-      c.builder(), c.has("storage_offset") ? c.dim("storage_offset") : Dim(0));
-  const auto rank = static_cast<int>(size.size());
-  for (int i = 0; i < rank; ++i) {
-    const auto at = static_cast<size_t>(i);
-    place =
-        place + ops::AlongAxis(IotaVector(c.builder(), size[at], DType::kI64) *
-                                   ops::DimScalar(c.builder(), strides[at]),
-                               i, rank);
-  }
-  return ops::Gather(ops::Reshape(x, {graph::ElementCount(x.shape())}), place,
-                     0);
+  if (!CheckNewRank(c, part.size.size())) return {};
+  return StridedViewOf(c.machine(), cell, part);
 }
 
 // Returns the requested shape, with -1 resolved.
@@ -539,8 +536,8 @@ Value BroadcastTensors(Call& c) {
     shape = *both;
   }
   std::vector<Value> results;
-  for (const Tensor& tensor : tensors)
-    results.push_back(c.machine().NewTensor(ops::Broadcast(tensor, shape)));
+  for (const Value& tensor : c.value("tensors").list->items)
+    results.push_back(ExpandedViewOf(c.machine(), tensor, shape));
   return c.machine().NewList(std::move(results));
 }
 constexpr OperatorRow kRows[] = {
