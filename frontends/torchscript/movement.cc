@@ -13,7 +13,9 @@
 namespace ember::torchscript {
 namespace {
 
-Value Alias(Call& c) { return c.value("self"); }
+// Imports operators that return the tensor itself.
+Value Same(Call& c) { return c.value("self"); }
+Value Alias(Call& c) { return AliasOf(c.machine(), c.value("self")); }
 Tensor Copy(Call& c) { return c.tensor("self"); }
 // True if the argument memory_format is one of PyTorch's two formats with
 // channels last, for images or for volumes.
@@ -160,7 +162,7 @@ Value SqueezeAll(Call& c) {
 }
 Value SqueezeAxes(Call& c) {
   const Tensor x = c.tensor("self");
-  if (!c.ok() || x.rank() == 0) return c.value("self");
+  if (!c.ok() || x.rank() == 0) return Alias(c);
   std::vector<int64_t> axes = c.integers("dim");
   for (int64_t& axis : axes) axis = NormalAxis(c.machine(), axis, x.rank());
   Shape shape;
@@ -220,7 +222,7 @@ Value SwapAxes(Call& c) {
   const Tensor x = c.tensor("self");
   const int a = c.axis("dim0", x.rank());
   const int b = c.axis("dim1", x.rank());
-  if (!c.ok() || x.rank() == 0) return c.value("self");
+  if (!c.ok() || x.rank() == 0) return Alias(c);
   std::vector<int64_t> order = AllAxes(x);
   std::swap(order[static_cast<size_t>(a)], order[static_cast<size_t>(b)]);
   return PermutedView(c, "self", order);
@@ -229,7 +231,7 @@ Value SwapAxes(Call& c) {
 Value TransposeMatrix(Call& c) {
   const Tensor x = c.tensor("self");
   if (!c.CheckRank("self", x, 0, 2)) return {};
-  if (x.rank() < 2) return c.value("self");
+  if (x.rank() < 2) return Alias(c);
   return PermutedView(c, "self", {1, 0});
 }
 Value TransposeLast(Call& c) {
@@ -542,6 +544,7 @@ Value BroadcastTensors(Call& c) {
 }
 constexpr OperatorRow kRows[] = {
     {"detach(Tensor self)", Alias},
+    {"detach_(Tensor self)", Same},
     {"prim::data(Tensor self)", Alias},
     {"alias(Tensor self)", Alias},
     {"contiguous(Tensor self, *, MemoryFormat? memory_format=None)",
@@ -554,17 +557,17 @@ constexpr OperatorRow kRows[] = {
     {"as_strided(Tensor self, int[] size, int[] stride, "
      "int? storage_offset=None)",
      AsStrided},
-    {"cpu(Tensor self)", Alias},
-    {"cuda(Tensor self)", Alias},
-    {"requires_grad_(Tensor self, bool requires_grad=True)", Alias},
-    {"resolve_conj(Tensor self)", Alias},
-    {"conj(Tensor self)", Alias},
-    {"_conj(Tensor self)", Alias},
-    {"conj_physical(Tensor self)", Alias},
-    {"real(Tensor self)", Alias},
-    {"resolve_neg(Tensor self)", Alias},
-    {"lift_fresh(Tensor self)", Alias},
-    {"positive(Tensor self)", Alias},
+    {"cpu(Tensor self)", Same},
+    {"cuda(Tensor self)", Same},
+    {"requires_grad_(Tensor self, bool requires_grad=True)", Same},
+    {"resolve_conj(Tensor self)", Same},
+    {"conj(Tensor self)", Same},
+    {"_conj(Tensor self)", Same},
+    {"conj_physical(Tensor self)", Same},
+    {"real(Tensor self)", Same},
+    {"resolve_neg(Tensor self)", Same},
+    {"lift_fresh(Tensor self)", Same},
+    {"positive(Tensor self)", Same},
     {"clone(Tensor self, *, MemoryFormat? memory_format=None)", Copy},
     {"lift_fresh_copy(Tensor self)", Copy},
     {"view(Tensor self, int[] size)", View},

@@ -98,6 +98,27 @@ Value ReshapedView(Call& c, std::string_view name, const Shape& shape) {
   return ReshapedViewOf(c.machine(), *value.cell, shape);
 }
 
+Value AliasOf(Machine& machine, const Value& value) {
+  if (!value.is_tensor()) return value;
+  Cell& cell = *value.cell;
+  const Tensor now = machine.Read(cell);
+  if (!machine.ok()) return {};
+  if (cell.base == nullptr) {
+    Value view = machine.NewView(
+        cell, machine.StridesOf(cell), [](Tensor base) { return base; },
+        [](Tensor, Tensor part) { return part; });
+    view.cell->quantization = cell.quantization;
+    view.cell->is_complex = cell.is_complex;
+    return view;
+  }
+  // Another view of the same base makes no chain of views.
+  Value view = machine.NewTensor(now);
+  const uint64_t made = view.cell->made;
+  *view.cell = cell;
+  view.cell->made = made;
+  return view;
+}
+
 Value ReshapedViewOf(Machine& machine, Cell& base, const Shape& shape) {
   const Shape before = machine.Read(base).shape();
   if (!machine.ok()) return {};
@@ -198,7 +219,7 @@ Value ExpandedViewOf(Machine& machine, const Value& value, const Shape& shape) {
   const Tensor x = machine.ToTensor(value);
   if (!machine.ok()) return {};
   if (!value.is_tensor()) return machine.NewTensor(ops::Broadcast(x, shape));
-  if (x.shape() == shape) return value;
+  if (x.shape() == shape) return AliasOf(machine, value);
   Cell& cell = *value.cell;
   // Repeated elements are at the same address in memory, so their stride is 0.
   Shape strides = machine.StridesOf(cell);

@@ -162,6 +162,16 @@ TEST(Aliasing, ShapesThatChangeInPlace) {
                          "return (x0, y)",
                          {kSix}),
                 {F32({2, 3}, {1, 2, 3, 4, 5, 0}), F32({3, 1}, {4, 5, 0})});
+  // detach and expand return other tensors, and to returns the same one.
+  ExpectNumbers(RunTorch("_0 = torch.unsqueeze_(torch.detach(x0), 0)\n"
+                         "e = torch.expand(torch.select(x1, 0, 0), [2])\n"
+                         "_1 = torch.unsqueeze_(torch.detach(e), 0)\n"
+                         "_2 = torch.unsqueeze_(torch.to(e, 6), 1)\n"
+                         "_3 = torch.add_(torch.detach_(_0), 1)\n"
+                         "_4 = torch.fill_(_1, 0)\n"
+                         "return (x0, x1, e)",
+                         {F32({1}, {1}), F32({1, 2}, {5, 6})}),
+                {F32({1}, {2}), F32({1, 2}, {0, 0}), F32({2, 1}, {0, 0})});
   ExpectRefused(
       "if bool(torch.gt(torch.sum(x0), 0)):\n"
       "  _0 = torch.unsqueeze_(x0, 0)\n"
