@@ -112,6 +112,15 @@ TEST(Aliasing, ComplexViews) {
                 {F32({2, 2}, {2, -3, 4, -5})});
 }
 
+TEST(Aliasing, QuantizedViews) {
+  ExpectNumbers(RunTorch("q = torch.quantize_per_tensor(x0, 0.5, 0, 12)\n"
+                         "v = torch.select(q, 0, 1)\n"
+                         "_0 = torch.relu_(torch.unsqueeze_(v, 1))\n"
+                         "return (torch.dequantize(q), torch.dequantize(v))",
+                         {F32({2, 2}, {-1, 2, -3, 4})}),
+                {F32({2, 2}, {-1, 2, 0, 4}), F32({2, 1}, {0, 4})});
+}
+
 TEST(Aliasing, ListsOfExpandedTensors) {
   for (const std::string name :
        {"torch.broadcast_tensors([x0, x1])", "torch.meshgrid([x0, x1])"}) {
