@@ -1,6 +1,7 @@
 // Imports operators that arrange elements anew: repetition, concatenation,
 // rotation, padding, triangles and windows.
 #include <algorithm>
+#include <functional>
 #include <limits>
 #include <numeric>
 
@@ -238,8 +239,7 @@ Tensor Triu(Call& c) { return Triangle(c, true); }
 Tensor Tril(Call& c) { return Triangle(c, false); }
 
 // Returns the elements (i, i + offset) of two axes, as the last axis.
-Tensor DiagonalOf(Call& c, const Tensor& x, int a, int b, int64_t offset) {
-  if (!c.ok()) return x;
+Tensor DiagonalOf(const Tensor& x, int a, int b, int64_t offset) {
   std::vector<int64_t> order;
   for (int i = 0; i < x.rank(); ++i)
     if (i != a && i != b) order.push_back(i);
@@ -252,18 +252,64 @@ Tensor DiagonalOf(Call& c, const Tensor& x, int a, int b, int64_t offset) {
   Shape flat(y.shape().begin(), y.shape().end() - 2);
   const auto axis = static_cast<int>(flat.size());
   flat.push_back(y.dim(-2) * y.dim(-1));
-  const Tensor place = IotaVector(c.builder(), size, DType::kI64);
+  const Tensor place = IotaVector(x.builder(), size, DType::kI64);
   const Dim first = Dim(std::max<int64_t>(-offset, 0)) * y.dim(-1) +
                     Dim(std::max<int64_t>(offset, 0));
-  const Tensor index = place * ops::DimScalar(c.builder(), y.dim(-1) + Dim(1)) +
-                       ops::DimScalar(c.builder(), first);
+  const Tensor index = place * ops::DimScalar(x.builder(), y.dim(-1) + Dim(1)) +
+                       ops::DimScalar(x.builder(), first);
   return ops::Gather(ops::Reshape(y, flat), index, axis);
 }
-Tensor Diagonal(Call& c) {
+// Returns x with the elements that DiagonalOf returns replaced by `part`.
+Tensor WithDiagonal(const Tensor& x, const Tensor& part, int a, int b,
+                    int64_t offset) {
+  std::vector<int64_t> order;
+  for (int i = 0; i < x.rank(); ++i)
+    if (i != a && i != b) order.push_back(i);
+  order.push_back(a);
+  order.push_back(b);
+  const Tensor y = ops::Transpose(x, order);
+  // Each row has at most one element of the diagonal. `along` has that element
+  // for each row.
+  const Dim first(std::max<int64_t>(-offset, 0));
+  Shape low(static_cast<size_t>(part.rank()), Dim(0));
+  Shape high = low;
+  low.back() = SmallerOf(first, y.dim(-2));
+  high.back() = y.dim(-2) - low.back() - part.dim(-1);
+  const Tensor along = ops::Pad(part, low, high, "constant", part.Like(0));
+  const Tensor rows =
+      ops::AlongAxis(IotaVector(x.builder(), y.dim(-2), DType::kI64), 0, 2);
+  const Tensor columns =
+      ops::AlongAxis(IotaVector(x.builder(), y.dim(-1), DType::kI64), 1, 2);
+  const Tensor written =
+      ops::Select(ops::Equal(rows + static_cast<double>(offset), columns),
+                  ops::Unsqueeze(along, {part.rank()}), y);
+  return ops::Transpose(written, InverseOrder(order));
+}
+Value Diagonal(Call& c) {
   const Tensor x = c.tensor("self");
-  if (!c.CheckRank("self", x, 2)) return x;
-  return DiagonalOf(c, x, c.axis("dim1", x.rank()), c.axis("dim2", x.rank()),
-                    c.integer("offset"));
+  if (!c.CheckRank("self", x, 2)) return {};
+  const int a = c.axis("dim1", x.rank());
+  const int b = c.axis("dim2", x.rank());
+  const int64_t offset = c.integer("offset");
+  if (!c.ok()) return {};
+  if (a == b) {
+    c.FailInvalid("expected dim1 and dim2 to differ, found " +
+                  std::to_string(a) + " twice");
+    return {};
+  }
+  Cell& cell = *c.value("self").cell;
+  const Shape before = c.machine().StridesOf(cell);
+  Shape strides;
+  for (int i = 0; i < x.rank(); ++i)
+    if (i != a && i != b) strides.push_back(before[static_cast<size_t>(i)]);
+  strides.push_back(before[static_cast<size_t>(a)] +
+                    before[static_cast<size_t>(b)]);
+  return c.machine().NewView(
+      cell, std::move(strides),
+      [=](Tensor base) { return DiagonalOf(base, a, b, offset); },
+      [=](Tensor base, Tensor part) {
+        return WithDiagonal(base, part, a, b, offset);
+      });
 }
 Value LinalgDiagonal(Call& c) {
   return Redirect(c, "aten::diagonal", {{"self", c.value("A")}});
@@ -272,7 +318,7 @@ Tensor Diag(Call& c) {
   const Tensor x = c.tensor("self");
   const int64_t offset = c.integer("diagonal");
   if (!c.CheckRank("self", x, 1, 2)) return x;
-  if (x.rank() == 2) return DiagonalOf(c, x, 0, 1, offset);
+  if (x.rank() == 2) return DiagonalOf(x, 0, 1, offset);
   const Dim size = x.dim(0) + Dim(offset < 0 ? -offset : offset);
   const Tensor rows =
       ops::AlongAxis(IotaVector(c.builder(), size, DType::kI64), 0, 2);
@@ -287,7 +333,7 @@ Tensor Diag(Call& c) {
 Tensor Trace(Call& c) {
   const Tensor x = c.tensor("self");
   if (!c.CheckRank("self", x, 2, 2)) return x;
-  const Tensor diagonal = DiagonalOf(c, x, 0, 1, 0);
+  const Tensor diagonal = DiagonalOf(x, 0, 1, 0);
   return ops::Reduce(x.is_float() ? diagonal : ops::Cast(diagonal, DType::kI64),
                      "sum", {0}, false);
 }
@@ -578,31 +624,89 @@ Tensor PadSequence(Call& c) {
   return Concat(parts, axis);
 }
 
-// Returns the windows of an axis, as a new last axis.
-Tensor Unfold(Call& c) {
+// The windows of `size` elements that begin at each `step` elements of an axis.
+struct Windows {
+  int axis;
+  int64_t size, step;
+  Dim count;
+
+  // Returns the order of the axes of a result of Read, in which the windows are
+  // the axis after `axis`, that makes them the last axis.
+  std::vector<int64_t> Order(int rank) const {
+    std::vector<int64_t> order;
+    for (int i = 0; i <= rank; ++i)
+      if (i != axis + 1) order.push_back(i);
+    order.push_back(axis + 1);
+    return order;
+  }
+  // Returns the windows as a new last axis.
+  Tensor Read(const Tensor& x) const {
+    const Tensor starts = ops::AlongAxis(
+        IotaVector(x.builder(), count, DType::kI64) * static_cast<double>(step),
+        0, 2);
+    const Tensor within =
+        ops::AlongAxis(IotaVector(x.builder(), Dim(size), DType::kI64), 1, 2);
+    return ops::Transpose(ops::Gather(x, starts + within, axis),
+                          Order(x.rank()));
+  }
+  // Returns x with the elements of the windows replaced. The windows must not
+  // overlap.
+  Tensor Write(const Tensor& x, const Tensor& windows) const {
+    if (size == 0) return x;
+    Shape merged = x.shape();
+    merged[static_cast<size_t>(axis)] = count * Dim(size);
+    const Tensor elements = ops::Reshape(
+        ops::Transpose(windows, InverseOrder(Order(x.rank()))), merged);
+    const Tensor place = IotaVector(x.builder(), x.dim(axis), DType::kI64);
+    const Tensor number =
+        ops::Minimum(ops::Binary(Opcode::kFloorDivide, place,
+                                 place.Like(static_cast<double>(step))),
+                     ops::DimScalar(x.builder(), count - Dim(1)));
+    const Tensor within = place - number * static_cast<double>(step);
+    const Tensor is_one = ops::Less(within, static_cast<double>(size));
+    const Tensor index = number * static_cast<double>(size) +
+                         ops::Minimum(within, static_cast<double>(size - 1));
+    return ops::Select(ops::AlongAxis(is_one, axis, x.rank()),
+                       ops::Gather(elements, index, axis), x);
+  }
+};
+Value Unfold(Call& c) {
   const Tensor given = c.tensor("self");
+  const bool has_axis = given.rank() > 0;
   const int axis = c.axis("dimension", given.rank());
   const Tensor x = WithAxis(given);
   const int64_t size = c.integer("size");
   const int64_t step = c.integer("step");
-  if (!c.ok()) return x;
+  if (!c.ok() || !CheckNewRank(c, x.shape().size() + 1)) return {};
   if (size < 0 || step <= 0) {
     c.FailInvalid("expected a size from 0 on and a step from 1 on");
-    return x;
+    return {};
   }
-  const Dim count = FloorDivide(x.dim(axis) - Dim(size), Dim(step)) + Dim(1);
-  const Tensor starts = ops::AlongAxis(
-      IotaVector(c.builder(), count, DType::kI64) * static_cast<double>(step),
-      0, 2);
-  const Tensor within =
-      ops::AlongAxis(IotaVector(c.builder(), Dim(size), DType::kI64), 1, 2);
-  const Tensor windows = ops::Gather(x, starts + within, axis);
-  if (given.rank() == 0) return ops::Reshape(windows, {Dim(size)});
-  std::vector<int64_t> order;
-  for (int i = 0; i < windows.rank(); ++i)
-    if (i != axis + 1) order.push_back(i);
-  order.push_back(axis + 1);
-  return ops::Transpose(windows, order);
+  const Windows windows{
+      axis, size, step,
+      FloorDivide(x.dim(axis) - Dim(size), Dim(step)) + Dim(1)};
+  Cell& cell = *c.value("self").cell;
+  Shape strides = c.machine().StridesOf(cell);
+  // A tensor without dims is a vector of one element, whose only window is the
+  // result.
+  const Dim along = has_axis ? strides[static_cast<size_t>(axis)] : Dim(1);
+  if (has_axis) strides[static_cast<size_t>(axis)] = along * Dim(step);
+  strides.push_back(along);
+  std::function<Tensor(Tensor, Tensor)> write;
+  if (size <= step) {
+    write = [windows, has_axis](Tensor base, Tensor part) {
+      if (has_axis) return windows.Write(base, part);
+      part = ops::Reshape(part, {Dim(1), Dim(windows.size)});
+      return ops::Reshape(windows.Write(WithAxis(base), part), {});
+    };
+  }
+  return c.machine().NewView(
+      cell, std::move(strides),
+      [windows, has_axis](Tensor base) {
+        Tensor parts = windows.Read(WithAxis(base));
+        return has_axis ? parts : ops::Reshape(parts, {Dim(windows.size)});
+      },
+      std::move(write));
 }
 
 constexpr OperatorRow kRows[] = {

@@ -22,7 +22,17 @@ struct Interpreter::Branch {
 // Returns a copy of the value whose tensors have their present contents. It is
 // used after a branch whose writes are taken back.
 Value Interpreter::Frozen(const Value& value, int depth) {
-  if (value.is_tensor()) return machine_.NewTensor(machine_.Read(*value.cell));
+  if (value.is_tensor()) {
+    Value made = machine_.NewTensor(machine_.Read(*value.cell));
+    made.cell->is_complex = value.cell->is_complex;
+    made.cell->quantization = value.cell->quantization;
+    return made;
+  }
+  if (const auto optional = OptionalParts(value);
+      optional && depth <= kMaxListDepth && machine_.ok()) {
+    return NewOptional(machine_, value.text, Frozen(optional->value, depth + 1),
+                       optional->is_none);
+  }
   if (!value.is_sequence() || depth > kMaxListDepth || !machine_.ok())
     return value;
   std::vector<Value> items;

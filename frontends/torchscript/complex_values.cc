@@ -48,19 +48,44 @@ bool HoldsComplex(const Value& value) {
          });
 }
 
-Tensor PartOf(Machine& machine, const Value& value, int part) {
-  const Tensor x = machine.Read(*value.cell);
-  if (!machine.ok() || x.rank() == 0) return x;
+Tensor PartOf(const Tensor& x, int part) {
+  if (x.rank() == 0) return x;
   const int last = x.rank() - 1;
   return ops::Squeeze(ops::SliceAxis(x, last, Dim(part), Dim(1)), {last});
 }
+Tensor PartOf(Machine& machine, const Value& value, int part) {
+  const Tensor x = machine.Read(*value.cell);
+  return machine.ok() ? PartOf(x, part) : x;
+}
+Tensor JoinedParts(const Tensor& real, const Tensor& imaginary) {
+  const int rank = real.rank();
+  return ops::Concat(
+      {ops::Unsqueeze(real, {rank}), ops::Unsqueeze(imaginary, {rank})}, rank);
+}
+// Returns a view of one part of a complex tensor, with the strides of complex
+// numbers.
+Value ComplexPart(Machine& machine, Cell& cell, int part) {
+  const Shape all = machine.StridesOf(cell);
+  Shape strides;
+  for (size_t i = 0; i + 1 < all.size(); ++i)
+    strides.push_back(FloorDivide(all[i], Dim(2)));
+  return machine.NewView(
+      cell, std::move(strides), [part](Tensor x) { return PartOf(x, part); },
+      [part](Tensor x, Tensor value) {
+        return part == 0 ? JoinedParts(value, PartOf(x, 1))
+                         : JoinedParts(PartOf(x, 0), value);
+      });
+}
 // Returns the value with one part of each complex tensor in it. Real tensors
 // and numbers are unchanged, except that if `adds` is true, their imaginary
-// part is 0.
+// part is 0. `made` gets the cells of the parts.
 Value WithPart(Machine& machine, const Value& value, int part, bool adds,
-               int depth = 0) {
-  if (value.is_complex())
-    return machine.NewTensor(PartOf(machine, value, part));
+               std::vector<Cell*>& made, int depth = 0) {
+  if (value.is_complex()) {
+    Value view = ComplexPart(machine, *value.cell, part);
+    made.push_back(view.cell);
+    return view;
+  }
   if (adds && part == 1 && value.is_tensor()) {
     const Tensor x = machine.Read(*value.cell);
     return machine.NewTensor(ops::Broadcast(x.Like(0), x.shape()));
@@ -73,13 +98,61 @@ Value WithPart(Machine& machine, const Value& value, int part, bool adds,
   std::vector<Value> items;
   const std::vector<Value> given = value.list->items;
   for (const Value& item : given)
-    items.push_back(WithPart(machine, item, part, adds, depth + 1));
+    items.push_back(WithPart(machine, item, part, adds, made, depth + 1));
   return value.is(Value::Kind::kTuple) ? machine.NewTuple(std::move(items))
                                        : machine.NewList(std::move(items));
 }
+// Returns the part of `made` of which the cell is a view; null if there is
+// none.
+Cell* PartUnder(Cell* cell, const std::vector<Cell*>& made) {
+  while (cell != nullptr && std::ranges::find(made, cell) == made.end())
+    cell = cell->base;
+  return cell;
+}
+// Returns the value of the base of `part` after a write to `cell`, a view of
+// the part.
+Tensor WrittenThrough(Machine& machine, Cell* cell, Cell* part, Tensor value,
+                      const Tensor& base) {
+  for (; cell != part; cell = cell->base)
+    value = cell->write(machine.Read(*cell->base), value);
+  return part->write(base, value);
+}
+// Returns a view of the complex tensor of which `real` and `imaginary` are
+// views.
+Value JoinedView(Machine& machine, Cell* real, Cell* imaginary, Cell* real_part,
+                 Cell* imaginary_part) {
+  bool can_write = true;
+  for (const Cell* at = real; at != real_part; at = at->base)
+    can_write = can_write && at->write;
+  Shape strides;
+  for (const Dim& stride : machine.StridesOf(*real))
+    strides.push_back(stride * Dim(2));
+  strides.emplace_back(1);
+  std::function<Tensor(Tensor, Tensor)> write;
+  if (can_write) {
+    write = [=, &machine](Tensor base, Tensor value) {
+      base = WrittenThrough(machine, real, real_part, PartOf(value, 0), base);
+      return WrittenThrough(machine, imaginary, imaginary_part,
+                            PartOf(value, 1), base);
+    };
+  }
+  Value view = machine.NewView(
+      *real_part->base, std::move(strides),
+      [=, &machine](Tensor) {
+        return JoinedParts(machine.Read(*real), machine.Read(*imaginary));
+      },
+      std::move(write));
+  view.cell->is_complex = true;
+  return view;
+}
 Value Joined(Machine& machine, const Value& real, const Value& imaginary,
-             int depth = 0) {
+             const std::vector<Cell*>& made, int depth = 0) {
   if (real.is_tensor() && imaginary.is_tensor()) {
+    Cell* const real_part = PartUnder(real.cell, made);
+    Cell* const imaginary_part = PartUnder(imaginary.cell, made);
+    if (real_part != nullptr && imaginary_part != nullptr)
+      return JoinedView(machine, real.cell, imaginary.cell, real_part,
+                        imaginary_part);
     return NewComplex(
         machine, {machine.Read(*real.cell), machine.Read(*imaginary.cell)});
   }
@@ -90,7 +163,7 @@ Value Joined(Machine& machine, const Value& real, const Value& imaginary,
   std::vector<Value> items;
   for (size_t i = 0; i < real.list->items.size(); ++i)
     items.push_back(Joined(machine, real.list->items[i],
-                           imaginary.list->items[i], depth + 1));
+                           imaginary.list->items[i], made, depth + 1));
   return real.is(Value::Kind::kTuple) ? machine.NewTuple(std::move(items))
                                       : machine.NewList(std::move(items));
 }
@@ -104,13 +177,10 @@ ops::ComplexParts PartsOf(Machine& machine, const Value& value) {
 
 Value NewComplex(Machine& machine, const ops::ComplexParts& parts) {
   if (!machine.ok()) return {};
-  const int rank = parts.real.rank();
   const Tensor imaginary =
       parts.imaginary ? parts.imaginary
                       : ops::Broadcast(parts.real.Like(0), parts.real.shape());
-  return machine.NewComplex(ops::Concat(
-      {ops::Unsqueeze(parts.real, {rank}), ops::Unsqueeze(imaginary, {rank})},
-      rank));
+  return machine.NewComplex(JoinedParts(parts.real, imaginary));
 }
 
 bool HasComplex(const std::vector<Argument>& arguments) {
@@ -127,18 +197,20 @@ std::optional<Value> CallOnComplex(
   const bool adds = IsAmong(kSums, name);
   const bool asks = IsAmong(kQuestions, name);
   if (!adds && !asks && !IsAmong(kByParts, name)) return std::nullopt;
+  std::vector<Cell*> made;
   const auto of_part = [&](int part) {
     std::vector<Argument> real = arguments;
     for (Argument& argument : real) {
       const bool is_operand = argument.keyword.empty();
       argument.value =
-          WithPart(machine, argument.value, part, adds && is_operand);
+          WithPart(machine, argument.value, part, adds && is_operand, made);
     }
     return machine.ok() ? call(name, real) : Value();
   };
   const Value real = of_part(0);
   if (asks || !machine.ok()) return real;
-  return Joined(machine, real, of_part(1));
+  const Value imaginary = of_part(1);
+  return machine.ok() ? Joined(machine, real, imaginary, made) : Value();
 }
 
 }  // namespace ember::torchscript

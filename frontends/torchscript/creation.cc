@@ -5,6 +5,7 @@
 
 #include "frontends/torchscript/operator_table.h"
 #include "frontends/torchscript/promotion.h"
+#include "frontends/torchscript/views.h"
 
 namespace ember::torchscript {
 namespace {
@@ -217,17 +218,35 @@ Tensor NewTensor(Call& c) {
   return ops::Reshape(Concat(parts, 0), shape);
 }
 
-// Imports x.to(…). If the type does not change, the result is the same tensor,
-// not a copy.
-Value CastTo(Call& c, DType type) {
+// Imports as_tensor, which returns a tensor of the same type as it is.
+Value AsTensor(Call& c) {
+  const Value& data = c.value("data");
+  if (data.is_tensor()) {
+    const DType type = c.tensor("data").dtype();
+    if (!c.ok() || c.dtype("dtype", type) == type) return data;
+  }
+  return c.machine().NewTensor(NewTensor(c));
+}
+
+// Imports conversions. If the type does not change, the result is the same
+// tensor, unless the call asks for a copy.
+Value CastTo(Call& c, DType type, bool copies = false) {
   const Tensor x = c.tensor("self");
-  if (!c.ok() || x.dtype() == type) return c.value("self");
+  if (!c.ok() || (x.dtype() == type && !copies)) return c.value("self");
   return c.machine().NewTensor(ops::Cast(x, type));
 }
 Value ToType(Call& c) {
+  return CastTo(c, c.dtype("dtype", c.tensor("self").dtype()), c.flag("copy"));
+}
+Value ToLike(Call& c) {
+  return CastTo(c, c.tensor("other").dtype(), c.flag("copy"));
+}
+Value ToCopy(Call& c) {
+  return CastTo(c, c.dtype("dtype", c.tensor("self").dtype()), true);
+}
+Value TypeOf(Call& c) {
   return CastTo(c, c.dtype("dtype", c.tensor("self").dtype()));
 }
-Value ToLike(Call& c) { return CastTo(c, c.tensor("other").dtype()); }
 Value TypeAs(Call& c) { return CastTo(c, c.tensor("other").dtype()); }
 Value ToDevice(Call& c) { return c.value("self"); }
 template <DType type>
@@ -257,9 +276,11 @@ Value Meshgrid(Call& c) {
   std::vector<Value> grids;
   for (int i = 0; i < rank; ++i) {
     const Tensor& x = vectors[static_cast<size_t>(i)];
-    const Tensor vector = ops::Reshape(x, {graph::ElementCount(x.shape())});
-    grids.push_back(c.machine().NewTensor(
-        ops::Broadcast(ops::AlongAxis(vector, axis_of(i), rank), shape)));
+    Shape along(vectors.size(), Dim(1));
+    along[static_cast<size_t>(axis_of(i))] = graph::ElementCount(x.shape());
+    const Value& given = c.value("tensors").list->items[static_cast<size_t>(i)];
+    grids.push_back(ExpandedViewOf(
+        c.machine(), ReshapedViewOf(c.machine(), *given.cell, along), shape));
   }
   return c.machine().NewList(std::move(grids));
 }
@@ -305,7 +326,7 @@ constexpr OperatorRow kRows[] = {
      "bool requires_grad=False)",
      NewTensor},
     {"as_tensor(any data, *, ScalarType? dtype=None, Device? device=None)",
-     NewTensor},
+     AsTensor},
     {"scalar_tensor(Operand data, " EMBER_TORCH_OPTIONS, NewTensor},
     {"to(Tensor self, ScalarType? dtype=None, bool non_blocking=False, "
      "bool copy=False, MemoryFormat? memory_format=None)",
@@ -328,8 +349,8 @@ constexpr OperatorRow kRows[] = {
     {"_to_copy(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, "
      "Device? device=None, bool? pin_memory=None, bool non_blocking=False, "
      "MemoryFormat? memory_format=None)",
-     ToType},
-    {"type(Tensor self, ScalarType dtype)", ToType},
+     ToCopy},
+    {"type(Tensor self, ScalarType dtype)", TypeOf},
     {"type_as(Tensor self, Tensor other)", TypeAs},
     {"_cast_Float(Tensor self, bool non_blocking=False)",
      CastAlways<DType::kF32>},

@@ -6,6 +6,7 @@
 #include "frontends/ops/compositions.h"
 #include "frontends/torchscript/interpreter.h"
 #include "frontends/torchscript/interpreter_level.h"
+#include "frontends/torchscript/merging.h"
 
 namespace ember::torchscript {
 namespace {
@@ -238,6 +239,9 @@ std::optional<Value> Interpreter::CallBuiltin(const Expression& call,
   const size_t count = call.parts.size() - 1;
   if ((name == "annotate" || name == "unchecked_cast") && count == 2) {
     Value value = Evaluate(call.parts[2], frame);
+    // The code has tested that the value is not None.
+    if (name == "unchecked_cast")
+      if (const auto optional = OptionalParts(value)) value = optional->value;
     return value.is_tensor() ? Convert(value, call.parts[1]) : value;
   }
   if (name == "uninitialized") {

@@ -2,6 +2,7 @@
 #include "frontends/ops/fourier.h"
 
 #include <cmath>
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "frontends/torchscript/complex_values.h"
 #include "frontends/torchscript/operator_table.h"
 #include "frontends/torchscript/promotion.h"
+#include "frontends/torchscript/views.h"
 
 namespace ember::torchscript {
 namespace {
@@ -24,9 +26,17 @@ Value Complex(Call& c, const Tensor& real, const Tensor& imaginary) {
   return NewComplex(c.machine(), {real, imaginary});
 }
 
-Value ViewAsReal(Call& c) {
-  return c.machine().NewTensor(c.machine().Read(*c.value("self").cell));
+// Returns a view of the same elements.
+Value SameElements(Call& c, bool can_write) {
+  Cell& cell = *c.value("self").cell;
+  const Shape strides = c.machine().StridesOf(cell);
+  if (!c.ok()) return {};
+  std::function<Tensor(Tensor, Tensor)> write;
+  if (can_write) write = [](Tensor, Tensor part) { return part; };
+  return c.machine().NewView(
+      cell, strides, [](Tensor base) { return base; }, std::move(write));
 }
+Value ViewAsReal(Call& c) { return SameElements(c, true); }
 Value ViewAsComplex(Call& c) {
   const Tensor x = c.tensor("self");
   if (!c.CheckRank("self", x, 1)) return {};
@@ -35,7 +45,9 @@ Value ViewAsComplex(Call& c) {
                   Describe(c.value("self")));
     return {};
   }
-  return c.machine().NewComplex(x);
+  Value view = SameElements(c, true);
+  if (view.is_tensor()) view.cell->is_complex = true;
+  return view;
 }
 Value NewFromParts(Call& c) {
   return Complex(c, c.tensor("real"), c.tensor("imag"));
@@ -46,13 +58,44 @@ Value FromPolar(Call& c) {
   if (!c.ok()) return {};
   return Complex(c, size * ops::Cos(angle), size * ops::Sin(angle));
 }
-Tensor RealPart(Call& c) { return Parts(c, "self").real; }
-Tensor ImaginaryPart(Call& c) { return Parts(c, "self").imaginary; }
-Value Conjugate(Call& c) {
-  const ComplexParts x = Parts(c, "self");
-  return c.ok() ? Complex(c, x.real, -x.imaginary) : Value();
+Value PartView(Call& c, int part) {
+  const Tensor x = c.tensor("self");
+  if (!c.ok()) return {};
+  return SelectedView(c, "self", x.rank() - 1, Dim(part));
 }
-Value Same(Call& c) { return c.value("self"); }
+Value RealPart(Call& c) { return PartView(c, 0); }
+Value ImaginaryPart(Call& c) { return PartView(c, 1); }
+// Returns complex numbers, with real and imaginary parts as the last dim, with
+// the other sign of the imaginary part.
+Tensor Conjugated(Tensor x) {
+  const int last = x.rank() - 1;
+  return ops::Concat({ops::SliceAxis(x, last, Dim(0), Dim(1)),
+                      -ops::SliceAxis(x, last, Dim(1), Dim(1))},
+                     last);
+}
+// Returns the conjugate, which is a view in PyTorch.
+Value Conjugate(Call& c) {
+  Cell& cell = *c.value("self").cell;
+  const Shape strides = c.machine().StridesOf(cell);
+  if (!c.ok()) return {};
+  Value view =
+      c.machine().NewView(cell, strides, Conjugated,
+                          [](Tensor, Tensor part) { return Conjugated(part); });
+  view.cell->is_complex = true;
+  return view;
+}
+Value ConjugateCopy(Call& c) {
+  const Tensor x = c.tensor("self");
+  return c.ok() ? c.machine().NewComplex(Conjugated(x)) : Value();
+}
+// Imports resolve_conj. PyTorch copies the result of conj and returns other
+// tensors as they are, so a result that may be either is not written to.
+Value Resolved(Call& c) {
+  if (c.value("self").cell->base == nullptr) return c.value("self");
+  Value view = SameElements(c, false);
+  if (view.is_tensor()) view.cell->is_complex = true;
+  return view;
+}
 Tensor Size(Call& c) {
   const ComplexParts x = Parts(c, "self");
   if (!c.ok()) return x.real;
@@ -476,9 +519,9 @@ constexpr OperatorRow kRows[] = {
     {"angle(Tensor self)", RealAngle},
     {"conj(Complex self)", Conjugate},
     {"_conj(Complex self)", Conjugate},
-    {"conj_physical(Complex self)", Conjugate},
-    {"resolve_conj(Complex self)", Same},
-    {"resolve_neg(Complex self)", Same},
+    {"conj_physical(Complex self)", ConjugateCopy},
+    {"resolve_conj(Complex self)", Resolved},
+    {"resolve_neg(Complex self)", Resolved},
     {"mul(Complex self, Complex other)", Multiply},
     {"mul(Complex self, Operand other)", MultiplyByReal},
     {"mul(Operand self, Complex other)", MultiplyReal},

@@ -4,6 +4,7 @@
 
 #include "base/one_line.h"
 #include "frontends/torchscript/interpreter_level.h"
+#include "frontends/torchscript/merging.h"
 
 namespace ember::torchscript {
 
@@ -88,6 +89,17 @@ Value Interpreter::CallFunction(const Function& function,
 Value Interpreter::CallOperator(const std::string& name,
                                 const std::vector<Argument>& arguments) {
   if (!machine_.ok()) return {};
+  // A value that may be None, as the run decides, can only be compared with
+  // None.
+  const bool is_same = name == "aten::__is__";
+  if ((is_same || name == "aten::__isnot__") && arguments.size() == 2) {
+    for (size_t i = 0; i < 2; ++i) {
+      const auto optional = OptionalParts(arguments[i].value);
+      if (!optional || !arguments[1 - i].value.is_none()) continue;
+      return is_same ? optional->is_none
+                     : CallOperator("aten::__not__", {{"", optional->is_none}});
+    }
+  }
   const size_t colon = name.rfind(':');
   return caller_.Call(
       name, arguments,

@@ -90,10 +90,17 @@ class Interpreter::Loop {
     machine_.Push(journal);
     Blur();
     RunBody(Tensor(&region.builder(), iteration));
+    std::map<std::string, Filling> fillings;
+    for (const std::string& name : names_) {
+      if (before.find(name)->second.is(Kind::kUninitialized))
+        fillings.emplace(name, FillingFor(frame_.variables[name], 0));
+    }
     machine_.TakeBack(journal);
     machine_.Pop();
     machine_.Leave();
     frame_.variables = before;
+    for (const auto& [name, filling] : fillings)
+      if (machine_.ok()) frame_.variables[name] = Filled(filling);
     for (const auto& [cell, old] : journal.cells) cells_.push_back(cell);
     for (const auto& [key, old] : journal.attributes) {
       if (!old) {
@@ -105,6 +112,60 @@ class Interpreter::Loop {
       }
       attributes_.push_back(key);
     }
+  }
+
+  // The structure of the value that an iteration gives to a variable which has
+  // no value before the loop, such as the result of an early return. No code
+  // reads the variable before it is assigned, so any value of this structure
+  // can take its place.
+  struct Filling {
+    // A tensor or number with its element type; a list or tuple with its parts;
+    // or another value, which stays as it is.
+    Value value;
+    graph::TensorType type;
+    std::vector<Filling> parts;
+  };
+  Filling FillingFor(const Value& value, int depth) {
+    Filling filling;
+    filling.value.kind = Kind::kUninitialized;
+    if (!machine_.ok() || depth > kMaxListDepth || !machine_.Charge(1))
+      return filling;
+    if (value.is_tensor()) {
+      // The extents must be known outside of the body, too.
+      const Tensor tensor = machine_.Read(*value.cell);
+      if (!machine_.ok() || value.is_complex() || value.is_quantized() ||
+          !graph::IsConstant(tensor.shape()))
+        return filling;
+      filling.type = tensor.value()->type();
+    } else if (value.is_sequence()) {
+      const std::vector<Value> items = value.list->items;
+      for (const Value& item : items)
+        filling.parts.push_back(FillingFor(item, depth + 1));
+    } else if (!value.is_number()) {
+      return filling;
+    }
+    filling.value = value;
+    return filling;
+  }
+  Value Filled(const Filling& filling) {
+    graph::GraphBuilder& builder = machine_.builder();
+    const auto zero = [&](DType dtype) {
+      return Tensor(&builder, builder.Scalar(0, dtype));
+    };
+    const Value& value = filling.value;
+    if (value.is_tensor()) {
+      return machine_.NewTensor(
+          ops::Broadcast(zero(filling.type.dtype), filling.type.shape));
+    }
+    if (value.is_number())
+      return Value::Dynamic(value.kind, zero(ScalarDType(value.kind)));
+    if (!value.is_sequence()) return value;
+    std::vector<Value> items;
+    for (const Filling& part : filling.parts) items.push_back(Filled(part));
+    Value made = value.is(Kind::kTuple) ? machine_.NewTuple(std::move(items))
+                                        : machine_.NewList(std::move(items));
+    made.list->fields = value.list->fields;
+    return made;
   }
 
   // Replaces the known values of the loop's numeric variables by values that
@@ -166,6 +227,11 @@ class Interpreter::Loop {
                                " deep to be carried by a loop of unknown "
                                "length, found '" +
                                OnOneLine(name) + "'");
+    } else if (value.is_complex() || value.is_quantized()) {
+      machine_.FailUnsupported(
+          "expected tensors of real numbers to be carried by a loop of unknown "
+          "length, found '" +
+          OnOneLine(name) + "', " + Describe(value));
     } else if (value.is_tensor()) {
       flat.push_back(machine_.Read(*value.cell).value());
     } else if (value.is_number()) {

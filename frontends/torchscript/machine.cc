@@ -73,6 +73,7 @@ bool IsSame(const Value& a, const Value& b) {
         return a.dynamic.value() == b.dynamic.value();
       return a.number == b.number;
     case Value::Kind::kConflict:
+      return a.text == b.text && a.list == b.list;
     case Value::Kind::kString:
     case Value::Kind::kDevice:
     case Value::Kind::kFunction:
@@ -146,7 +147,7 @@ Value Machine::NewTensor(Tensor tensor) {
   Cell& cell = heap_.cells.emplace_back();
   cell.value = std::move(tensor);
   cell.root = &cell;
-  cell.stamp = ++stamps_;
+  cell.stamp = cell.made = ++stamps_;
   Value value;
   value.kind = Value::Kind::kTensor;
   value.cell = &cell;
@@ -249,7 +250,9 @@ Object& Machine::NewObject(std::string class_name) {
 
 Tensor Machine::Read(Cell& cell) {
   if (!ok()) return {&builder(), nullptr};
-  if (cell.load) {
+  // A view of a stored tensor that was written to is read from that tensor.
+  const bool is_stale = cell.base != nullptr && cell.stamp != cell.root->stamp;
+  if (cell.load && !is_stale) {
     const auto load = std::exchange(cell.load, nullptr);
     cell.value = load();
   }
@@ -267,6 +270,7 @@ Tensor Machine::Read(Cell& cell) {
   if (at->load) Read(*at);
   for (; !stale.empty(); stale.pop_back()) {
     Cell& view = *stale.back();
+    view.load = nullptr;
     view.value = view.read(Inside(view.base->value));
     view.stamp = view.root->stamp;
   }
@@ -301,6 +305,37 @@ void Machine::Write(Cell& cell, Tensor value) {
   NoteCell(*at);
   at->value = value;
   at->stamp = ++stamps_;
+}
+
+void Machine::BecomeView(Cell& cell, const Cell& view) {
+  if (!ok() || &cell == &view) return;
+  if (view.base != &cell) {
+    FailUnsupported(
+        "expected a result that is a view of the operand, to change the shape "
+        "in place, found a copy; call the operator without the '_'");
+    return;
+  }
+  for (const Journal* journal : journals_) {
+    if (cell.made > journal->start) continue;
+    FailUnsupported(
+        "changing the shape of a tensor in place in a branch or loop that only "
+        "the run decides on is supported for tensors made in it, found one "
+        "made before it; call the operator without the '_'");
+    return;
+  }
+  // Another cell takes the part of the tensor as the base of its views, all of
+  // which were made after the tensor.
+  Cell& base = heap_.cells.emplace_back(cell);
+  if (base.root == &cell) base.root = &base;
+  size_t visited = 0;
+  for (auto it = heap_.cells.rbegin(); &*it != &cell; ++it, ++visited) {
+    if (it->base == &cell) it->base = &base;
+    if (it->root == &cell) it->root = &base;
+  }
+  Charge(1 + visited / 100);
+  cell = view;
+  cell.quantization = base.quantization;
+  cell.made = ++stamps_;
 }
 
 void Machine::SetAttribute(Object& object, const std::string& name,

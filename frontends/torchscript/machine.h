@@ -88,6 +88,11 @@ class Machine {
 
   Tensor Read(Cell& cell);
   void Write(Cell& cell, Tensor value);
+  // Gives a tensor the shape and strides of `view`, a view of it, as x.t_()
+  // does. No element moves in memory: other views stay as they are. Fails if
+  // the tensor was made before a branch or loop that is being executed and that
+  // only the run decides on.
+  void BecomeView(Cell& cell, const Cell& view);
   void SetAttribute(Object& object, const std::string& name, Value value);
   // Returns true if a container that was made at region depth `level` may be
   // changed in the current region; else fails.

@@ -19,6 +19,20 @@ Tensor TypeOf(const Value& value, Machine& machine) {
 
 }  // namespace
 
+Value NewOptional(Machine& machine, const std::string& text, const Value& value,
+                  const Value& is_none) {
+  Value made = Value::Text(Kind::kConflict, text);
+  made.list = machine.NewList({value, is_none}).list;
+  return made;
+}
+
+std::optional<OptionalValue> OptionalParts(const Value& value) {
+  if (!value.is(Kind::kConflict) || value.list == nullptr ||
+      value.list->items.size() != 2)
+    return std::nullopt;
+  return OptionalValue{value.list->items[0], value.list->items[1]};
+}
+
 DType ScalarDType(Kind kind) {
   if (kind == Kind::kBool) return DType::kBool;
   return kind == Kind::kFloat ? DType::kF64 : DType::kI64;
@@ -30,6 +44,14 @@ Merge::Node Merge::PlanOutput(const Value& then, const Value& otherwise,
   node.output = static_cast<int>(outputs_.size());
   outputs_.push_back({then, otherwise, dtype, kind == Kind::kTensor, kind, {}});
   return node;
+}
+
+bool Merge::IsMerged(const Node& node) {
+  if (node.output >= 0) return true;
+  if (node.parts.empty())
+    return !node.value.is(Kind::kConflict) &&
+           !node.value.is(Kind::kUninitialized);
+  return std::ranges::all_of(node.parts, &Merge::IsMerged);
 }
 
 Merge::Node Merge::Plan(const Value& then, const Value& otherwise,
@@ -47,6 +69,33 @@ Merge::Node Merge::Plan(const Value& then, const Value& otherwise,
     return node;
   };
   if (depth > kMaxListDepth || !machine.Charge(1)) return conflict();
+  // A value that is None in one branch becomes a value with a bool. In place of
+  // None, any value of the type of the other value is the value.
+  const std::optional<OptionalValue> optionals[2] = {OptionalParts(then),
+                                                     OptionalParts(otherwise)};
+  if (then.is_none() || otherwise.is_none() || optionals[0] || optionals[1]) {
+    const auto parts_of = [](const Value& value,
+                             const std::optional<OptionalValue>& optional) {
+      if (optional) return *optional;
+      OptionalValue parts{value, Value::Bool(value.is_none())};
+      if (value.is_none()) parts.value.kind = Kind::kUninitialized;
+      return parts;
+    };
+    const OptionalValue a = parts_of(then, optionals[0]);
+    const OptionalValue b = parts_of(otherwise, optionals[1]);
+    const size_t outputs = outputs_.size();
+    Node value = Plan(a.value, b.value, name, machine, depth + 1);
+    if (!IsMerged(value)) {
+      outputs_.resize(outputs);
+      return conflict();
+    }
+    conflict();
+    node.is_optional = true;
+    node.parts.push_back(std::move(value));
+    node.parts.push_back(
+        PlanOutput(a.is_none, b.is_none, Kind::kBool, DType::kBool));
+    return node;
+  }
   // If one value is uninitialized (no path reads it), any value of the type of
   // the other value can take its place.
   for (const bool is_then : {true, false}) {
@@ -54,6 +103,7 @@ Merge::Node Merge::Plan(const Value& then, const Value& otherwise,
     if (!(is_then ? then : otherwise).is(Kind::kUninitialized)) continue;
     if (given.is_number())
       return PlanOutput(then, otherwise, given.kind, ScalarDType(given.kind));
+    if (given.is_complex() || given.is_quantized()) return conflict();
     const Tensor type = given.is_tensor() ? TypeOf(given, machine) : Tensor();
     if (type.value() != nullptr && graph::IsConstant(type.shape())) {
       Node made = PlanOutput(then, otherwise, Kind::kTensor, type.dtype());
@@ -76,6 +126,9 @@ Merge::Node Merge::Plan(const Value& then, const Value& otherwise,
     if (otherwise.kind != kind) kind = Kind::kFloat;
     return PlanOutput(then, otherwise, kind, ScalarDType(kind));
   }
+  // A result of a region has neither complex numbers nor a quantization.
+  for (const Value* value : {&then, &otherwise})
+    if (value->is_complex() || value->is_quantized()) return conflict();
   if (then.is_tensor() && otherwise.is_tensor()) {
     const Tensor a = TypeOf(then, machine);
     const Tensor b = TypeOf(otherwise, machine);
@@ -142,6 +195,8 @@ Value Merge::RebuildNode(const Node& node,
   std::vector<Value> items;
   for (const Node& part : node.parts)
     items.push_back(RebuildNode(part, results, outputs, machine));
+  if (node.is_optional)
+    return NewOptional(machine, node.value.text, items[0], items[1]);
   Value made = node.value.is(Kind::kTuple) ? machine.NewTuple(std::move(items))
                                            : machine.NewList(std::move(items));
   made.list->fields = node.value.list->fields;

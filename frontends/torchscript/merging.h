@@ -10,6 +10,7 @@
 #ifndef EMBER_FRONTENDS_TORCHSCRIPT_MERGING_H_
 #define EMBER_FRONTENDS_TORCHSCRIPT_MERGING_H_
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -54,8 +55,13 @@ class Merge {
     Value value;
     // Index in outputs_; -1 if the value is no output.
     int output = -1;
+    // True for a value that may be None. `parts` has the other value and the
+    // bool that says if it is None.
+    bool is_optional = false;
     std::vector<Node> parts;  // The nodes of the items of a list or tuple.
   };
+  // True if the node is no conflict and has none.
+  static bool IsMerged(const Node& node);
   Node Plan(const Value& then, const Value& otherwise, const std::string& name,
             Machine& machine, int depth);
   Node PlanOutput(const Value& then, const Value& otherwise, Value::Kind kind,
@@ -70,6 +76,17 @@ class Merge {
   std::vector<Output> outputs_;
   std::string other_type_;
 };
+
+// A value that is None or another value, as the run decides, is a conflict: it
+// cannot be used but to test it for None, and after such a test. NewOptional
+// makes one; `is_none`: the bool that says which it is. OptionalParts returns
+// the other value and the bool; nullopt for any other value.
+Value NewOptional(Machine& machine, const std::string& text, const Value& value,
+                  const Value& is_none);
+struct OptionalValue {
+  Value value, is_none;
+};
+std::optional<OptionalValue> OptionalParts(const Value& value);
 
 // Returns the type of the scalar that holds a number at run time.
 DType ScalarDType(Value::Kind kind);

@@ -290,7 +290,8 @@ StatusOr<graph::Graph> ModelImporter::ImportOnce(
     for (const StateEntry& entry : given) {
       const auto object = objects.find(entry.object);
       if (object == objects.end()) continue;
-      object->second->attributes[entry.attribute] = entry.fixed->Make(machine);
+      entry.Make(object->second->attributes[entry.attribute], machine) =
+          entry.fixed->Make(machine);
     }
   }
   const ModuleState before = ModuleState::Of(*instance.module);
@@ -310,9 +311,10 @@ StatusOr<graph::Graph> ModelImporter::ImportOnce(
       const auto object = objects.find(entry.object);
       if (object == objects.end()) continue;
       const auto old = object->second->attributes.find(entry.attribute);
-      if (old == object->second->attributes.end() || !old->second.is_tensor())
-        continue;
-      const Tensor tensor = machine.Read(*old->second.cell);
+      if (old == object->second->attributes.end()) continue;
+      const Value* item = entry.Find(old->second);
+      if (item == nullptr || !item->is_tensor()) continue;
+      const Tensor tensor = machine.Read(*item->cell);
       if (!machine.ok()) return machine.status();
       entry.starts_alike = tensor.value()->type() == entry.type;
       const auto contents = builder.ConstantContents(tensor.value());
@@ -368,7 +370,8 @@ void ModelImporter::SetState(Machine& machine, Instance& instance,
     const StateEntry& entry = entries_[i];
     const auto object = objects.find(entry.object);
     if (object == objects.end()) continue;
-    Value& attribute = object->second->attributes[entry.attribute];
+    Value& attribute =
+        entry.Make(object->second->attributes[entry.attribute], machine);
     if (entry.is_known) {
       attribute = entry.known;
       continue;
@@ -382,7 +385,7 @@ void ModelImporter::SetState(Machine& machine, Instance& instance,
     }
     if (entry.kind != Kind::kTensor)
       attribute = Value::Dynamic(entry.kind, value);
-    else if (attribute.is_tensor())
+    else if (attribute.is_tensor() && entry.is_same_tensor)
       // The write also changes all other values that refer to this tensor.
       machine.Write(*attribute.cell, value);
     else
@@ -397,9 +400,11 @@ StatusOr<std::vector<graph::Value*>> ModelImporter::StateAfter(
   for (StateEntry& entry : entries_) {
     const std::string what = "attribute '" + OnOneLine(entry.name()) + "'";
     const auto object = objects.find(entry.object);
-    const Value now = object == objects.end()
-                          ? Value::None()
-                          : object->second->attributes[entry.attribute];
+    const Value* item =
+        object == objects.end()
+            ? nullptr
+            : entry.Find(object->second->attributes[entry.attribute]);
+    const Value now = item == nullptr ? Value::None() : *item;
     if (entry.is_known) {
       if (checks_known && !IsSame(now, entry.known)) {
         entry.is_known = false;

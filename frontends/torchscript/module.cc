@@ -206,10 +206,14 @@ class ModuleLoader {
       const StatusOr<StoredTensor> stored = file_.FindTensor(value, folder_);
       if (!stored.ok())
         return stored.status().WithContext("'" + OnOneLine(path) + "'");
-      Value tensor = NewStored(*stored, path, machine_);
-      if (IsQuantizedTensorCall(value)) {
+      const bool is_quantized = IsQuantizedTensorCall(value);
+      Value tensor = NewStored(*stored, path, machine_,
+                               is_quantized ? nullptr : &storages_);
+      if (is_quantized) {
         EMBER_RETURN_IF_ERROR(Quantize(
             value, path, static_cast<int>(stored->dims.size()), *tensor.cell));
+      } else if (folder_ == "constants") {
+        tensor.cell->is_traced_number = stored->dims.empty();
       }
       return tensor;
     }
@@ -326,6 +330,7 @@ class ModuleLoader {
   Interpreter* interpreter_;
   int depth_ = 0;
   std::map<const PickleValue*, Value> known_;
+  StorageCells storages_;
 };
 
 StatusOr<std::vector<Value>> ModuleFile::Constants(Machine& machine) {

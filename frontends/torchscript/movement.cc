@@ -13,7 +13,9 @@
 namespace ember::torchscript {
 namespace {
 
-Value Alias(Call& c) { return c.value("self"); }
+// Imports operators that return the tensor itself.
+Value Same(Call& c) { return c.value("self"); }
+Value Alias(Call& c) { return AliasOf(c.machine(), c.value("self")); }
 Tensor Copy(Call& c) { return c.tensor("self"); }
 // True if the argument memory_format is one of PyTorch's two formats with
 // channels last, for images or for volumes.
@@ -49,31 +51,28 @@ Value StrideOfDim(Call& c) {
   const Shape strides = c.machine().StridesOf(*c.value("self").cell);
   return Value::Int(strides[static_cast<size_t>(axis)]);
 }
-// Imports as_strided of a row-major tensor: the element of the result at an
-// index is the element at offset + sum(index * stride) in memory.
-Tensor AsStrided(Call& c) {
+// Imports as_strided of a row-major tensor.
+Value AsStrided(Call& c) {
   const Tensor x = c.tensor("self");
-  const Shape size = c.dims("size");
-  const Shape strides = c.dims("stride");
-  if (!c.ok()) return x;
-  if (c.value("self").cell->base != nullptr || size.size() != strides.size()) {
+  StridedPart part{c.dims("size"), c.dims("stride"), Dim(0)};
+  if (c.has("storage_offset")) part.offset = c.dim("storage_offset");
+  if (!c.ok()) return {};
+  Cell& cell = *c.value("self").cell;
+  // A view of all elements of a tensor has them in the same order in memory.
+  const bool is_whole =
+      c.machine().IsRowMajor(cell) &&
+      graph::ElementCount(x.shape()) ==
+          graph::ElementCount(c.machine().Read(*cell.root).shape());
+  if (!c.ok()) return {};
+  if (!is_whole || cell.root->is_complex != cell.is_complex ||
+      part.size.size() != part.strides.size()) {
     c.FailUnsupported(
-        "expected a tensor that is no view, and as many strides as sizes");
-    return x;
+        "expected a tensor that is no view of a part of another one, and as "
+        "many strides as sizes");
+    return {};
   }
-  if (!CheckNewRank(c, size.size())) return x;
-  Tensor place = ops::DimScalar(
-      c.builder(), c.has("storage_offset") ? c.dim("storage_offset") : Dim(0));
-  const auto rank = static_cast<int>(size.size());
-  for (int i = 0; i < rank; ++i) {
-    const auto at = static_cast<size_t>(i);
-    place =
-        place + ops::AlongAxis(IotaVector(c.builder(), size[at], DType::kI64) *
-                                   ops::DimScalar(c.builder(), strides[at]),
-                               i, rank);
-  }
-  return ops::Gather(ops::Reshape(x, {graph::ElementCount(x.shape())}), place,
-                     0);
+  if (!CheckNewRank(c, part.size.size())) return {};
+  return StridedViewOf(c.machine(), cell, part);
 }
 
 // Returns the requested shape, with -1 resolved.
@@ -163,7 +162,7 @@ Value SqueezeAll(Call& c) {
 }
 Value SqueezeAxes(Call& c) {
   const Tensor x = c.tensor("self");
-  if (!c.ok() || x.rank() == 0) return c.value("self");
+  if (!c.ok() || x.rank() == 0) return Alias(c);
   std::vector<int64_t> axes = c.integers("dim");
   for (int64_t& axis : axes) axis = NormalAxis(c.machine(), axis, x.rank());
   Shape shape;
@@ -223,7 +222,7 @@ Value SwapAxes(Call& c) {
   const Tensor x = c.tensor("self");
   const int a = c.axis("dim0", x.rank());
   const int b = c.axis("dim1", x.rank());
-  if (!c.ok() || x.rank() == 0) return c.value("self");
+  if (!c.ok() || x.rank() == 0) return Alias(c);
   std::vector<int64_t> order = AllAxes(x);
   std::swap(order[static_cast<size_t>(a)], order[static_cast<size_t>(b)]);
   return PermutedView(c, "self", order);
@@ -232,7 +231,7 @@ Value SwapAxes(Call& c) {
 Value TransposeMatrix(Call& c) {
   const Tensor x = c.tensor("self");
   if (!c.CheckRank("self", x, 0, 2)) return {};
-  if (x.rank() < 2) return c.value("self");
+  if (x.rank() < 2) return Alias(c);
   return PermutedView(c, "self", {1, 0});
 }
 Value TransposeLast(Call& c) {
@@ -539,12 +538,13 @@ Value BroadcastTensors(Call& c) {
     shape = *both;
   }
   std::vector<Value> results;
-  for (const Tensor& tensor : tensors)
-    results.push_back(c.machine().NewTensor(ops::Broadcast(tensor, shape)));
+  for (const Value& tensor : c.value("tensors").list->items)
+    results.push_back(ExpandedViewOf(c.machine(), tensor, shape));
   return c.machine().NewList(std::move(results));
 }
 constexpr OperatorRow kRows[] = {
     {"detach(Tensor self)", Alias},
+    {"detach_(Tensor self)", Same},
     {"prim::data(Tensor self)", Alias},
     {"alias(Tensor self)", Alias},
     {"contiguous(Tensor self, *, MemoryFormat? memory_format=None)",
@@ -557,17 +557,17 @@ constexpr OperatorRow kRows[] = {
     {"as_strided(Tensor self, int[] size, int[] stride, "
      "int? storage_offset=None)",
      AsStrided},
-    {"cpu(Tensor self)", Alias},
-    {"cuda(Tensor self)", Alias},
-    {"requires_grad_(Tensor self, bool requires_grad=True)", Alias},
-    {"resolve_conj(Tensor self)", Alias},
-    {"conj(Tensor self)", Alias},
-    {"_conj(Tensor self)", Alias},
-    {"conj_physical(Tensor self)", Alias},
-    {"real(Tensor self)", Alias},
-    {"resolve_neg(Tensor self)", Alias},
-    {"lift_fresh(Tensor self)", Alias},
-    {"positive(Tensor self)", Alias},
+    {"cpu(Tensor self)", Same},
+    {"cuda(Tensor self)", Same},
+    {"requires_grad_(Tensor self, bool requires_grad=True)", Same},
+    {"resolve_conj(Tensor self)", Same},
+    {"conj(Tensor self)", Same},
+    {"_conj(Tensor self)", Same},
+    {"conj_physical(Tensor self)", Same},
+    {"real(Tensor self)", Same},
+    {"resolve_neg(Tensor self)", Same},
+    {"lift_fresh(Tensor self)", Same},
+    {"positive(Tensor self)", Same},
     {"clone(Tensor self, *, MemoryFormat? memory_format=None)", Copy},
     {"lift_fresh_copy(Tensor self)", Copy},
     {"view(Tensor self, int[] size)", View},

@@ -1,5 +1,7 @@
 #include "frontends/torchscript/operator_caller.h"
 
+#include <algorithm>
+#include <iterator>
 #include <optional>
 #include <utility>
 
@@ -8,11 +10,46 @@
 #include "frontends/torchscript/quantized_values.h"
 
 namespace ember::torchscript {
+namespace {
+
+// True if the second argument is a traced constant that PyTorch takes as a
+// number: x_int + 1.5 is f32 then, although the constant is f64.
+bool TakesTracedNumber(std::string_view name,
+                       const std::vector<Argument>& arguments) {
+  const Argument& other = arguments[1];
+  if (!other.value.is_tensor() || !other.value.cell->is_traced_number ||
+      !arguments[0].value.is_tensor() ||
+      (!other.keyword.empty() && other.keyword != "other"))
+    return false;
+  if (name.ends_with('_')) name.remove_suffix(1);
+  // Division with a rounding mode takes the constant as a tensor.
+  return name == "aten::add" || name == "aten::sub" || name == "aten::mul" ||
+         (name == "aten::div" && arguments.size() == 2);
+}
+
+// True if x.op_(…) changes the shape of x and moves no element in memory.
+bool ChangesShape(std::string_view name) {
+  static constexpr std::string_view kNames[] = {
+      "aten::as_strided", "aten::squeeze",   "aten::swapaxes", "aten::swapdims",
+      "aten::t",          "aten::transpose", "aten::unsqueeze"};
+  return std::ranges::find(kNames, name) != std::end(kNames);
+}
+
+}  // namespace
 
 Value OperatorCaller::Call(const std::string& name,
                            const std::vector<Argument>& arguments,
                            const std::string& origin) {
   if (!machine_.ok()) return {};
+  if (arguments.size() > 1 && TakesTracedNumber(name, arguments)) {
+    const std::optional<Value> number = NumberOf(arguments[1].value);
+    if (!machine_.ok()) return {};
+    if (number) {
+      std::vector<Argument> others = arguments;
+      others[1].value = *number;
+      return Call(name, others, origin);
+    }
+  }
   machine_.builder().SetOrigin(origin);
   if (options_.steps != nullptr) {
     const Status told = options_.steps->Begin(machine_.builder().origin());
@@ -68,7 +105,11 @@ Value OperatorCaller::Call(const std::string& name,
       if (one == name || !(*values)[0].is_tensor())
         return RunRow(entry, *std::move(values));
       const Value target = (*values)[0];
-      return WriteBack(target, RunRow(entry, *std::move(values)));
+      const Value result = RunRow(entry, *std::move(values));
+      if (!ChangesShape(one)) return WriteBack(target, result);
+      if (machine_.ok() && result.is_tensor())
+        machine_.BecomeView(*target.cell, *result.cell);
+      return target;
     }
   }
   if (!is_known || refused != nullptr)
@@ -76,6 +117,23 @@ Value OperatorCaller::Call(const std::string& name,
   else
     FailArguments(names.back(), arguments);
   return {};
+}
+
+std::optional<Value> OperatorCaller::NumberOf(const Value& constant) {
+  const Tensor scalar = machine_.Read(*constant.cell);
+  if (!machine_.ok() || scalar.rank() != 0) return std::nullopt;
+  const Tensor& known = constant.cell->value;
+  if (scalar.dtype() == DType::kI64) {
+    const auto integers = known.builder().IntegerContents(known.value());
+    if (!integers || integers->size() != 1) return std::nullopt;
+    return Value::Int(integers->front());
+  }
+  const auto numbers = known.builder().ConstantContents(known.value());
+  if (!numbers || numbers->size() != 1) return std::nullopt;
+  if (scalar.is_float()) return Value::Float(numbers->front());
+  Value number = Value::Int(Dim(static_cast<int64_t>(numbers->front())));
+  if (scalar.dtype() == DType::kBool) number.kind = Value::Kind::kBool;
+  return number;
 }
 
 // Calls op(…, out=y): writes the result of op to y, in y's type. The shape of y
@@ -127,6 +185,13 @@ Value OperatorCaller::WriteBack(const Value& target, const Value& result) {
         "expected an operator with a tensor as its result to write in place, "
         "found " +
         Describe(result));
+    return {};
+  }
+  if (result.cell == target.cell) return target;
+  if (result.is_complex() != target.is_complex()) {
+    machine_.FailUnsupported("expected a result of the operand's kind, " +
+                             Describe(target) + ", to write in place, found " +
+                             Describe(result));
     return {};
   }
   const Tensor before = machine_.Read(*target.cell);

@@ -4,12 +4,14 @@
 //   OperatorCaller caller(machine, {.version = 9});
 //   Value y = caller.Call("aten::relu", {{"", x}}, "encoder, line 3 (relu)");
 //
-// If x.op_(…) has no row of its own, the result of op is written to x.
+// If x.op_(…) has no row of its own, the result of op is written to x. If op
+// only changes the shape, x becomes the view that op returns.
 //
 // Errors stay in the machine and name the origin. Not thread-safe.
 #ifndef EMBER_FRONTENDS_TORCHSCRIPT_OPERATOR_CALLER_H_
 #define EMBER_FRONTENDS_TORCHSCRIPT_OPERATOR_CALLER_H_
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -41,6 +43,9 @@ class OperatorCaller {
   const std::string& unknown() const { return unknown_; }
 
  private:
+  // Returns a traced constant without dims (Cell::is_traced_number) as a
+  // number; nullopt if code has written to it.
+  std::optional<Value> NumberOf(const Value& constant);
   Value RunRow(const TableEntry& entry, std::vector<Value> values);
   Value CallInto(const std::string& name, std::vector<Argument> arguments,
                  const std::string& origin);

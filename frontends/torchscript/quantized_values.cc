@@ -1,6 +1,7 @@
 #include "frontends/torchscript/quantized_values.h"
 
 #include <algorithm>
+#include <memory>
 #include <string_view>
 #include <utility>
 
@@ -159,6 +160,40 @@ Quantization ResultOf(Machine& machine, std::string_view name,
   return *like.cell->quantization;
 }
 
+// Returns a view of `base` that is to `base` what `view` is to `copy`, which
+// has the elements of `base`; nullopt if `view` is no view of `copy`.
+std::optional<Value> AsViewOf(Machine& machine, Cell& base, const Cell* copy,
+                              Cell* view) {
+  std::vector<const Cell*> chain;
+  bool can_write = machine.IsRowMajor(base);
+  for (const Cell* at = view; at != copy; at = at->base) {
+    if (at == nullptr) return std::nullopt;
+    chain.insert(chain.begin(), at);
+    can_write = can_write && at->write;
+  }
+  if (chain.empty()) return std::nullopt;
+  std::function<Tensor(Tensor, Tensor)> write;
+  if (can_write) {
+    write = [chain](Tensor x, Tensor part) {
+      std::vector<Tensor> bases;
+      for (const Cell* cell : chain) {
+        bases.push_back(x);
+        x = cell->read(x);
+      }
+      for (size_t i = chain.size(); i-- > 0;)
+        part = chain[i]->write(bases[i], part);
+      return part;
+    };
+  }
+  return machine.NewView(
+      base, machine.StridesOf(*view),
+      [chain](Tensor x) {
+        for (const Cell* cell : chain) x = cell->read(x);
+        return x;
+      },
+      std::move(write));
+}
+
 }  // namespace
 
 Tensor AlongItsAxis(Machine& machine, const Tensor& parameter, int axis,
@@ -216,12 +251,16 @@ std::optional<Value> CallOnQuantized(Machine& machine, const std::string& name,
   const bool moves = IsAmong(kMovement, plain) && has_one_scale;
   const bool averages = IsAmong(kAverages, plain) && has_one_scale;
   std::vector<Argument> real = arguments;
+  // The copies of the integers of quantized tensors, and the tensors.
+  std::vector<std::pair<Cell*, Cell*>> copies;
   for (Argument& argument : real) {
     argument.value = Changed(machine, argument.value, [&](const Value& tensor) {
       if (!tensor.is_quantized()) return tensor;
-      return machine.NewTensor(moves      ? machine.Read(*tensor.cell)
-                               : averages ? Centered(machine, tensor)
-                                          : Dequantized(machine, tensor));
+      Value copy = machine.NewTensor(moves      ? machine.Read(*tensor.cell)
+                                     : averages ? Centered(machine, tensor)
+                                                : Dequantized(machine, tensor));
+      if (moves) copies.emplace_back(copy.cell, tensor.cell);
+      return copy;
     });
   }
   const Value given = call(plain, real);
@@ -229,6 +268,14 @@ std::optional<Value> CallOnQuantized(Machine& machine, const std::string& name,
   const Quantization quantization = ResultOf(machine, plain, like, type);
   const Value result = Changed(machine, given, [&](const Value& tensor) {
     const Tensor y = machine.Read(*tensor.cell);
+    for (const auto& [copy, own] : copies) {
+      if (!machine.ok()) break;
+      if (auto view = AsViewOf(machine, *own, copy, tensor.cell)) {
+        view->cell->quantization =
+            std::make_shared<const Quantization>(quantization);
+        return *view;
+      }
+    }
     if (moves) return machine.NewQuantized(y, quantization);
     if (!y.is_float() || !machine.ok()) return tensor;
     if (averages) {
@@ -240,7 +287,10 @@ std::optional<Value> CallOnQuantized(Machine& machine, const std::string& name,
         QuantizedIntegers(machine, y, quantization, type), quantization);
   });
   if (!in_place || !result.is_tensor() || !machine.ok()) return result;
-  machine.Write(*like.cell, machine.Read(*result.cell));
+  if (result.cell->base == like.cell)
+    machine.BecomeView(*like.cell, *result.cell);
+  else
+    machine.Write(*like.cell, machine.Read(*result.cell));
   return like;
 }
 

@@ -13,7 +13,8 @@ namespace {
 using Kind = Value::Kind;
 
 uint64_t StampOf(const Value& value) {
-  return value.is_tensor() ? value.cell->root->stamp : 0;
+  if (!value.is_tensor()) return 0;
+  return std::max(value.cell->root->stamp, value.cell->made);
 }
 
 // Returns the identity of a list or dict; null for other values.
@@ -36,7 +37,84 @@ std::vector<const Value*> ItemsOf(const Value& container) {
   return items;
 }
 
+// Records the facts about a tensor or number. Returns false after an error.
+bool Describe(StateEntry& entry, const Value& now, const Value& old,
+              Machine& machine) {
+  if (now.is_tensor()) {
+    const Tensor tensor = machine.Read(*now.cell);
+    entry.is_same_tensor = IsSame(now, old);
+    if (machine.ok()) entry.type = tensor.value()->type();
+    return machine.ok();
+  }
+  entry.type = {ScalarDType(now.kind), {}};
+  entry.is_known = now.is_known_number();
+  entry.known = now;
+  entry.starts_alike = old.kind == now.kind;
+  entry.starts_with_zeros =
+      entry.starts_alike && old.is_known_number() && old.known_number() == 0;
+  return true;
+}
+
 }  // namespace
+
+const Value* StateEntry::Find(const Value& attribute) const {
+  const Value* at = &attribute;
+  for (const Step& step : steps) {
+    if (!at->is(step.kind) || at->list->items.size() != step.size)
+      return nullptr;
+    at = &at->list->items[step.index];
+  }
+  return at;
+}
+
+Value& StateEntry::Make(Value& attribute, Machine& machine) const {
+  Value* at = &attribute;
+  for (const Step& step : steps) {
+    if (!at->is(step.kind) || at->list->items.size() != step.size) {
+      *at = machine.NewList(std::vector<Value>(step.size));
+      at->kind = step.kind;
+      at->list->fields = step.fields;
+      // Resized, as a list has no items after an error.
+      at->list->items.resize(step.size);
+    }
+    at = &at->list->items[step.index];
+  }
+  return *at;
+}
+
+bool ModuleState::AddItems(const StateEntry& entry, const Value& now,
+                           const Value* old, Machine& machine,
+                           std::vector<StateEntry>& entries) const {
+  constexpr size_t kMaxDepth = 8;
+  constexpr size_t kMaxEntries = 10000;
+  if (!now.is_sequence() || entry.steps.size() >= kMaxDepth) return false;
+  // The list may be the same one as before, with other items.
+  const auto before = old == nullptr || old->kind != now.kind
+                          ? items_.end()
+                          : items_.find(ContainerOf(*old));
+  const std::vector<Value>& items = now.list->items;
+  for (size_t i = 0; i < items.size(); ++i) {
+    if (entries.size() >= kMaxEntries || !machine.Charge(1)) return false;
+    StateEntry item = entry;
+    item.steps.push_back({i, now.kind, items.size(), now.list->fields});
+    item.kind = items[i].kind;
+    item.text = ember::torchscript::Describe(items[i]);
+    item.fixed = FixedValue::Of(items[i]);
+    const bool is_old =
+        before != items_.end() && before->second.size() == items.size();
+    const Value none;
+    const Value& was = is_old ? before->second[i].value : none;
+    if (items[i].is_sequence()) {
+      if (!AddItems(item, items[i], is_old ? &was : nullptr, machine, entries))
+        return false;
+      continue;
+    }
+    if (!items[i].is_tensor() && !items[i].is_number()) return false;
+    if (!Describe(item, items[i], was, machine)) return false;
+    entries.push_back(std::move(item));
+  }
+  return true;
+}
 
 std::map<std::string, Object*> ObjectsOf(Object& module) {
   std::map<std::string, Object*> objects;
@@ -125,17 +203,8 @@ std::vector<StateEntry> ModuleState::Changed(Object& module, Machine& machine,
       entry.fixed = FixedValue::Of(now);
       entry.is_replaced = object->replaced.contains(name);
       const Value& old = found == before_.end() ? now : found->second.value;
-      if (now.is_tensor()) {
-        const Tensor tensor = machine.Read(*now.cell);
-        if (!machine.ok()) return {};
-        entry.type = tensor.value()->type();
-      } else if (now.is_number()) {
-        entry.type = {ScalarDType(now.kind), {}};
-        entry.is_known = now.is_known_number();
-        entry.known = now;
-        entry.starts_alike = old.kind == now.kind;
-        entry.starts_with_zeros = entry.starts_alike && old.is_known_number() &&
-                                  old.known_number() == 0;
+      if (now.is_tensor() || now.is_number()) {
+        if (!Describe(entry, now, old, machine)) return {};
       } else if (now.is(Kind::kFunction) ||
                  (now.is(Kind::kObject) && objects_.contains(now.object))) {
         // The attributes of an object that was there before are compared
@@ -144,10 +213,16 @@ std::vector<StateEntry> ModuleState::Changed(Object& module, Machine& machine,
       } else if (!entry.fixed && object->replaced.contains(name)) {
         dropped.emplace(path, name);
         continue;
+      } else if (!entry.fixed &&
+                 AddItems(entry, now, found == before_.end() ? nullptr : &old,
+                          machine, entries)) {
+        continue;
       } else if (!entry.fixed) {
+        if (!machine.ok()) return {};
         machine.FailUnsupported(
             "attribute '" + OnOneLine(entry.name()) +
-            "', which the model changes: expected a tensor or number, found " +
+            "', which the model changes: expected a tensor, a number, or a "
+            "list or tuple of them, found " +
             OnOneLine(Describe(now)));
         return {};
       }

@@ -23,17 +23,32 @@
 
 namespace ember::torchscript {
 
-// An attribute that calls change, and facts about the value that it has after a
-// call.
+// An attribute that calls change, or an item of one that is a list or tuple,
+// and facts about the value that it has after a call.
 struct StateEntry {
+  // An index into a list or tuple, and what the index is into.
+  struct Step {
+    size_t index = 0;
+    Value::Kind kind = Value::Kind::kTuple;
+    size_t size = 0;
+    const Class* fields = nullptr;  // List::fields
+  };
+
   std::string object;  // Path of the object in the module.
   std::string attribute;
+  // The steps from the value of the attribute to the item that the entry is; an
+  // attribute that is no list or tuple has none.
+  std::vector<Step> steps;
   // The kind of the value, and its type if it is a tensor.
   Value::Kind kind = Value::Kind::kTensor;
   graph::TensorType type;
   std::string text;  // describes the value in errors
   // The value, if it is known while importing.
   std::optional<FixedValue> fixed;
+  // True for a tensor to which the call writes in place. Otherwise the call
+  // assigns another tensor, which does not share memory with those that the
+  // tensor before the call shared it with.
+  bool is_same_tensor = false;
   // True if the method assigns the attribute before it reads it.
   bool is_replaced = false;
   // True for a number that is assumed to be the same after every call
@@ -52,8 +67,16 @@ struct StateEntry {
            kind == Value::Kind::kFloat;
   }
   std::string name() const {
-    return object.empty() ? attribute : object + "." + attribute;
+    std::string name = object.empty() ? attribute : object + "." + attribute;
+    for (const Step& step : steps) name += "." + std::to_string(step.index);
+    return name;
   }
+  // Returns the item of an attribute; null if the attribute has not the lists
+  // and tuples of the entry.
+  const Value* Find(const Value& attribute) const;
+  // Returns the item, after making lists and tuples where the attribute has not
+  // those of the entry.
+  Value& Make(Value& attribute, Machine& machine) const;
 };
 
 class ModuleState {
@@ -62,8 +85,9 @@ class ModuleState {
 
   // Attributes, each as the path of its object and its name.
   using Names = std::set<std::pair<std::string, std::string>>;
-  // Returns the changed attributes that are tensors, numbers or values known
-  // while importing, in their order in the module. `dropped` gets the changed
+  // Returns the changed attributes that are tensors, numbers, lists and tuples
+  // of them, or values known while importing, in their order in the module. A
+  // list or tuple has one entry per item. `dropped` gets the changed
   // attributes of other values that the method assigns before it reads them;
   // they are no state unless a later call reads them first. Any other changed
   // attribute is an error of the machine, and the result is empty. A list or
@@ -85,6 +109,11 @@ class ModuleState {
   };
   bool IsChanged(const Before& before, const Value& now,
                  Compared& compared) const;
+  // Appends the entries of the tensors and numbers in a list or tuple. `entry`
+  // is the entry of the list, `old` its value before the call; null if it had
+  // none. Returns false if the list has other values.
+  bool AddItems(const StateEntry& entry, const Value& now, const Value* old,
+                Machine& machine, std::vector<StateEntry>& entries) const;
 
   std::set<const Object*> objects_;
   std::map<std::pair<std::string, std::string>, Before> before_;

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/one_line.h"
+#include "frontends/torchscript/views.h"
 
 namespace ember::torchscript {
 namespace {
@@ -190,6 +191,8 @@ StatusOr<StoredTensor> TensorInEntry(const archive::ZipArchive& archive,
                          " elements, found " + std::to_string(elements));
   }
   stored.storage = contents.bytes.subspan(static_cast<size_t>(offset * width));
+  stored.entry = entry;
+  stored.offset = offset;
   stored.owner = contents.owner;
   return stored;
 }
@@ -212,8 +215,9 @@ Tensor AddStored(const StoredTensor& stored, const std::string& name,
       return {&builder, nullptr};
     }
   }
-  const StoredTensor core{stored.dtype, dims, strides, stored.storage,
-                          stored.owner};
+  StoredTensor core = stored;
+  core.dims = dims;
+  core.strides = strides;
   graph::ConstantData data;
   if (count == 0) {
     data = graph::ConstantData::Copy({});
@@ -256,8 +260,10 @@ Tensor AddStored(const StoredTensor& stored, const std::string& name,
                         Shape(stored.dims.begin(), stored.dims.end()));
 }
 
-Value NewStored(const StoredTensor& stored, const std::string& name,
-                Machine& machine) {
+namespace {
+
+Value NewAlone(const StoredTensor& stored, const std::string& name,
+               Machine& machine) {
   return machine.NewStored([stored, name, &machine] {
     // Weights that share a storage, and weights of a second copy of the module,
     // become one constant.
@@ -265,6 +271,50 @@ Value NewStored(const StoredTensor& stored, const std::string& name,
     if (!constant) constant = AddStored(stored, name, machine.outermost());
     return constant;
   });
+}
+
+}  // namespace
+
+Value NewStored(const StoredTensor& stored, const std::string& name,
+                Machine& machine, StorageCells* cells) {
+  Value value = NewAlone(stored, name, machine);
+  if (cells == nullptr || stored.entry.empty()) return value;
+  const auto width = static_cast<int64_t>(DTypeByteSize(stored.dtype));
+  const auto rest = static_cast<int64_t>(stored.storage.size()) / width;
+  const StridedPart part{Shape(stored.dims.begin(), stored.dims.end()),
+                         Shape(stored.strides.begin(), stored.strides.end()),
+                         Dim(stored.offset)};
+  const Dim count(stored.offset + rest);
+  Cell*& root =
+      (*cells)[stored.entry + " " + std::string(DTypeName(stored.dtype))];
+  if (root == nullptr) {
+    root = value.cell;
+    if (part.IsWhole(count)) return value;
+    const auto before = static_cast<size_t>(stored.offset * width);
+    StoredTensor all;
+    all.dtype = stored.dtype;
+    all.dims = {stored.offset + rest};
+    all.strides = {1};
+    all.storage = {stored.storage.data() - before,
+                   stored.storage.size() + before};
+    all.owner = stored.owner;
+    root = NewAlone(all, name + ".storage", machine).cell;
+  }
+  Cell& cell = *value.cell;
+  cell.base = cell.root = root;
+  cell.stamp = root->stamp;
+  cell.strides = part.strides;
+  cell.views = 1;
+  cell.read = [part, count](Tensor base) {
+    return part.Read(ops::Reshape(base, {count}));
+  };
+  if (part.CanWrite()) {
+    cell.write = [part, count](Tensor base, Tensor written) {
+      const Tensor vector = ops::Reshape(base, {count});
+      return ops::Reshape(part.Write(vector, written), base.shape());
+    };
+  }
+  return value;
 }
 
 }  // namespace ember::torchscript

@@ -11,6 +11,7 @@
 #define EMBER_FRONTENDS_TORCHSCRIPT_STORED_TENSOR_H_
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
@@ -31,7 +32,15 @@ struct StoredTensor {
   // Bytes of the storage from the first element of the tensor on.
   std::span<const uint8_t> storage;
   std::shared_ptr<const void> owner;
+  // Name of the entry that is the storage, and the index in it of the first
+  // element. A tensor without elements has no entry.
+  std::string entry;
+  int64_t offset = 0;
 };
+
+// The tensors that hold the elements of storages, by entry. Tensors that share
+// a storage are views of one of them, as in PyTorch.
+using StorageCells = std::map<std::string, Cell*>;
 
 // Reads a pickle that is an entry of an archive.
 StatusOr<std::unique_ptr<Pickle>> ReadPickle(const archive::ZipArchive& archive,
@@ -65,9 +74,11 @@ StatusOr<StoredTensor> TensorInEntry(const archive::ZipArchive& archive,
 Tensor AddStored(const StoredTensor& stored, const std::string& name,
                  graph::GraphBuilder& builder);
 // Returns a tensor that is added to the graph when it is first read. Tensors
-// with the same elements of the same storage share a constant.
+// with the same elements of the same storage share a constant. A write to a
+// tensor changes all other tensors of `cells` with the same storage; null if
+// the tensor shares its storage with none.
 Value NewStored(const StoredTensor& stored, const std::string& name,
-                Machine& machine);
+                Machine& machine, StorageCells* cells = nullptr);
 
 }  // namespace ember::torchscript
 

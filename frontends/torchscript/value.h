@@ -140,6 +140,8 @@ struct Cell {
   std::function<Tensor()> load;
   // The stamp of the last write to the root tensor that `value` includes.
   uint64_t stamp = 0;
+  // The stamp of the time when the tensor was made, or got its present shape.
+  uint64_t made = 0;
   Cell* base = nullptr;
   // The tensor of which this one is a view, directly or through other views;
   // the cell itself if it is no view.
@@ -157,6 +159,9 @@ struct Cell {
   // True if the elements are complex numbers, whose real and imaginary parts
   // are the two elements of the last dim of `value`.
   bool is_complex = false;
+  // True for a constant of the code without dims. Tracing stores the number 1.5
+  // of x * 1.5 so.
+  bool is_traced_number = false;
 
   bool is_quantized() const { return quantization != nullptr; }
 };

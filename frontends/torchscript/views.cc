@@ -1,5 +1,6 @@
 #include "frontends/torchscript/views.h"
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 
@@ -72,8 +73,9 @@ std::optional<Shape> StridesAs(const Shape& shape, const Shape& strides,
   return result;
 }
 
-Value ReshapedAs(Call& c, Cell& base, const Shape& shape, Shape strides) {
-  return c.machine().NewView(
+Value ReshapedAs(Machine& machine, Cell& base, const Shape& shape,
+                 Shape strides) {
+  return machine.NewView(
       base, std::move(strides),
       [shape](Tensor x) { return ops::Reshape(x, shape); },
       [](Tensor x, Tensor part) { return ops::Reshape(part, x.shape()); });
@@ -93,10 +95,37 @@ Value ReshapedView(Call& c, std::string_view name, const Shape& shape) {
   if (!c.ok()) return {};
   if (!value.is_tensor())
     return c.machine().NewTensor(ops::Reshape(c.tensor(name), shape));
-  Cell& base = *value.cell;
+  return ReshapedViewOf(c.machine(), *value.cell, shape);
+}
+
+Value AliasOf(Machine& machine, const Value& value) {
+  if (!value.is_tensor()) return value;
+  Cell& cell = *value.cell;
+  const Tensor now = machine.Read(cell);
+  if (!machine.ok()) return {};
+  if (cell.base == nullptr) {
+    Value view = machine.NewView(
+        cell, machine.StridesOf(cell), [](Tensor base) { return base; },
+        [](Tensor, Tensor part) { return part; });
+    view.cell->quantization = cell.quantization;
+    view.cell->is_complex = cell.is_complex;
+    return view;
+  }
+  // Another view of the same base makes no chain of views.
+  Value view = machine.NewTensor(now);
+  const uint64_t made = view.cell->made;
+  *view.cell = cell;
+  view.cell->made = made;
+  return view;
+}
+
+Value ReshapedViewOf(Machine& machine, Cell& base, const Shape& shape) {
+  const Shape before = machine.Read(base).shape();
+  if (!machine.ok()) return {};
   const std::optional<Shape> strides =
-      StridesAs(c.tensor(name).shape(), c.machine().StridesOf(base), shape);
-  return ReshapedAs(c, base, shape, strides.value_or(RowMajorStrides(shape)));
+      StridesAs(before, machine.StridesOf(base), shape);
+  return ReshapedAs(machine, base, shape,
+                    strides.value_or(RowMajorStrides(shape)));
 }
 
 Value ReshapedViewOrCopy(Call& c, std::string_view name, const Shape& shape) {
@@ -106,7 +135,8 @@ Value ReshapedViewOrCopy(Call& c, std::string_view name, const Shape& shape) {
     Cell& base = *value.cell;
     std::optional<Shape> strides =
         StridesAs(c.tensor(name).shape(), c.machine().StridesOf(base), shape);
-    if (strides) return ReshapedAs(c, base, shape, *std::move(strides));
+    if (strides)
+      return ReshapedAs(c.machine(), base, shape, *std::move(strides));
   }
   return c.machine().NewTensor(ops::Reshape(c.tensor(name), shape));
 }
@@ -182,19 +212,120 @@ Value SelectedViewByData(Call& c, std::string_view name, int axis,
 }
 
 Value ExpandedView(Call& c, std::string_view name, const Shape& shape) {
-  const Tensor x = c.tensor(name);
-  if (!c.ok()) return {};
-  if (x.shape() == shape) return c.value(name);
-  Cell& cell = *c.value(name).cell;
+  return ExpandedViewOf(c.machine(), c.value(name), shape);
+}
+
+Value ExpandedViewOf(Machine& machine, const Value& value, const Shape& shape) {
+  const Tensor x = machine.ToTensor(value);
+  if (!machine.ok()) return {};
+  if (!value.is_tensor()) return machine.NewTensor(ops::Broadcast(x, shape));
+  if (x.shape() == shape) return AliasOf(machine, value);
+  Cell& cell = *value.cell;
   // Repeated elements are at the same address in memory, so their stride is 0.
-  Shape strides = c.machine().StridesOf(cell);
+  Shape strides = machine.StridesOf(cell);
   strides.insert(strides.begin(), shape.size() - strides.size(), Dim(0));
   const size_t added = shape.size() - x.shape().size();
   for (size_t i = added; i < shape.size(); ++i)
     if (x.shape()[i - added] != shape[i]) strides[i] = Dim(0);
-  return c.machine().NewView(
+  return machine.NewView(
       cell, std::move(strides),
       [shape](Tensor base) { return ops::Broadcast(base, shape); }, nullptr);
+}
+
+Tensor StridedPart::Read(const Tensor& vector) const {
+  if (IsWhole(vector.dim(0))) return ops::Reshape(vector, size);
+  graph::GraphBuilder& builder = vector.builder();
+  Tensor place = ops::DimScalar(builder, offset);
+  const auto rank = static_cast<int>(size.size());
+  for (int i = 0; i < rank; ++i) {
+    const auto at = static_cast<size_t>(i);
+    place = place + ops::AlongAxis(IotaVector(builder, size[at], DType::kI64) *
+                                       ops::DimScalar(builder, strides[at]),
+                                   i, rank);
+  }
+  return ops::Gather(vector, place, 0);
+}
+
+bool StridedPart::IsWhole(const Dim& count) const {
+  if (offset != Dim(0) || graph::ElementCount(size) != count) return false;
+  const Shape expected = RowMajorStrides(size);
+  for (size_t i = 0; i < size.size(); ++i)
+    if (size[i] != Dim(1) && strides[i] != expected[i]) return false;
+  return true;
+}
+
+namespace {
+
+// Returns the axes of more than one element, beginning with the largest stride.
+std::vector<size_t> AxesByStride(const StridedPart& part) {
+  std::vector<size_t> axes;
+  for (size_t i = 0; i < part.size.size(); ++i)
+    if (part.size[i] != Dim(1)) axes.push_back(i);
+  std::ranges::sort(axes, [&](size_t a, size_t b) {
+    return part.strides[a].constant() > part.strides[b].constant();
+  });
+  return axes;
+}
+
+}  // namespace
+
+bool StridedPart::CanWrite() const {
+  if (!graph::IsConstant(size) || !graph::IsConstant(strides)) return false;
+  // The elements along the axes of smaller strides lie within the first `reach`
+  // elements after each other one.
+  int64_t reach = 1;
+  std::vector<size_t> axes = AxesByStride(*this);
+  std::ranges::reverse(axes);
+  for (const size_t axis : axes) {
+    const int64_t stride = strides[axis].constant();
+    const int64_t count = size[axis].constant();
+    int64_t distance = 0;
+    if (stride < reach || __builtin_mul_overflow(stride, count, &distance))
+      return false;
+    reach = distance - stride + reach;
+  }
+  return true;
+}
+
+Tensor StridedPart::Write(const Tensor& vector, const Tensor& part) const {
+  if (IsWhole(vector.dim(0))) return ops::Reshape(part, vector.shape());
+  graph::GraphBuilder& builder = vector.builder();
+  const Shape row_major = RowMajorStrides(size);
+  for (const Dim& one : size)
+    if (one == Dim(0)) return vector;
+  // Takes apart the position of each element of the vector: `index` becomes its
+  // index in the part, and `rest` is 0 if the part has it.
+  Tensor rest = IotaVector(builder, vector.dim(0), DType::kI64) -
+                ops::DimScalar(builder, offset);
+  Tensor index = rest * 0.0;
+  for (const size_t axis : AxesByStride(*this)) {
+    const auto stride = static_cast<double>(strides[axis].constant());
+    const Tensor number =
+        ops::Binary(Opcode::kFloorDivide, rest, rest.Like(stride));
+    const Tensor inside =
+        ops::Minimum(ops::Maximum(number, 0),
+                     static_cast<double>(size[axis].constant() - 1));
+    rest = rest - inside * stride;
+    index = index + inside * static_cast<double>(row_major[axis].constant());
+  }
+  const Tensor flat = ops::Reshape(part, {graph::ElementCount(size)});
+  return ops::Select(ops::Equal(rest, 0), ops::Gather(flat, index, 0), vector);
+}
+
+Value StridedViewOf(Machine& machine, Cell& base, const StridedPart& part) {
+  std::function<Tensor(Tensor, Tensor)> write;
+  if (part.CanWrite()) {
+    write = [part](Tensor x, Tensor written) {
+      const Tensor flat = ops::Reshape(x, {graph::ElementCount(x.shape())});
+      return ops::Reshape(part.Write(flat, written), x.shape());
+    };
+  }
+  return machine.NewView(
+      base, part.strides,
+      [part](Tensor x) {
+        return part.Read(ops::Reshape(x, {graph::ElementCount(x.shape())}));
+      },
+      std::move(write));
 }
 
 }  // namespace ember::torchscript

@@ -21,6 +21,10 @@ namespace ember::torchscript {
 bool CheckNewRank(Call& c, size_t rank);
 
 Value ReshapedView(Call& c, std::string_view name, const Shape& shape);
+// Returns another tensor with the same shape and memory. In-place operators
+// that change the shape of one of them leave the other as it is.
+Value AliasOf(Machine& machine, const Value& value);
+Value ReshapedViewOf(Machine& machine, Cell& base, const Shape& shape);
 // Returns the tensor in another shape: a view if strides for the shape exist,
 // else a copy.
 Value ReshapedViewOrCopy(Call& c, std::string_view name, const Shape& shape);
@@ -38,6 +42,24 @@ Value SelectedViewByData(Call& c, std::string_view name, int axis,
 // Returns a view in which dims of 1 are repeated to the shape. The view cannot
 // be written to.
 Value ExpandedView(Call& c, std::string_view name, const Shape& shape);
+Value ExpandedViewOf(Machine& machine, const Value& value, const Shape& shape);
+
+// Elements of a vector: the element of the result at an index is the element at
+// offset + sum(index * stride).
+struct StridedPart {
+  Shape size, strides;
+  Dim offset;
+
+  Tensor Read(const Tensor& vector) const;
+  // Returns the vector with these elements replaced; CanWrite must be true.
+  Tensor Write(const Tensor& vector, const Tensor& part) const;
+  // True if all sizes and strides are known and no element is there twice.
+  bool CanWrite() const;
+  // True if the part is all `count` elements of the vector, in their order.
+  bool IsWhole(const Dim& count) const;
+};
+// Returns a view of elements of a tensor that is row-major in memory.
+Value StridedViewOf(Machine& machine, Cell& base, const StridedPart& part);
 
 }  // namespace ember::torchscript
 

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <cstring>
 #include <memory>
 #include <optional>
@@ -634,6 +635,109 @@ TEST(Import, BranchesThatReplaceAWeight) {
                 {F32({2}, {-1, -2})});
   ExpectNumbers(RunTorchArchive(bytes, {F32({2}, {-1, -2})}),
                 {F32({2}, {5, 6})});
+}
+
+// A number of traced code is a constant without dims, which PyTorch takes as a
+// number in sums, products and quotients: the results are f32.
+TEST(Import, NumbersOfTracedCode) {
+  ArchiveBuilder archive;
+  archive.Code(R"(class Net(Module):
+  def forward(self: __torch__.Net,
+    x0: Tensor) -> Tensor:
+    a = torch.mul(x0, CONSTANTS.c0)
+    b = torch.add(torch.max(x0), CONSTANTS.c0)
+    c = torch.div(x0, CONSTANTS.c0)
+    d = torch.add(torch.to(torch.max(x0), 0), CONSTANTS.c1)
+    return (a, b, c, d)
+)");
+  const double number = 1.5;
+  const int64_t two = 2;
+  const auto* bytes = reinterpret_cast<const uint8_t*>(&number);
+  archive.Constant(DType::kF64, {}, {bytes, bytes + sizeof(number)});
+  bytes = reinterpret_cast<const uint8_t*>(&two);
+  archive.Constant(DType::kI64, {}, {bytes, bytes + sizeof(two)});
+  archive.TracedInput(DType::kI64, {2});
+  ExpectNumbers(RunTorchArchive(archive.Finish(), {I64({2}, {3, 6})}),
+                {F32({2}, {4.5, 9}),
+                 F32({}, {7.5}),
+                 F32({2}, {2, 4}),
+                 {DType::kU8, {}, {8}}});
+}
+
+// TorchScript writes a return in a loop as variables that have no value before
+// the loop.
+TEST(Import, ReturnsInLoopsOfData) {
+  const auto body = [](const std::string& found, const std::string& last) {
+    return "_0 = uninitialized(Tensor)\n"
+           "n = int(x1)\n"
+           "is_found = False\n"
+           "result = _0\n"
+           "t = torch.zeros_like(torch.select(x0, 0, 0))\n"
+           "i = 0\n"
+           "proceed = torch.gt(n, 0)\n"
+           "while proceed:\n"
+           "  t0 = torch.add(t, torch.select(x0, 0, torch.remainder(i, 2)))\n"
+           "  if bool(torch.gt(torch.sum(t0), 20)):\n"
+           "    more, is_found0, result0 = False, True, " +
+           found +
+           "\n"
+           "  else:\n"
+           "    more, is_found0, result0 = True, False, _0\n"
+           "  i0 = torch.add(i, 1)\n"
+           "  proceed0 = torch.__and__(torch.lt(i0, n), more)\n"
+           "  proceed, is_found, result, t, i = proceed0, is_found0, result0, "
+           "t0, i0\n"
+           "if is_found:\n"
+           "  y = result\n"
+           "else:\n"
+           "  y = " +
+           last + "\nreturn y";
+  };
+  const auto expect = [](const std::string& code, double n,
+                         const std::vector<Numbers>& expected) {
+    ExpectNumbers(RunTorch(code, {kInput, I64({}, {n})}), expected);
+  };
+  const std::string one = body("t0", "torch.neg(t)");
+  expect(one, 9, {F32({3}, {5, 7, 9})});
+  expect(one, 1, {F32({3}, {-1, -2, -3})});
+  expect(one, 0, {F32({3}, {0, 0, 0})});
+  const std::string two = body("(t0, i)", "(torch.neg(t), -1)");
+  expect(two, 9, {F32({3}, {5, 7, 9}), I64({}, {1})});
+  expect(two, 1, {F32({3}, {-1, -2, -3}), I64({}, {-1})});
+}
+
+TEST(Import, ValuesThatAreNoneAsTheRunDecides) {
+  const std::string start =
+      "if bool(torch.gt(torch.sum(x0), 0)):\n"
+      "  o : Optional[Tensor] = x0\n"
+      "else:\n"
+      "  o = None\n"
+      "if bool(torch.gt(torch.sum(x0), 10)):\n"
+      "  o0 : Optional[Tensor] = torch.neg(x0)\n"
+      "else:\n"
+      "  o0 = o\n";
+  const std::string body = start +
+                           "if torch.__is__(o0, None):\n"
+                           "  y = torch.sub(x0, 10)\n"
+                           "else:\n"
+                           "  y = unchecked_cast(Tensor, o0)\n"
+                           "if torch.__isnot__(o, None):\n"
+                           "  z = 1\n"
+                           "else:\n"
+                           "  z = 0\n"
+                           "return (y, z)";
+  ExpectNumbers(RunTorch(body, {F32({1}, {2})}), {F32({1}, {2}), I64({}, {1})});
+  ExpectNumbers(RunTorch(body, {F32({1}, {20})}),
+                {F32({1}, {-20}), I64({}, {1})});
+  ExpectNumbers(RunTorch(body, {F32({1}, {-3})}),
+                {F32({1}, {-13}), I64({}, {0})});
+  const auto failed = RunTorch(start + "return torch.neg(o)", {F32({1}, {1})});
+  ASSERT_FALSE(failed.ok());
+  EXPECT_NE(failed.status().message().find(
+                "expected one kind of value, found 'o', which is a tensor "
+                "f32[1] or None, as the run decides"),
+            std::string::npos)
+      << failed.status().message();
 }
 
 // Imports of truncated files and of changed bytes must do no harm.

@@ -118,6 +118,52 @@ TEST(State, ListsThatCallsReplace) {
               "number, or a value that later calls keep, found a list of 1");
 }
 
+// A recurrent layer keeps its hidden state in a tuple: each tensor of it is a
+// state. Before the first call the list is empty, or has other tensors.
+TEST(State, TuplesAndListsOfTensors) {
+  ArchiveBuilder archive;
+  archive.Code(R"(class Net(Module):
+  h : Tuple[Tensor, Tensor]
+  l : List[Tensor]
+  def forward(self: __torch__.Net,
+    x0: Tensor) -> Tensor:
+    a, b, = self.h
+    self.h = (torch.add(a, x0), torch.add(b, 1))
+    if torch.eq(torch.len(self.l), 0):
+      y = x0
+    else:
+      y = torch.add((self.l)[0], x0)
+    self.l = [y]
+    return torch.mul(y, 1)
+)");
+  const auto tensor = [](const std::string& key) {
+    return torchscript::PickleTensor(key, DType::kF32, {1}, {1}, 0);
+  };
+  const std::string bytes = BytesOf(F32({1}, {5}));
+  archive.Tensor("w", DType::kF32, {1}, {bytes.begin(), bytes.end()});
+  archive.Pickled("h", tensor("0") + tensor("0") + "\x86");
+  archive.Pickled("l", "]");
+  archive.TracedInput(DType::kF32, {1});
+  const std::string file = archive.Finish();
+  const StatusOr<graph::Graph> graph = Import(file);
+  ASSERT_TRUE(graph.ok()) << graph.status().message();
+  ASSERT_EQ(graph->inputs().size(), 5u);
+  EXPECT_EQ(graph->inputs()[1]->name(), "h.0");
+  EXPECT_EQ(graph->inputs()[2]->name(), "h.1");
+  EXPECT_EQ(graph->inputs()[3]->name(), "l.0");
+  EXPECT_EQ(graph->inputs()[4]->name(), "started");
+  const Numbers zero = F32({1}, {0});
+  const Numbers no = {DType::kBool, {}, {0}};
+  const Numbers yes = {DType::kBool, {}, {1}};
+  ExpectNumbers(
+      RunTorchArchive(file, {F32({1}, {2}), zero, zero, zero, no}),
+      {F32({1}, {2}), F32({1}, {7}), F32({1}, {6}), F32({1}, {2}), yes});
+  ExpectNumbers(
+      RunTorchArchive(file, {F32({1}, {3}), F32({1}, {7}), F32({1}, {6}),
+                             F32({1}, {2}), yes}),
+      {F32({1}, {5}), F32({1}, {10}), F32({1}, {7}), F32({1}, {5}), yes});
+}
+
 // The first call computes numbers, which later calls keep, as the scales of
 // torchvision's MultiScaleRoIAlign. They are no state.
 TEST(State, NumbersThatTheFirstCallSettles) {
