@@ -9,6 +9,7 @@
 #include "frontends/onnx/node/carried_types.h"
 #include "frontends/onnx/node/context.h"
 #include "frontends/onnx/node/tensor_proto.h"
+#include "frontends/onnx/registry/attribute_names.h"
 #include "frontends/onnx/registry/operator_table.h"
 
 namespace ember::onnx {
@@ -48,7 +49,7 @@ bool HasReferences(const NodeProto& node) {
   return false;
 }
 
-Status CheckAttributeNames(const NodeProto& node, const std::string& origin) {
+Status CheckNoRepetition(const NodeProto& node, const std::string& origin) {
   if (node.attribute_size() < 2) return OkStatus();
   std::set<std::string_view> names;
   for (const AttributeProto& attribute : node.attribute()) {
@@ -391,7 +392,7 @@ Status GraphImporter::ImportNode(const NodeProto& node, int index,
     }
     inputs.push_back(input);
   }
-  EMBER_RETURN_IF_ERROR(CheckAttributeNames(node, origin));
+  EMBER_RETURN_IF_ERROR(CheckNoRepetition(node, origin));
   scope.builder->SetOrigin(origin);
   std::shared_ptr<const NodeProto> bound;
   if (scope.is_function && HasReferences(node))
@@ -445,6 +446,11 @@ Status GraphImporter::ImportOperator(std::shared_ptr<const void> owner,
                                   std::move(inputs), scope);
   row->import(context);
   EMBER_RETURN_IF_ERROR(scope.builder->status());
+  if (row->as_opset == 0) {
+    EMBER_RETURN_IF_ERROR(
+        CheckAttributeNames(node, row->domain, opset, context.read_attributes())
+            .WithContext(where));
+  }
   if (row->name == "MaxPool" && context.WantsOutput(1))
     pooled_shapes_[scope.prefix + node.output(1)] = context.Input(0).shape();
   for (int i = 0; i < node.output_size(); ++i) {

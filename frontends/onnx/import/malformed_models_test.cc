@@ -99,10 +99,12 @@ TEST(Malformed, AttributesTwiceAndByTheThousand) {
   ModelBuilder m = OneNode("Relu");
   for (int i = 0; i < 100000; ++i) {
     AttributeProto& attribute = *LastNode(m).add_attribute();
-    attribute.set_name("a" + std::to_string(i));
+    attribute.set_name("__a" + std::to_string(i));
     attribute.set_type(AttributeProto::INT);
   }
   EXPECT_EQ(ErrorOf(m), "no error");
+  LastNode(m).mutable_attribute(99999)->set_name("a");
+  ExpectError(m, "attribute 'a': Relu has no such attribute at opset 17");
 }
 
 TEST(Malformed, InvalidEnumValues) {

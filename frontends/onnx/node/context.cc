@@ -58,7 +58,9 @@ void NodeContext::SetOutput(int index, Tensor value) {
 
 const AttributeProto* NodeContext::FindAttribute(std::string_view name) const {
   for (const AttributeProto& attribute : node().attribute()) {
-    if (attribute.name() == name) return &attribute;
+    if (attribute.name() != name) continue;
+    source_.read_attributes->emplace(name);
+    return &attribute;
   }
   return nullptr;
 }

@@ -45,6 +45,10 @@ class NodeContext : public ops::ImportContext {
     std::function<StatusOr<std::vector<Tensor>>(
         const GraphProto& graph, const std::vector<Tensor>& inputs)>
         import_subgraph;
+    // The names of the node's attributes that were read. Copies of the context
+    // share it.
+    std::shared_ptr<std::set<std::string, std::less<>>> read_attributes =
+        std::make_shared<std::set<std::string, std::less<>>>();
   };
   NodeContext(graph::GraphBuilder& builder, Source source,
               std::vector<Tensor> inputs);
@@ -88,6 +92,9 @@ class NodeContext : public ops::ImportContext {
   std::optional<std::vector<std::string>> Strings(std::string_view name);
   std::optional<DType> TypeAttribute(std::string_view name);
   const AttributeProto* FindAttribute(std::string_view name) const;
+  const std::set<std::string, std::less<>>& read_attributes() const {
+    return *source_.read_attributes;
+  }
   // Returns the subgraph of an attribute; null after an error.
   const GraphProto* Subgraph(std::string_view name);
   // Imports the subgraph of an attribute in the graph that contains this node,
