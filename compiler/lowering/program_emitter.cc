@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/hash.h"
+#include "compiler/graph/builder/broadcasting.h"
 #include "compiler/graph/operators.h"
 #include "compiler/graph/operators/symbols.h"
 #include "compiler/passes/constant_value.h"
@@ -24,6 +25,41 @@ bool AssumesDims(const Operation& operation) {
   return SharesMemory(operation) &&
          operation.record().reading == graph::Reading::kOnce &&
          operation.operand(0)->shape() != operation.result()->shape();
+}
+
+// Returns the text of an assumption about a dim. The run appends the values
+// that it expected and found. The dims of a broadcast are named instead of the
+// expression that says what one of them must be (graph::UnitOr).
+std::string Assumption(const Dim& actual, const Dim& assumed) {
+  const std::set<std::string> own = actual.Symbols();
+  if (own.size() == 1 && actual == Dim::Symbol(*own.begin())) {
+    const Dim extent = assumed.Substitute({{*own.begin(), Dim(2)}});
+    if (extent.is_constant() && assumed == graph::UnitOr(actual, extent)) {
+      return "dims " + actual.ToString() + " and " + extent.ToString() +
+             " cannot be broadcast";
+    }
+  }
+  for (const std::string& symbol : assumed.Symbols()) {
+    const Dim other = Dim::Symbol(symbol);
+    if (other == actual) continue;
+    for (const Dim& extent : {graph::BroadcastExtent({actual, other}),
+                              graph::BroadcastExtent({other, actual})}) {
+      if (assumed != graph::UnitOr(actual, extent)) continue;
+      return "dims " + actual.ToString() + " and " + symbol +
+             " cannot be broadcast";
+    }
+  }
+  const auto is_of_data = [](const Dim& dim) {
+    return std::ranges::any_of(dim.Symbols(), [](const std::string& symbol) {
+      return symbol.starts_with('_');
+    });
+  };
+  const bool are_taken_equal = graph::MayBroadcast(actual, assumed) &&
+                               (is_of_data(actual) || is_of_data(assumed));
+  return "dim " + actual.ToString() + " must be " + assumed.ToString() +
+         (are_taken_equal
+              ? " (they are taken to be equal, as data gives one of them)"
+              : "");
 }
 
 }  // namespace
@@ -255,9 +291,8 @@ void ProgramEmitter::EmitPendingAssumptions() {
                .insert({actual[i].ToString(), assumed[i].ToString()})
                .second)
         continue;
-      const int64_t message = AddMessage("'" + operation->origin() + "': dim " +
-                                         actual[i].ToString() + " must be " +
-                                         assumed[i].ToString());
+      const int64_t message = AddMessage("'" + operation->origin() + "': " +
+                                         Assumption(actual[i], assumed[i]));
       const uint32_t found = builder_.DimRegister(actual[i]);
       const uint32_t expected = builder_.DimRegister(assumed[i]);
       builder_.Emit({ProgramOpcode::kCheckEqual, 0, found, expected, message});

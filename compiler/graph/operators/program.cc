@@ -309,9 +309,13 @@ InferredTypes InferNonMaxSuppression(const Operation& operation) {
       CheckSameDim(boxes[0], "boxes' batches", scores[0], "scores' batches"));
   EMBER_RETURN_IF_ERROR(
       CheckSameDim(boxes[1], "boxes", scores[2], "scores' boxes"));
-  EMBER_RETURN_IF_ERROR(CheckSameDim(boxes[2], "a box's numbers", Dim(4), "4"));
-  EMBER_RETURN_IF_ERROR(CheckSameDim(operation.operand(2)->shape()[0],
-                                     "thresholds", Dim(2), "2"));
+  if (boxes[2] != Dim(4)) {
+    return Mismatch("boxes: expected 4 numbers for each, found ",
+                    boxes[2].ToString());
+  }
+  const Dim& thresholds = operation.operand(2)->shape()[0];
+  if (thresholds != Dim(2))
+    return Mismatch("expected 2 thresholds, found ", thresholds.ToString());
   return OneType(DType::kI64, {ShapeOf(operation, "defines")[0], Dim(3)});
 }
 
