@@ -94,8 +94,10 @@ class Parser {
   // Parses the part of Symbol('s0', positive=True) that follows the '('.
   StatusOr<Dim> ParseSymbol() {
     EMBER_RETURN_IF_ERROR(Expect("'"));
-    const std::string name(ReadName());
+    std::string name(ReadName());
     if (name.empty()) return Unexpected("the name of a symbol");
+    // Symbols that begin with '_' are the compiler's own.
+    if (name.starts_with('_')) name = "d" + name;
     EMBER_RETURN_IF_ERROR(Expect("'"));
     while (Accept(",")) {
       (void)ReadName();

@@ -201,7 +201,9 @@ Status CheckPins(const std::vector<InputType>& inputs,
 std::string ToIdentifier(std::string_view text) {
   std::string name;
   for (char c : text) name += IsLetterOrDigit(c) ? c : '_';
-  if (name.empty() || (name[0] >= '0' && name[0] <= '9')) name = "d" + name;
+  // Symbols that begin with '_' are the compiler's own.
+  if (name.empty() || name[0] == '_' || (name[0] >= '0' && name[0] <= '9'))
+    name = "d" + name;
   return name;
 }
 

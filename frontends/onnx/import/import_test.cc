@@ -52,6 +52,15 @@ TEST(Import, OpenDimsWithoutNameGetTheInputsName) {
   EXPECT_EQ(OutputShape(m), "[im_age_0, im_age_1, 3]");
 }
 
+// Names that begin with '_' are those of dims that depend on data.
+TEST(Import, OpenDimsDoNotGetNamesOfTheCompiler) {
+  ModelBuilder m;
+  m.Input("_x", {"_0", "", "d_0"});
+  m.Node("Relu", {"_x"}, {"y"});
+  m.Output("y");
+  EXPECT_EQ(OutputShape(m), "[d_0, d_x_1, d_0_]");
+}
+
 TEST(Import, PinnedSymbolIsPinnedEverywhere) {
   ModelBuilder m;
   m.Input("a", {"N", 2});
