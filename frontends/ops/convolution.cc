@@ -15,7 +15,25 @@ Tensor AddBias(Tensor y, Tensor bias) {
   return y + (bias.rank() == 1 ? WithDim(bias, 0, y.dim(-1)) : bias);
 }
 
+// Appends zeros to the spatial dims of y[N, spatial…, C].
+Tensor AppendZeros(Tensor y, const Shape& appended) {
+  Shape high(static_cast<size_t>(y.rank()), Dim(0));
+  bool is_needed = false;
+  for (size_t i = 0; i < appended.size(); ++i) {
+    high[i + 1] = appended[i];
+    is_needed = is_needed || appended[i] != Dim(0);
+  }
+  if (!is_needed) return y;
+  const Shape low(static_cast<size_t>(y.rank()), Dim(0));
+  return Pad(y, low, high, "constant", y.Like(0));
+}
+
 }  // namespace
+
+void AppendIfShort(int dim, const Dim& excess, ConvTransposeSpec& spec) {
+  spec.appended.resize(static_cast<size_t>(spec.window.rank()), Dim(0));
+  spec.appended[static_cast<size_t>(dim)] = LargerOf(Dim(0) - excess, Dim(0));
+}
 
 Tensor ToChannelsLast(Tensor x) {
   std::vector<int64_t> permutation{0};
@@ -58,6 +76,10 @@ bool PadTransposed(graph::GraphBuilder& builder, const Shape& spatial,
         return false;
       }
       spec.output_padding[i] = -excess.constant();
+    } else if (!excess.is_constant() &&
+               (!same || window.Reach(i) < window.strides[i])) {
+      // The result of SAME is never short where windows leave no gaps.
+      AppendIfShort(i, excess, spec);
     }
     const Dim total = LargerOf(excess, Dim(0));
     window.low[i] = same ? FloorDivide(total, Dim(2)) : Dim(0);
@@ -77,7 +99,7 @@ Tensor ConvTranspose(Tensor x, Tensor w, Tensor bias,
                     {"high", spec.window.high},
                     {"output_padding", spec.output_padding},
                     {"groups", spec.groups}});
-  return AddBias(Cast(y, type), bias);
+  return AddBias(AppendZeros(Cast(y, type), spec.appended), bias);
 }
 
 }  // namespace ember::ops

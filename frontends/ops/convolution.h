@@ -34,12 +34,19 @@ struct ConvTransposeSpec {
   Window window;
   std::vector<int64_t> output_padding;
   int64_t groups = 1;
+  // The number of zeros appended to each spatial dim after output_padding, for
+  // numbers that only the run shows. Empty: none.
+  Shape appended = {};
 };
-// Sets the padding (and output_padding) for which the result has the spatial
-// extents `outputs`. The operator is taken to reverse a convolution from
-// `outputs` with padding SAME or VALID. Returns false after an error.
+// Sets the padding (output_padding, appended) for which the result has the
+// spatial extents `outputs`. The operator is taken to reverse a convolution
+// from `outputs` with padding SAME or VALID. Returns false after an error.
 bool PadTransposed(graph::GraphBuilder& builder, const Shape& spatial,
                    const Shape& outputs, bool same, ConvTransposeSpec& spec);
+// Sets spec.appended for a spatial dim whose extent without padding exceeds the
+// wanted one by `excess`, which may be negative: then the missing elements are
+// appended.
+void AppendIfShort(int dim, const Dim& excess, ConvTransposeSpec& spec);
 // Returns the transposed convolution of x[N, spatial…, C] with w[window…, C, O
 // / groups], plus bias[O].
 Tensor ConvTranspose(Tensor x, Tensor w, Tensor bias,

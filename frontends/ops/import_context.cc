@@ -117,6 +117,13 @@ std::optional<Shape> ImportContext::Sizes(Tensor operand,
   }
   if (operand.rank() == 0) operand = Reshape(operand, {Dim(1)});
   if (!ok()) return std::nullopt;
+  if (!operand.dim(0).is_constant() &&
+      !builder_.IntegerContents(operand.value())) {
+    FailUnsupported(
+        std::string(what) + ": expected a known number of sizes, found " +
+        graph::ShapeToString(operand.shape()) + "; fix the dim with --shape");
+    return std::nullopt;
+  }
   Shape sizes = builder_.Extents(operand.value());
   if (!ok()) return std::nullopt;
   return sizes;

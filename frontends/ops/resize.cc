@@ -95,7 +95,11 @@ Tensor ClampedIndices(GraphBuilder& b, Tensor positions, const Dim& extent) {
 }
 
 Tensor NearestPositions(GraphBuilder& b, const std::string& mode,
-                        Tensor positions) {
+                        const ResizedAxis& axis, Tensor positions) {
+  if (mode == "simple") {
+    if (axis.scale) return *axis.scale < 1 ? Ceil(positions) : Floor(positions);
+    return Select(Less(ScaleOf(b, axis), 1), Ceil(positions), Floor(positions));
+  }
   if (mode == "round_prefer_floor") return Ceil(positions - 0.5);
   if (mode == "round_prefer_ceil") return Floor(positions + 0.5);
   if (mode == "floor") return Floor(positions);
@@ -114,7 +118,8 @@ bool IsRepetition(const ResizeSpec& spec, const ResizedAxis& axis) {
     return false;
   }
   const bool rounds = spec.nearest.rfind("round", 0) == 0;
-  return (spec.coordinates == "asymmetric" && spec.nearest == "floor") ||
+  const bool floors = spec.nearest == "floor" || spec.nearest == "simple";
+  return (spec.coordinates == "asymmetric" && floors) ||
          (spec.coordinates == "half_pixel" && rounds);
 }
 
@@ -264,7 +269,7 @@ Tensor ResizeAxis(GraphBuilder& b, const ResizeSpec& spec,
   if (!b.status().ok()) return x;
   Tensor y;
   if (spec.mode == "nearest") {
-    Tensor nearest = NearestPositions(b, spec.nearest, positions);
+    Tensor nearest = NearestPositions(b, spec.nearest, axis, positions);
     if (!b.status().ok()) return x;
     y = Gather(x, ClampedIndices(b, nearest, axis.in), axis.axis);
   } else {

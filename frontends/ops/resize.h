@@ -23,7 +23,9 @@ struct ResizeSpec {
   std::string mode;  // Interpolation: nearest, linear or cubic.
   // ONNX's coordinate transformation: half_pixel, asymmetric, align_corners ….
   std::string coordinates;
-  std::string nearest;  // round_prefer_floor, floor …
+  // round_prefer_floor, floor …; and "simple", which is floor where the scale
+  // is at least 1, else ceil.
+  std::string nearest;
   double cubic_a = -0.75;
   bool exclude_outside = false;
   bool antialias = false;

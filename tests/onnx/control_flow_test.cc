@@ -88,7 +88,7 @@ TEST(If, SqueezesADimThatIsTakenNotToBeOne) {
       std::string(status.message()),
       AllOf(HasSubstr("'maybe (If)': this module was compiled for the else "
                       "branch, found a condition that is true"),
-            HasSubstr("pin the dims")));
+            HasSubstr("compile with other dims (--shape)")));
   auto& type = *m.graph().mutable_output(0)->mutable_type();
   type.mutable_tensor_type()->set_elem_type(TensorProto::FLOAT);
   type.mutable_tensor_type()->mutable_shape()->add_dim();
@@ -233,6 +233,9 @@ TEST(If, StatedTypesTellTheBranch) {
       const std::vector<int64_t> dims =
           is_then ? std::vector<int64_t>{1, 2} : std::vector<int64_t>{2};
       ExpectFloats(run(is_then), dims, {-1, -2});
+      EXPECT_THAT(std::string(ErrorOf(run(!is_then)).message()),
+                  HasSubstr("the condition follows from 'c': compile with "
+                            "--constant=c=VALUE"));
       EXPECT_THAT(
           std::string(ErrorOf(run(!is_then)).message()),
           HasSubstr(is_then ? "compiled for the then branch, found a condition "
@@ -305,6 +308,45 @@ TEST(If, NoBranchCanBeUsed) {
          {{"perm", std::vector<int64_t>{0, 1, 2}}});
   m.Output("y");
   EXPECT_FALSE(m.Import().ok());
+}
+
+// Returns a model of y = concat of first[i] + second[i], for sequences of so
+// many elements. If `by_data` is true, the first one has the elements of
+// `parts`, whose number only the run knows.
+ModelBuilder SumsOfSequences(int first, int second, bool by_data) {
+  ModelBuilder body;
+  body.Input("a", {1});
+  body.Input("b", {1});
+  body.Node("Add", {"a", "b"}, {"sum"});
+  body.Output("sum");
+  ModelBuilder m;
+  m.Input("x", {1});
+  m.Input("parts", {"n"});
+  m.Node("SequenceConstruct", std::vector<std::string>(first, "x"), {"known"});
+  m.Node("SplitToSequence", {"parts"}, {"split"}, {{"axis", 0}});
+  m.Node("SequenceConstruct", std::vector<std::string>(second, "x"), {"other"});
+  NodeProto& map =
+      m.Node("SequenceMap", {by_data ? "split" : "known", "other"}, {"mapped"});
+  SetGraph(map, "body", body.graph());
+  m.Node("ConcatFromSequence", {"mapped"}, {"y"}, {{"axis", 0}});
+  m.Output("y");
+  return m;
+}
+
+TEST(SequenceMap, TheSequencesHaveOneLength) {
+  const std::vector<float> x = {1}, parts = {10, 20, 30};
+  const auto run = [&](int first, int second, bool by_data) {
+    return RunGraph(SumsOfSequences(first, second, by_data).Import(),
+                    {Vector(x, {1}), Vector(parts, {3})});
+  };
+  ExpectFloats(run(2, 2, false), {2}, {2, 2});
+  EXPECT_THAT(std::string(ErrorOf(run(2, 3, false)).message()),
+              HasSubstr("input 1: expected a sequence of the length 2 of input "
+                        "0, found 3"));
+  ExpectFloats(run(2, 3, true), {3}, {11, 21, 31});
+  EXPECT_THAT(
+      std::string(ErrorOf(run(2, 2, true)).message()),
+      HasSubstr("input 1: expected a sequence of the length of input 0"));
 }
 
 // Runs a Scan of opset 8 on x[batch, time, 1]. It computes running sums from an

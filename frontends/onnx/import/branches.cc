@@ -3,6 +3,7 @@
 // result of both; then each branch is imported with all nodes that follow
 // (continuations.cc).
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -30,20 +31,39 @@ bool GraphImporter::FitStatedTypes(const NodeProto& node,
   return true;
 }
 
+namespace {
+
+// Says how to compile a module for the other branch of an If.
+std::string HowToChoose(const Tensor& condition) {
+  std::set<std::string> names;
+  CollectInputs(condition.value(), names);
+  names.erase("");
+  if (names.empty())
+    return "compile with other dims (--shape) for the other branch";
+  std::string text = "the condition follows from ";
+  std::string flags;
+  for (const std::string& name : names) {
+    text += (flags.empty() ? "'" : ", '") + name + "'";
+    flags += " --constant=" + name + "=VALUE";
+  }
+  return text + ": compile with" + flags + " for the other branch";
+}
+
+}  // namespace
+
 Status GraphImporter::ImportBranch(NodeContext& c, Tensor condition,
                                    bool is_then, const GraphProto& branch,
                                    Scope& scope) {
   if (condition) {
     c.builder().SetOrigin(c.origin());
     const Tensor holds = is_then ? condition : Not(condition);
-    c.builder().Require(
-        holds.value(),
-        std::string("this module was compiled for the ") +
-            (is_then ? "then" : "else") +
-            " branch, found a condition that is " +
-            (is_then ? "false" : "true") +
-            "; the branches' results differ in rank or type: pin the dims that "
-            "the condition depends on when compiling");
+    c.builder().Require(holds.value(),
+                        std::string("this module was compiled for the ") +
+                            (is_then ? "then" : "else") +
+                            " branch, found a condition that is " +
+                            (is_then ? "false" : "true") +
+                            "; the branches' results differ in rank or type; " +
+                            HowToChoose(condition));
   }
   Scope body = SubgraphScope(scope, c.origin(), nullptr);
   body.in_place_branch = true;

@@ -19,6 +19,27 @@ bool AllKnown(const std::vector<Tensor>& inputs) {
   });
 }
 
+// Makes sequences of different lengths an error: of the import if the lengths
+// are known, else of the run.
+void CheckLengths(NodeContext& c) {
+  const std::vector<Tensor>& inputs = c.inputs();
+  for (size_t i = 1; i < inputs.size(); ++i) {
+    if (inputs[i].sequence() == nullptr) continue;
+    const std::string expected =
+        "input " + std::to_string(i) + ": expected a sequence of the length ";
+    const auto& first = inputs[0].sequence()->elements;
+    const auto& other = inputs[i].sequence()->elements;
+    if (!first || !other) {
+      c.builder().Require(
+          Equal(SequenceLength(inputs[0]), SequenceLength(inputs[i])).value(),
+          expected + "of input 0");
+    } else if (first->size() != other->size()) {
+      c.FailInvalid(expected + std::to_string(first->size()) +
+                    " of input 0, found " + std::to_string(other->size()));
+    }
+  }
+}
+
 }  // namespace
 
 // If the elements are known, the body is imported for each of them; otherwise
@@ -29,6 +50,7 @@ Status GraphImporter::ImportSequenceMap(NodeContext& c, Scope& scope) {
   if (!c.Input(0) || c.Input(0).sequence() == nullptr)
     c.FailInvalid("input 0: expected a sequence, found none");
   CheckOperands(c, 0, /*sequences=*/true);
+  if (c.ok()) CheckLengths(c);
   if (!c.ok()) return c.builder().status();
   const auto arguments_at =
       [&](NodeContext& at, const std::vector<Tensor>& values, Tensor position) {

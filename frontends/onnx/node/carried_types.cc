@@ -61,6 +61,9 @@ Tensor EncodeInteger(Tensor x, const CarriedFormat& format, bool saturate) {
     const double low = is_signed ? -span / 2 : 0;
     return Cast(Maximum(Minimum(x, low + span - 1), low), format.storage);
   }
+  // Floats are rounded to the nearest integer, ties to even, as the
+  // specification's page about these types says.
+  if (x.is_float()) x = Round(x);
   // The conversion goes through i64, so that a number that is too large wraps.
   // The two shifts drop the upper bits and extend the sign.
   Tensor wide = Cast(Cast(x, DType::kI64), format.storage);

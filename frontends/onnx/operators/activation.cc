@@ -13,15 +13,24 @@ void ImportLeakyRelu(NodeContext& c) {
   c.SetOutput(0, LeakyRelu(c.Input(0), c.Float("alpha", 0.01)));
 }
 
+// True if slopes [C] belong to the channels of x[N, C, …], dim 1, and not to
+// the last dim, as the specification says. Exporters of opset 6, and some later
+// ones, write [C] instead of [C, 1, 1]. An open dim is no reason to depart from
+// the specification.
+bool IsPerChannel(NodeContext& c, Tensor slope, Tensor x) {
+  const Dim& count = slope.dim(0);
+  const Dim& last = x.dim(-1);
+  if (count == Dim(1)) return false;
+  if (c.opset() < 7) return true;
+  if (count == last) return false;
+  return count == x.dim(1) || (count.is_constant() && last.is_constant());
+}
+
 void ImportPRelu(NodeContext& c) {
   Tensor x = c.Input(0);
   Tensor slope = c.Input(1);
-  // Exporters of opset 6, and some later ones, write one slope per channel as
-  // [C] instead of [C, 1, 1], so the slopes are moved to dim 1.
-  if (slope.rank() == 1 && x.rank() > 2 && slope.dim(0) != Dim(1) &&
-      (c.opset() < 7 || slope.dim(0) != x.dim(-1))) {
+  if (slope.rank() == 1 && x.rank() > 2 && IsPerChannel(c, slope, x))
     slope = AlongAxis(slope, 1, x.rank());
-  }
   c.SetOutput(0, LeakyRelu(x, slope));
 }
 

@@ -93,13 +93,17 @@ void ImportConv(NodeContext& c) {
 // extended at its end.
 void PadForOutputShape(const Shape& spatial,
                        const std::vector<int64_t>& outputs, bool upper,
-                       std::vector<int64_t>& extension, Window& window) {
+                       ops::ConvTransposeSpec& spec) {
+  Window& window = spec.window;
   for (int i = 0; i < window.rank(); ++i) {
     const Dim natural = (spatial[i] - Dim(1)) * Dim(window.strides[i]) +
-                        Dim(window.Reach(i)) + Dim(extension[i]);
+                        Dim(window.Reach(i)) + Dim(spec.output_padding[i]);
     const Dim excess = natural - Dim(outputs[i]);
-    if (excess.is_constant() && excess.constant() < 0)
-      extension[i] -= excess.constant();
+    if (!excess.is_constant()) {
+      ops::AppendIfShort(i, excess, spec);
+    } else if (excess.constant() < 0) {
+      spec.output_padding[i] -= excess.constant();
+    }
     const Dim total = LargerOf(excess, Dim(0));
     const Dim half = FloorDivide(total, Dim(2));
     window.low[i] = upper ? half : total - half;
@@ -125,10 +129,18 @@ bool ReadPadsInput(NodeContext& c, Window& window) {
 
 // Reads the padding of a ConvTranspose.
 bool ReadTransposedPadding(NodeContext& c, const Shape& spatial,
-                           bool pads_are_input, std::vector<int64_t>& extension,
-                           Window& window) {
+                           bool pads_are_input, ops::ConvTransposeSpec& spec) {
+  Window& window = spec.window;
   const std::string auto_pad = c.String("auto_pad", "NOTSET");
   const bool upper = auto_pad == "SAME_UPPER";
+  if (!auto_pad.empty() && auto_pad != "NOTSET" && auto_pad != "VALID" &&
+      !upper && auto_pad != "SAME_LOWER") {
+    c.FailInvalid(
+        "attribute 'auto_pad': expected NOTSET, VALID, SAME_UPPER or "
+        "SAME_LOWER, found '" +
+        auto_pad + "'");
+    return false;
+  }
   std::optional<std::vector<int64_t>> outputs = c.Integers("output_shape");
   if (outputs && outputs->size() > spatial.size()) {
     outputs->erase(outputs->begin(), outputs->end() - spatial.size());
@@ -142,8 +154,9 @@ bool ReadTransposedPadding(NodeContext& c, const Shape& spatial,
     for (int i = 0; i < window.rank(); ++i) {
       // For SAME padding the output extent is input * stride, so the padding is
       // the part of the window that exceeds its stride.
-      const int64_t total = window.Reach(i) + extension[i] - window.strides[i];
-      if (total < 0) extension[i] -= total;
+      const int64_t total =
+          window.Reach(i) + spec.output_padding[i] - window.strides[i];
+      if (total < 0) spec.output_padding[i] -= total;
       const int64_t padding = std::max<int64_t>(total, 0);
       window.low[i] = Dim(upper ? padding / 2 : padding - padding / 2);
       window.high[i] = Dim(padding) - window.low[i];
@@ -158,7 +171,7 @@ bool ReadTransposedPadding(NodeContext& c, const Shape& spatial,
                   std::to_string(outputs->size()));
     return false;
   }
-  PadForOutputShape(spatial, *outputs, upper, extension, window);
+  PadForOutputShape(spatial, *outputs, upper, spec);
   return true;
 }
 
@@ -172,7 +185,7 @@ void ConvolveTransposed(NodeContext& c, Tensor bias, bool pads_are_input) {
   if (!kernel) return;
   std::optional<Window> window = ReadWindowExtents(c, *kernel, x.rank() - 2);
   if (!window) return;
-  std::vector<int64_t> extension =
+  const std::vector<int64_t> extension =
       c.Integers("output_padding", std::vector<int64_t>(spatial.size(), 0));
   if (extension.size() != spatial.size()) {
     return c.FailInvalid("attribute 'output_padding': expected " +
@@ -184,11 +197,11 @@ void ConvolveTransposed(NodeContext& c, Tensor bias, bool pads_are_input) {
     return c.FailInvalid("attribute 'output_padding': found " +
                          std::to_string(extent));
   }
-  if (!ReadTransposedPadding(c, spatial, pads_are_input, extension, *window))
-    return;
+  ops::ConvTransposeSpec spec = {
+      .window = *window, .output_padding = extension, .groups = groups};
+  if (!ReadTransposedPadding(c, spatial, pads_are_input, spec)) return;
   const Tensor y = ops::ConvTranspose(
-      ToChannelsLast(x), WeightsToWindowFirst(w, false), bias,
-      {.window = *window, .output_padding = extension, .groups = groups});
+      ToChannelsLast(x), WeightsToWindowFirst(w, false), bias, spec);
   c.SetOutput(0, ToChannelsFirst(y));
 }
 

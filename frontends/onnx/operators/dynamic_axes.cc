@@ -33,21 +33,27 @@ std::optional<Tensor> ReadDynamicAxes(NodeContext& c, int input, int rank) {
     c.ConstantIntegers(input, "axes");
     return std::nullopt;
   }
-  if (axes.dim(0).constant() > rank) {
+  return CheckDynamicAxes(c, input, axes, rank);
+}
+
+std::optional<Tensor> CheckDynamicAxes(NodeContext& c, int input, Tensor axes,
+                                       int rank) {
+  const Dim& count = axes.dim(0);
+  if (count.is_constant() && count.constant() > rank) {
     c.FailInvalid("axes (input " + std::to_string(input) +
                   "): expected at most " + std::to_string(rank) + ", found " +
-                  axes.dim(0).ToString());
+                  count.ToString());
     return std::nullopt;
   }
   axes = Select(Less(axes, 0), axes + static_cast<double>(rank), axes);
   // If all axes are in range and different, the mask marks as many dims as
   // there are axes.
   const Tensor met = Reduce(AxisMask(axes, rank), "sum", {0}, /*keep=*/false);
-  c.builder().Require(
-      Equal(met, static_cast<double>(axes.dim(0).constant())).value(),
-      "axes (input " + std::to_string(input) +
-          "): expected different ones from " + std::to_string(-rank) + " to " +
-          std::to_string(rank - 1));
+  c.builder().Require(Equal(met, DimScalar(c.builder(), axes.dim(0))).value(),
+                      "axes (input " + std::to_string(input) +
+                          "): expected different ones from " +
+                          std::to_string(-rank) + " to " +
+                          std::to_string(rank - 1));
   if (!c.ok()) return std::nullopt;
   return axes;
 }

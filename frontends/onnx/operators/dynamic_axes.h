@@ -22,6 +22,10 @@ namespace ember::onnx {
 // adds the rank to negative axes, and fails unless all are in range and
 // different. Fails if the number of axes is not known.
 std::optional<Tensor> ReadDynamicAxes(NodeContext& c, int input, int rank);
+// Does the same with axes [count] that were read from the operand. Their number
+// may be open.
+std::optional<Tensor> CheckDynamicAxes(NodeContext& c, int input, Tensor axes,
+                                       int rank);
 
 // Returns [rank]: 1 where a dim is one of the axes, else 0.
 Tensor AxisMask(Tensor axes, int rank);

@@ -97,13 +97,18 @@ void ImportPow(NodeContext& c) {
 
 void ImportClip(NodeContext& c) {
   Tensor x = c.Input(0);
-  if (c.opset() < 11) {
-    if (c.HasAttribute("min")) x = Maximum(x, c.Float("min", 0));
-    if (c.HasAttribute("max")) x = Minimum(x, c.Float("max", 0));
-  } else {
-    if (c.Input(1)) x = Maximum(x, c.Input(1));
-    if (c.Input(2)) x = Minimum(x, c.Input(2));
-  }
+  // Bounds are attributes before opset 11, and operands from then on. Some
+  // models state another opset than the one whose form they have, so the form
+  // that is present counts.
+  const auto bound = [&](std::string_view name, int input) {
+    const bool is_attribute =
+        c.HasAttribute(name) && (c.opset() < 11 || !c.Input(input));
+    return is_attribute ? x.Like(c.Float(name, 0)) : c.Input(input);
+  };
+  const Tensor low = bound("min", 1);
+  const Tensor high = bound("max", 2);
+  if (low) x = Maximum(x, low);
+  if (high) x = Minimum(x, high);
   c.SetOutput(0, x);
 }
 
@@ -172,7 +177,7 @@ Tensor CastToCarried(NodeContext& c, const CarriedFormat& format) {
   } else if (x.carried_type() != 0) {
     numbers = DecodeCarried(x, DType::kF32);
   }
-  // Conversions to integers of 2 and 4 bits wrap, even from floats, as in the
+  // Conversions to integers of 2 and 4 bits round and wrap, as in the
   // specification's test cases.
   const bool saturate = format.is_float() && Saturates(c);
   return EncodeCarried(numbers, format, saturate, c.String("round_mode", "up"));

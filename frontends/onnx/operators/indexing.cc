@@ -51,7 +51,8 @@ Tensor NormalizeIndexTuples(NodeContext& c, Tensor indices, const Shape& shape,
       first + length.constant() > static_cast<int64_t>(shape.size())) {
     c.FailInvalid("indices: expected tuples of 1 to " +
                   std::to_string(shape.size() - first) + " elements, found " +
-                  graph::ShapeToString(indices.shape()));
+                  graph::ShapeToString(indices.shape()) +
+                  (length.is_constant() ? "" : "; fix the dims with --shape"));
     return c.Wrap(nullptr);
   }
   const Shape extents(shape.begin() + first,
@@ -113,7 +114,12 @@ void ImportScatterNd(NodeContext& c) {
   Tensor x = c.Input(0);
   const std::optional<std::string> update = ReadUpdate(c);
   if (!update) return;
-  Tensor indices = NormalizeIndexTuples(c, c.Input(1), x.shape(), 0);
+  // The updates have the dims of the indices without the last one, and the dims
+  // of x that a tuple does not address. An open length of the tuples follows.
+  Tensor indices = c.Input(1);
+  const int length = indices.rank() - 1 + x.rank() - c.Input(2).rank();
+  if (length >= 1) indices = WithDim(indices, -1, Dim(length));
+  indices = NormalizeIndexTuples(c, indices, x.shape(), 0);
   c.SetOutput(
       0, Apply("scatter_nd", {x, indices, c.Input(2)}, {{"update", *update}}));
 }

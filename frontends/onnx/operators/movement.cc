@@ -321,7 +321,12 @@ void ImportDepthToSpace(NodeContext& c) {
   Tensor x = c.Input(0);
   const Dim block(*size);
   const Dim depth = FloorDivide(x.dim(1), block * block);
-  const bool columns_first = c.String("mode", "DCR") == "CRD";
+  const std::string mode = c.String("mode", "DCR");
+  if (mode != "DCR" && mode != "CRD") {
+    return c.FailInvalid("attribute 'mode': expected DCR or CRD, found '" +
+                         mode + "'");
+  }
+  const bool columns_first = mode == "CRD";
   Tensor split =
       columns_first
           ? Reshape(x, {x.dim(0), depth, block, block, x.dim(2), x.dim(3)})

@@ -54,69 +54,118 @@ Dim SpatialStride(const Shape& shape, int dim, bool column_major) {
   return ElementCount(Shape(shape.begin() + dim + 1, shape.begin() + rank));
 }
 
-// Returns the flat index of the largest element of each window, with one
-// comparison per position of the window.
-Tensor MaxPoolIndices(NodeContext& c, Tensor x, const Window& window) {
-  const int rank = x.rank();
-  const bool column_major = c.Integer("storage_order", 0) != 0;
-  int64_t positions = 1;
-  for (int64_t extent : window.kernel) {
-    positions =
-        std::min<int64_t>(positions * std::min<int64_t>(extent, 4096), 4096);
-  }
-  if (positions > 256) {
-    c.FailUnsupported(
-        "output 1: indices are supported for windows of up to 256 elements, "
-        "found " +
-        std::to_string(positions));
-    return c.Wrap(nullptr);
-  }
-  const Shape pooled = ReduceWindow(x, "maximum", window).shape();
-  // Elements of the padding have the index -1, so that they never win.
-  Tensor flat = c.Scalar(0, DType::kI64);
-  for (int axis = 0; axis < rank; ++axis) {
-    const Dim stride = axis >= 2
-                           ? SpatialStride(x.shape(), axis, column_major)
-                           : ElementCount(Shape(x.shape().begin() + axis + 1,
-                                                x.shape().end()));
-    Tensor step(&c.builder(), c.builder().DimValue(stride));
-    flat = flat +
-           AlongAxis(IotaVector(c.builder(), x.dim(axis), DType::kI64) * step,
-                     axis, rank);
-  }
-  flat = Broadcast(flat, x.shape());
-  const Shape low = WithLeading(Dim(0), window.low);
-  const Shape high = WithLeading(Dim(0), window.high);
-  Tensor padded_flat =
-      Pad(flat, low, high, "constant", c.Scalar(-1, DType::kI64));
-  Tensor padded = Pad(x, low, high, "constant", x.Like(0));
-  Tensor best;
-  Tensor best_index;
-  for (int64_t position = 0; position < positions; ++position) {
-    Shape starts(rank, Dim(0));
-    std::vector<int64_t> steps(rank, 1);
-    int64_t rest = position;
-    for (int i = window.rank() - 1; i >= 0; --i) {
-      starts[i + 2] = Dim(rest % window.kernel[i] * window.dilations[i]);
-      steps[i + 2] = window.strides[i];
-      rest /= window.kernel[i];
-    }
-    Tensor value = Slice(padded, starts, steps, pooled);
-    Tensor index = Slice(padded_flat, starts, steps, pooled);
-    if (position == 0) {
-      best = value;
-      best_index = index;
+// The largest elements of windows, and their flat indices in the operand.
+// Elements of the padding have the index -1.
+struct Largest {
+  Tensor value;
+  Tensor index;
+};
+
+// Returns the largest of the elements at these positions of the window, which
+// are steps along the spatial dims. `shape` is the shape of the result.
+Largest LargestOf(const Largest& from, const Window& window,
+                  const std::vector<std::vector<int64_t>>& positions,
+                  const std::vector<int64_t>& steps, const Shape& shape) {
+  Largest best;
+  for (const std::vector<int64_t>& position : positions) {
+    Shape starts(shape.size(), Dim(0));
+    for (size_t i = 0; i < position.size(); ++i)
+      starts[i + 2] = Dim(position[i] * window.dilations[i]);
+    Tensor value = Slice(from.value, starts, steps, shape);
+    Tensor index = Slice(from.index, starts, steps, shape);
+    if (!best.value) {
+      best = {value, index};
       continue;
     }
     // An element replaces the largest so far if it is larger, or if it is the
     // first NaN (docs/arithmetic.md).
-    Tensor wins = And(LessEqual(0, index),
-                      Or(Less(best_index, 0),
-                         And(Not(LessEqual(value, best)), Equal(best, best))));
-    best = Select(wins, value, best);
-    best_index = Select(wins, index, best_index);
+    Tensor wins =
+        And(LessEqual(0, index),
+            Or(Less(best.index, 0), And(Not(LessEqual(value, best.value)),
+                                        Equal(best.value, best.value))));
+    best.value = Select(wins, value, best.value);
+    best.index = Select(wins, index, best.index);
   }
-  return best_index;
+  return best;
+}
+
+// Returns all positions of a window of these extents, in row-major order.
+std::vector<std::vector<int64_t>> PositionsOf(
+    const std::vector<int64_t>& extents) {
+  std::vector<std::vector<int64_t>> positions = {{}};
+  for (const int64_t extent : extents) {
+    std::vector<std::vector<int64_t>> longer;
+    for (const std::vector<int64_t>& position : positions) {
+      for (int64_t i = 0; i < extent; ++i) {
+        longer.push_back(position);
+        longer.back().push_back(i);
+      }
+    }
+    positions = std::move(longer);
+  }
+  return positions;
+}
+
+// Returns the flat indices of the elements of a shape.
+Tensor FlatIndices(NodeContext& c, const Shape& shape) {
+  const bool column_major = c.Integer("storage_order", 0) != 0;
+  const int rank = static_cast<int>(shape.size());
+  Tensor flat = c.Scalar(0, DType::kI64);
+  for (int axis = 0; axis < rank; ++axis) {
+    const Dim stride =
+        axis >= 2 ? SpatialStride(shape, axis, column_major)
+                  : ElementCount(Shape(shape.begin() + axis + 1, shape.end()));
+    Tensor step(&c.builder(), c.builder().DimValue(stride));
+    flat = flat +
+           AlongAxis(IotaVector(c.builder(), shape[axis], DType::kI64) * step,
+                     axis, rank);
+  }
+  return Broadcast(flat, shape);
+}
+
+// Returns the flat index of the largest element of each window, with one
+// comparison per position of the window. Large windows are searched along one
+// dim after the other, with one comparison per position of each dim. The last
+// dim comes first, so that the first of equal elements in row-major order wins
+// in both cases.
+Tensor MaxPoolIndices(NodeContext& c, Tensor x, const Window& window) {
+  constexpr int64_t kMost = 256;
+  const int rank = x.rank();
+  int64_t positions = 1;
+  for (int64_t extent : window.kernel) {
+    positions *= std::min<int64_t>(extent, kMost + 1);
+    if (extent > kMost) {
+      c.FailUnsupported(
+          "output 1: indices are supported for windows of up to 256 elements "
+          "along each dim, found " +
+          std::to_string(extent));
+      return c.Wrap(nullptr);
+    }
+    positions = std::min(positions, kMost + 1);
+  }
+  const Shape pooled = ReduceWindow(x, "maximum", window).shape();
+  if (!c.ok()) return c.Wrap(nullptr);
+  // Elements of the padding have the index -1, so that they never win.
+  const Shape low = WithLeading(Dim(0), window.low);
+  const Shape high = WithLeading(Dim(0), window.high);
+  Largest largest = {Pad(x, low, high, "constant", x.Like(0)),
+                     Pad(FlatIndices(c, x.shape()), low, high, "constant",
+                         c.Scalar(-1, DType::kI64))};
+  if (positions <= kMost) {
+    const std::vector<int64_t> steps = WithLeading(int64_t{1}, window.strides);
+    return LargestOf(largest, window, PositionsOf(window.kernel), steps, pooled)
+        .index;
+  }
+  for (int i = window.rank() - 1; i >= 0; --i) {
+    Shape shape = largest.value.shape();
+    shape[i + 2] = pooled[i + 2];
+    std::vector<int64_t> extents(window.kernel.size(), 1);
+    extents[i] = window.kernel[i];
+    std::vector<int64_t> steps(static_cast<size_t>(rank), 1);
+    steps[i + 2] = window.strides[i];
+    largest = LargestOf(largest, window, PositionsOf(extents), steps, shape);
+  }
+  return largest.index;
 }
 
 // Returns the shape that the operand of a MaxPool had if the MaxPool's result

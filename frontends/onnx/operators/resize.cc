@@ -21,8 +21,9 @@ using ops::ResizeAxes;
 using ops::ResizedAxis;
 using ops::ResizeSpec;
 
-// Returns floor(in * scale). For symbols it is exact if the scale is a simple
-// fraction.
+// Returns floor(in * scale), computed exactly from the scale's own bits: an f32
+// is a fraction m / 2^e. 10 * 0.7f is 6, as 0.7f is 0.699999988. Scales that
+// are known only at run time follow the same rule (SetDynamicScales).
 std::optional<Dim> ScaledExtent(NodeContext& c, const Dim& in, double scale) {
   if (!(scale > 0) || scale > 1e6) {
     c.FailInvalid("scales: expected positive values, found " +
@@ -37,16 +38,21 @@ std::optional<Dim> ScaledExtent(NodeContext& c, const Dim& in, double scale) {
                   std::to_string(extent));
     return std::nullopt;
   }
-  for (int64_t divisor = 1; divisor <= 64; ++divisor) {
-    const double numerator = scale * static_cast<double>(divisor);
-    if (std::abs(numerator - std::round(numerator)) < 1e-6 * numerator) {
-      return FloorDivide(in * Dim(static_cast<int64_t>(std::round(numerator))),
-                         Dim(divisor));
-    }
+  // An f32 scale of at least 2^-16 has an exponent of at most 40, so the
+  // product below holds for extents up to 2^39.
+  int exponent = 0;
+  double numerator = scale;
+  for (; exponent <= 40 && numerator != std::floor(numerator); ++exponent)
+    numerator *= 2;
+  if (exponent <= 40 && numerator < 0x1p24) {
+    return FloorDivide(in * Dim(static_cast<int64_t>(numerator)),
+                       Dim(int64_t{1} << exponent));
   }
   c.FailUnsupported(
-      "scales: expected a simple fraction for the symbolic extent " +
-      in.ToString() + ", found " + std::to_string(scale));
+      "scales: expected an f32 of at least 2^-16 for the open "
+      "extent " +
+      in.ToString() + ", found " + std::to_string(scale) +
+      "; fix the dim with --shape");
   return std::nullopt;
 }
 
@@ -73,7 +79,11 @@ bool KeepAspectRatio(NodeContext& c, bool larger,
   for (const ResizedAxis& axis : axes) {
     if (!axis.in.is_constant() || !axis.out.is_constant() ||
         axis.in.constant() < 1) {
-      c.FailUnsupported("keep_aspect_ratio_policy needs constant extents");
+      c.FailUnsupported(
+          "attribute 'keep_aspect_ratio_policy': expected fixed dims and "
+          "known sizes, found " +
+          axis.in.ToString() + " resized to " + axis.out.ToString() +
+          "; fix the dims with --shape");
       return false;
     }
     const double own = static_cast<double>(axis.out.constant()) /
@@ -198,11 +208,14 @@ void ImportResize(NodeContext& c) {
   Tensor x = c.Input(0);
   ResizeSpec spec;
   spec.mode = c.String("mode", "nearest");
-  // Resize of opset 10 has the semantics of Upsample.
+  // Resize of opset 10 has the semantics of Upsample, and also makes images
+  // smaller. Its specification leaves open which element is nearest then; the
+  // other engines take the next one.
   const bool old = c.opset() < 11;
   spec.coordinates = c.String("coordinate_transformation_mode",
                               old ? "asymmetric" : "half_pixel");
-  spec.nearest = c.String("nearest_mode", old ? "floor" : "round_prefer_floor");
+  spec.nearest =
+      c.String("nearest_mode", old ? "simple" : "round_prefer_floor");
   spec.cubic_a = c.Float("cubic_coeff_a", -0.75);
   spec.exclude_outside = c.Integer("exclude_outside", 0) != 0;
   spec.antialias = c.Integer("antialias", 0) != 0 && spec.mode != "nearest";

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "frontends/onnx/operators/dim_checks.h"
 #include "frontends/onnx/operators/families.h"
 #include "frontends/ops/compositions.h"
 
@@ -35,6 +36,11 @@ void ImportTopK(NodeContext& c) {
   if (k->size() != 1)
     return c.FailInvalid("k (input 1): expected one number, found " +
                          std::to_string(k->size()));
+  RequireAtMost(c, k->front(), x.dim(axis),
+                "k: expected at most the extent of axis " +
+                    std::to_string(axis) + ", " + x.dim(axis).ToString() +
+                    ", found " + k->front().ToString());
+  if (!c.ok()) return;
   const std::vector<Tensor> results =
       ApplyAll("top_k", {x},
                {{"axis", int64_t{axis}},

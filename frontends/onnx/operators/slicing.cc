@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "frontends/onnx/operators/dim_checks.h"
 #include "frontends/onnx/operators/dynamic_axes.h"
 #include "frontends/onnx/operators/families.h"
 #include "frontends/ops/compositions.h"
@@ -19,7 +20,12 @@ namespace {
 // Returns the sizes of the parts of a Split: the given sizes, or equal sizes,
 // of which the last may be smaller.
 std::optional<Shape> SplitSizes(NodeContext& c, const Dim& extent) {
-  if (c.Input(1)) return c.Sizes(1, "split");
+  if (c.Input(1)) {
+    // There is one size per output, so an open number of sizes is known, too.
+    Tensor sizes = c.Input(1);
+    if (sizes.rank() == 1) sizes = WithDim(sizes, 0, Dim(c.output_count()));
+    return c.Sizes(sizes, "split (input 1)");
+  }
   if (const auto attribute = c.Integers("split")) {
     return Shape(attribute->begin(), attribute->end());
   }
@@ -36,6 +42,16 @@ std::optional<Shape> SplitSizes(NodeContext& c, const Dim& extent) {
   return sizes;
 }
 
+// Makes sizes that do not add up to the extent an error: of the import if that
+// is known, else of the run.
+void CheckSum(NodeContext& c, const Shape& sizes, const Dim& extent) {
+  Dim sum(0);
+  for (const Dim& size : sizes) sum = sum + size;
+  RequireEqual(c, sum, extent,
+               "split: expected sizes whose sum is " + extent.ToString() +
+                   ", found " + graph::ShapeToString(sizes));
+}
+
 void ImportSplit(NodeContext& c) {
   if (!c.CheckRank(0, 1)) return;
   Tensor x = c.Input(0);
@@ -46,6 +62,7 @@ void ImportSplit(NodeContext& c) {
     return c.FailInvalid("split: expected " + std::to_string(c.output_count()) +
                          " sizes, found " + std::to_string(sizes->size()));
   }
+  CheckSum(c, *sizes, x.dim(axis));
   Dim start(0);
   for (int i = 0; i < c.output_count(); ++i) {
     if (c.WantsOutput(i))
@@ -104,11 +121,30 @@ struct SliceOperands {
   std::vector<int64_t> steps;
 };
 
+// Returns the error for an attribute that the node must have.
+std::string Missing(std::string_view attribute) {
+  return "attribute '" + std::string(attribute) + "' is missing";
+}
+
+// True if starts and ends are operands. They are attributes before opset 10.
+// Some models state another opset than the one whose form they have, so the
+// form that is present counts.
+bool HasSliceOperands(NodeContext& c) {
+  const bool has_operand = static_cast<bool>(c.Input(1));
+  if (has_operand != c.HasAttribute("starts")) return has_operand;
+  return c.opset() >= 10;
+}
+
 std::optional<SliceOperands> ReadSlice(NodeContext& c) {
   SliceOperands slice;
   std::optional<std::vector<int64_t>> axes;
   std::optional<std::vector<int64_t>> steps;
-  if (c.opset() < 10) {
+  if (!HasSliceOperands(c)) {
+    for (const char* name : {"starts", "ends"}) {
+      if (c.HasAttribute(name)) continue;
+      c.FailInvalid(Missing(name));
+      return std::nullopt;
+    }
     const std::vector<int64_t> starts = c.Integers("starts", {});
     const std::vector<int64_t> ends = c.Integers("ends", {});
     slice.starts.assign(starts.begin(), starts.end());
@@ -229,30 +265,25 @@ void ImportSliceByData(NodeContext& c) {
   const int rank = x.rank();
   if (!c.CheckRank(0, 1) || !c.CheckRank(1, 1, 1) || !c.CheckRank(2, 1, 1))
     return;
-  // If the number of starts depends on data, it is taken from any other operand
-  // that has a known length.
-  std::optional<int64_t> count;
-  for (const int input : {1, 2, 3, 4}) {
-    if (c.Input(input) && c.Input(input).rank() == 1 && !count)
-      count = c.Input(input).dim(0).AsConstant();
-  }
-  if (!count) {
-    // This call fails with an error that names the graph inputs that would have
-    // to be known.
-    c.Contents(1, "starts");
-    return;
+  // If the number of starts is open, it is taken from any other operand that
+  // has a known length.
+  Dim count = c.Input(1).dim(0);
+  for (const int input : {2, 3, 4}) {
+    if (!count.is_constant() && c.Input(input) && c.Input(input).rank() == 1)
+      count =
+          c.Input(input).dim(0).is_constant() ? c.Input(input).dim(0) : count;
   }
   const auto operand = [&](int input) {
-    const Tensor values = Cast(c.Input(input), DType::kI64);
-    return values.dim(0) == Dim(*count)
-               ? values
-               : Apply("assume", {values}, {{"shape", Shape{Dim(*count)}}});
+    return WithDim(Cast(c.Input(input), DType::kI64), 0, count);
   };
-  std::optional<Tensor> axes =
-      IotaVector(c.builder(), Dim(*count), DType::kI64);
+  std::optional<Tensor> axes = IotaVector(c.builder(), count, DType::kI64);
   if (c.Input(3)) {
-    axes = ReadDynamicAxes(c, 3, rank);
+    if (!c.CheckRank(3, 1, 1)) return;
+    axes = CheckDynamicAxes(c, 3, operand(3), rank);
     if (!axes) return;
+  } else if (!count.is_constant()) {
+    RequireAtMost(c, count, Dim(rank),
+                  "starts (input 1): expected at most " + std::to_string(rank));
   }
   const Tensor extent = c.Wrap(c.builder().ShapeValue(x.shape()));
   const auto spread = [&](Tensor values, Tensor otherwise) {
@@ -271,7 +302,7 @@ void ImportSliceByData(NodeContext& c) {
     c.builder().Require(NotEqual(forward, 0).value(),
                         "steps: expected values other than 0");
   } else {
-    step = spread(Broadcast(one, {Dim(*count)}), one);
+    step = spread(Broadcast(one, {count}), one);
   }
   const Tensor back = Cast(Less(step, 0), DType::kI64);
   const auto clamped = [&](int input, Tensor otherwise, Tensor low) {
@@ -303,7 +334,7 @@ void ImportSliceByData(NodeContext& c) {
 
 void ImportSlice(NodeContext& c) {
   Tensor x = c.Input(0);
-  if (c.opset() >= 10 && c.ok() && c.Input(1) && c.Input(2)) {
+  if (c.ok() && HasSliceOperands(c) && c.Input(1) && c.Input(2)) {
     const auto open = [&](int input) {
       return c.Input(input) && !c.IsKnown(input);
     };
@@ -332,10 +363,10 @@ void ImportSlice(NodeContext& c) {
 }
 
 // Reads pads as low and high of every dim: an attribute before opset 11, then
-// an operand, with axes since opset 18.
+// an operand, with axes since opset 18. An operand counts at any opset.
 std::optional<std::pair<Shape, Shape>> ReadPads(NodeContext& c, int rank) {
   std::optional<Shape> pads;
-  if (c.opset() >= 11) {
+  if (c.Input(1) || c.opset() >= 11) {
     if (!c.CheckRank(1, 1, 2)) return std::nullopt;
     // The operand of com.microsoft's operator may begin with a dim of 1.
     Tensor operand = c.Input(1);
