@@ -37,8 +37,8 @@ using tensor::Opcode;
                                 statement12, statement13, statement14,
                                 statement15, statement16, statement17] =
       statement;
-  [[maybe_unused]] const auto& [store1, store2, store3, store4, store5,
-                                store6] = store;
+  [[maybe_unused]] const auto& [store1, store2, store3, store4, store5, store6,
+                                store7] = store;
   [[maybe_unused]] const auto& [buffer1, buffer2, buffer3, buffer4] = buffer;
   [[maybe_unused]] const auto& [node1, node2, node3, node4, node5, node6, node7,
                                 node8, node9] = node;
@@ -197,6 +197,7 @@ class Writer {
       Number(static_cast<uint64_t>(store.update));
       Number(static_cast<uint64_t>(store.is_async));
       Number(static_cast<uint64_t>(store.combining));
+      Number(store.vector);
     }
   }
 

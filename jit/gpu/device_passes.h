@@ -16,6 +16,7 @@
 #include "jit/gpu/device_traits.h"
 #include "jit/gpu/insert_barriers.h"
 #include "jit/gpu/mark_combining.h"
+#include "jit/gpu/mark_vectors.h"
 #include "jit/gpu/place_buffers.h"
 #include "jit/gpu/specialise_warps.h"
 #include "jit/loops/loop_nest.h"
@@ -49,6 +50,10 @@ inline constexpr DevicePass kDevicePasses[] = {
      "makes ordinary stores of the asynchronous ones that the device does not "
      "copy asynchronously",
      ChooseAsynchronousCopies},
+    {"mark-vectors",
+     "says which neighbouring elements one access moves, and which dot "
+     "products are of words",
+     MarkVectors},
 };
 
 // Runs all passes. Errors: the reason of a pass to decline, with the nest's

@@ -46,6 +46,12 @@ struct DeviceTraits {
   // (jit/gpu/box_copies.h), and barriers can signal to other invocations that
   // the copy is complete.
   bool copies_boxes = false;
+  // True if code moves neighbouring elements together only where the nest says
+  // so (jit/gpu/mark_vectors.h).
+  bool marks_vectors = false;
+  // True if the device has dot products of four bytes in a word, and
+  // marks_vectors is set.
+  bool byte_dots = false;
   int64_t processors = 0;  // number of processors; 0: not known
   // The matrix products that subgroups of the device can do, in the device's
   // order; uses_matrices: true if code may use any of them.

@@ -280,21 +280,13 @@ class BufferPlacer {
     if (!last) return false;
     const auto access =
         FindVector(nest_.pool, *last, {kBytesOfWord, kBytesOfWord},
-                   [&](NodeId node) -> std::optional<int64_t> {
-                     if (node != *lanes_) return std::nullopt;
-                     return 0;
-                   });
-    const auto moves = [&](NodeId id) {
-      return tensor::DependsOn(nest_.pool, id, *lanes_);
-    };
+                   [&](NodeId node) { return node == *lanes_; });
     return access && access->is_whole &&
            std::ranges::none_of(
                std::span(store.indices).first(store.indices.size() - 1),
-               moves) &&
-           std::ranges::none_of(access->number.terms,
-                                [&](const tensor::LinearTerm& term) {
-                                  return moves(term.node);
-                                });
+               [&](NodeId id) {
+                 return tensor::DependsOn(nest_.pool, id, *lanes_);
+               });
   }
 
   // True if each row of the buffer is a whole number of words of four bytes.

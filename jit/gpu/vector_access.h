@@ -4,9 +4,10 @@
 // begin at a multiple of a vector's size, one load of a vector serves several
 // of its values.
 //
-//   // vector l < 4 { %y[i, j * 8 + l] = ... }, of rows of 64 elements, l = 1
-//   FindVector(pool, i * 64 + j * 8 + l, {2, 4}, known);
-//     // vector number i * 16 + j * 2 of 4 elements, its lane 1
+//   // vector l < 4 { %y[i, j * 8 + l] = ... }, of rows of 64 elements
+//   FindVector(pool, i * 64 + j * 8 + l, {2, 4}, is_l);   // 4 elements, of l
+//
+// Thread-safe.
 #ifndef EMBER_JIT_GPU_VECTOR_ACCESS_H_
 #define EMBER_JIT_GPU_VECTOR_ACCESS_H_
 
@@ -29,25 +30,20 @@ struct VectorLimits {
 struct VectorAccess {
   // Number of elements of the vector that contains the element.
   uint32_t width = 1;
-  uint32_t lane = 0;  // position of the element in the vector
-  // The vector's number in the buffer is the value of `number`, shifted right
-  // by `shift` bits.
-  tensor::LinearSum number;
-  uint32_t shift = 0;
   // variable of the loop whose values share the vector
   loops::NodeId variable = 0;
-  // True if the vector has as many lanes as values of the loop share it.
+  // True if values 0, `width` and so on of the variable are in the first lane
+  // of a vector.
   bool is_whole = false;
 };
 
 // Returns the vector that contains an element. element: the element's number in
-// a buffer whose begin and end are multiples of limits.most. value_of: the
-// values of variables that are constants here. Returns nothing if the alignment
-// is not proved, or if no other value of a loop needs the vector.
+// a buffer whose begin and end are multiples of limits.most. is_known: true for
+// variables of loops whose code is written out. Returns nothing if the
+// alignment is not proved, or if no other value of a loop needs the vector.
 std::optional<VectorAccess> FindVector(
     const tensor::ExpressionPool& pool, const tensor::LinearSum& element,
-    VectorLimits limits,
-    const std::function<std::optional<int64_t>(loops::NodeId)>& value_of);
+    VectorLimits limits, const std::function<bool(loops::NodeId)>& is_known);
 
 }  // namespace ember::jit::gpu
 

@@ -168,6 +168,22 @@ enum class Combining : uint8_t {
   kByHalves  // halves of the workgroup are combined repeatedly
 };
 
+// Widths of the vectors of which marked loads and stores of a device nest are
+// elements (jit/gpu/mark_vectors.h). The immediate of a Load or Pad node is its
+// width; 0: the node has no mark. A vector begins at an element whose number in
+// the buffer is a multiple of the width, and all its elements exist.
+//
+//   vector l < 4 { vec4 %y[i, l] = vec4(%x[i * 4 + l]) }
+//
+// A marked load reads one element, as any load does. Other values of an
+// unrolled loop around it, a vector loop or a dot loop read the other elements
+// of the same vector, so that one access of the machine serves all. A marked
+// store is an assignment in a vector loop whose lanes fill whole vectors. Lanes
+// that are masked access each element by itself.
+constexpr bool IsVectorWidth(uint64_t width) {
+  return width == 2 || width == 4 || width == 8 || width == 16;
+}
+
 // One assignment or update of an element: buffer[indices] = value, or += and so
 // on.
 struct Store {
@@ -183,6 +199,9 @@ struct Store {
   // other executor stores at once.
   bool is_async = false;
   Combining combining = Combining::kUnspecified;
+  // In device nests, the number of elements of the vectors that lanes store
+  // together; 0: each lane stores alone. See IsVectorWidth.
+  uint32_t vector = 0;
 };
 
 struct Statement;

@@ -14,6 +14,12 @@ std::span<const NodeId> OperandsOf(const ExpressionPool& pool, NodeId node) {
   return pool[node].operands;
 }
 
+uint32_t VectorOf(const tensor::Node& node) {
+  const bool is_access =
+      node.opcode == Opcode::kLoad || node.opcode == Opcode::kPad;
+  return is_access ? static_cast<uint32_t>(node.immediate) : 0;
+}
+
 NodeId ExtentOf(const ExpressionPool& pool, NodeId variable) {
   return pool[variable].operands[0];
 }

@@ -27,6 +27,10 @@ std::span<const NodeId> OperandsOf(const tensor::ExpressionPool& pool,
 std::vector<NodeId> NodesUnder(const tensor::ExpressionPool& pool,
                                std::span<const NodeId> roots);
 
+// Returns the width of the vector of which a marked Load or Pad reads an
+// element (IsVectorWidth); 0 for all other nodes.
+uint32_t VectorOf(const tensor::Node& node);
+
 // Returns the extent of an Axis node.
 NodeId ExtentOf(const tensor::ExpressionPool& pool, NodeId variable);
 

@@ -6,35 +6,23 @@ namespace ember::jit::spirv {
 
 using tensor::Node;
 
-std::optional<loops::DotProduct> DotProducts::Find(
-    const loops::Statement& loop) const {
-  if (!target_.dot || loop.loop != loops::LoopKind::kDot) return std::nullopt;
-  const StatusOr<loops::DotProduct> dot = loops::DotProductOf(nest_, loop);
-  // SPIR-V has no dot products of pairs of 16 bits, so only those of four bytes
-  // remain.
-  if (!dot.ok() || dot->count != 4 || dot->is_unpacked()) return std::nullopt;
-  return *dot;
-}
-
-std::optional<Value> DotProducts::Emit(const loops::DotProduct& dot) {
+Value DotProducts::Emit(const loops::DotProduct& dot) {
   Node a = nest_.pool[dot.a.load], b = nest_.pool[dot.b.load];
   // OpSUDot has the signed factor first.
   if (a.type != DType::kI8) std::swap(a, b);
-  const auto x = expressions_.EmitBytes(a.buffer, a.operands);
-  if (!x) return std::nullopt;
-  const auto y = expressions_.EmitBytes(b.buffer, b.operands);
-  if (!y) return std::nullopt;
+  const Value x = expressions_.EmitBytes(a);
+  const Value y = expressions_.EmitBytes(b);
   ModuleBuilder& module = c_.module();
   module.Require(spv::Capability::DotProductKHR);
   module.Require(spv::Capability::DotProductInput4x8BitPackedKHR);
   module.RequireExtension("SPV_KHR_integer_dot_product");
-  if (a.type != DType::kI8) return Dot(spv::Op::OpUDotKHR, *x, *y);
-  if (b.type == DType::kI8) return Dot(spv::Op::OpSDotKHR, *x, *y);
+  if (a.type != DType::kI8) return Dot(spv::Op::OpUDotKHR, x, y);
+  if (b.type == DType::kI8) return Dot(spv::Op::OpSDotKHR, x, y);
   if (!target_.fast_dot || target_.fast_mixed_dot)
-    return Dot(spv::Op::OpSUDotKHR, *x, *y);
+    return Dot(spv::Op::OpSUDotKHR, x, y);
   const Value flip = c_.Constant(Scalar::kI32, 0x80808080);
-  return c_.Subtract(Dot(spv::Op::OpSDotKHR, *x, c_.BitXor(*y, flip)),
-                     Dot(spv::Op::OpSDotKHR, *x, flip));
+  return c_.Subtract(Dot(spv::Op::OpSDotKHR, x, c_.BitXor(y, flip)),
+                     Dot(spv::Op::OpSDotKHR, x, flip));
 }
 
 Value DotProducts::Dot(spv::Op op, Value a, Value b) {

@@ -17,7 +17,6 @@
 #ifndef EMBER_JIT_SPIRV_DOT_PRODUCTS_H_
 #define EMBER_JIT_SPIRV_DOT_PRODUCTS_H_
 
-#include <optional>
 #include <spirv/unified1/spirv.hpp11>
 
 #include "jit/loops/analysis/dot_product.h"
@@ -34,14 +33,9 @@ class DotProducts {
               CodeBuilder& code, ExpressionEmitter& expressions)
       : nest_(nest), target_(target), c_(code), expressions_(expressions) {}
 
-  // Returns the loop's product if the device has an instruction for its types.
-  // Otherwise returns nothing, and the caller must unroll the loop.
-  std::optional<loops::DotProduct> Find(const loops::Statement& loop) const;
-
-  // Emits the sum of the products, with the loop's variable bound to 0. Returns
-  // nothing if it is not proved that both factors are words, or if lanes are
-  // masked; code that was emitted is then not used.
-  std::optional<Value> Emit(const loops::DotProduct& dot);
+  // Emits the sum of the products, with the loop's variable bound to 0. The
+  // factors are marked as words (jit/gpu/mark_vectors.h).
+  Value Emit(const loops::DotProduct& dot);
 
  private:
   Value Dot(spv::Op op, Value a, Value b);

@@ -1,9 +1,12 @@
 #include "jit/spirv/expression_emitter.h"
 
 #include <algorithm>
+#include <bit>
 
 #include "base/concat.h"
+#include "jit/gpu/element_sum.h"
 #include "jit/loops/raw.h"
+#include "jit/loops/walk.h"
 #include "tensor/scalar.h"
 
 namespace ember::jit::spirv {
@@ -263,9 +266,10 @@ Value ExpressionEmitter::Apply(const Node& node, DType type, Value a, Value b) {
 // --- memory
 
 Value ExpressionEmitter::EmitLoad(const Node& node) {
-  if (!mask_) {
-    if (const auto vector = FindInVector(node.buffer, node.operands))
-      return memory_.LoadFrom(node.buffer, vector->element);
+  const uint32_t width = loops::VectorOf(node);
+  if (!mask_ && width != 0) {
+    return memory_.LoadFrom(node.buffer,
+                            InVector(node.buffer, node.operands, width));
   }
   const Value element = Element(node.buffer, node.operands);
   const bool is_guarded = mask_ && workgroup_.storage[node.buffer].kind !=
@@ -279,25 +283,15 @@ Value ExpressionEmitter::EmitPad(const Node& node) {
                                         node.operands.size() - 1);
   const std::vector<NodeId> extents = nest_.buffers[node.buffer].extents;
   Value inside = c_.Bool(true);
-  std::vector<NodeId> tested;
-  for (size_t dim = 0; dim < indices.size(); ++dim) {
-    const Value in_dim = InBounds(indices[dim], extents[dim]);
-    if (!c_.Known(in_dim)) tested.push_back(indices[dim]);
-    inside = c_.And(inside, in_dim);
-  }
+  for (size_t dim = 0; dim < indices.size(); ++dim)
+    inside = c_.And(inside, InBounds(indices[dim], extents[dim]));
   const Value otherwise = Emit(node.operands.back());
   if (c_.IsKnown(inside, 0)) return otherwise;
-  if (!mask_ && !memory_.MayBeEmpty(node.buffer)) {
-    const auto vector = FindInVector(node.buffer, indices);
-    // If no tested index moves with the vector's variable, all elements of the
-    // vector are inside, or none is.
-    if (vector && std::ranges::none_of(tested, [&](NodeId index) {
-          return DependsOn(index, vector->variable);
-        })) {
-      return c_.Select(inside,
-                       memory_.LoadFromIf(inside, node.buffer, vector->element),
-                       otherwise);
-    }
+  const uint32_t width = loops::VectorOf(node);
+  if (!mask_ && width != 0) {
+    const Memory::VectorElement element = InVector(node.buffer, indices, width);
+    return c_.Select(inside, memory_.LoadFromIf(inside, node.buffer, element),
+                     otherwise);
   }
   const Value element = Element(node.buffer, indices);
   const Value runs = mask_ ? c_.And(inside, *mask_) : inside;
@@ -321,54 +315,45 @@ Value ExpressionEmitter::InBounds(NodeId index, NodeId extent) {
   return c_.And(c_.LessEqual(c_.Like(i, 0), i, true), c_.Less(i, n, true));
 }
 
-LinearSum ExpressionEmitter::LinearElement(uint32_t number,
-                                           std::span<const NodeId> indices) {
-  tensor::ExpressionPool& pool = nest_.pool;
+LinearSum ExpressionEmitter::SumOf(uint32_t number,
+                                   std::span<const NodeId> indices) {
   const std::vector<NodeId> extents = nest_.buffers[number].extents;
   const size_t first = workgroup_.storage[number].of_invocation ? 1 : 0;
-  LinearSum sum;
-  // The number of elements from one index of the dim to the next is `constant`
-  // times `open`.
-  int64_t constant = 1;
-  std::optional<NodeId> open;
-  const auto times = [&](NodeId a, NodeId b) {
-    const NodeId factors[] = {a, b};
-    return pool.Intern(Opcode::kMultiply, DType::kI64, factors);
-  };
-  for (size_t dim = indices.size(); dim-- > first;) {
-    LinearSum index = tensor::Linearize(pool, indices[dim], /*by_ranges=*/false)
-                          .value_or(LinearSum{{{indices[dim], 1}}, 0});
-    if (open) {
-      for (LinearTerm& term : index.terms) term.node = times(term.node, *open);
-      if (index.constant != 0) index.terms.push_back({*open, index.constant});
-      index.constant = 0;
-    }
-    tensor::AddLinear(sum, index, constant);
-    if (const auto known = pool.IntegerConstant(extents[dim])) {
-      constant = static_cast<int64_t>(static_cast<uint64_t>(constant) *
-                                      static_cast<uint64_t>(*known));
-    } else {
-      open = open ? times(*open, extents[dim]) : extents[dim];
-    }
-  }
-  return sum;
+  return gpu::ElementSum(nest_.pool, std::span(extents).subspan(first),
+                         indices.subspan(first));
 }
 
-std::optional<ExpressionEmitter::InVector> ExpressionEmitter::FindInVector(
-    uint32_t buffer, std::span<const NodeId> indices) {
-  const gpu::VectorLimits limits = memory_.LimitsOf(buffer);
-  if (limits.most < 2) return std::nullopt;
-  const std::optional<gpu::VectorAccess> access =
-      gpu::FindVector(nest_.pool, LinearElement(buffer, indices), limits,
-                      [&](NodeId node) { return ValueOf(node); });
-  if (!access || !IsShared(*access)) return std::nullopt;
-  InVector found;
-  found.element = {.width = access->width, .lane = access->lane};
-  found.element.number =
-      c_.ShiftRight(EmitSum(access->number), c_.Int(access->shift));
-  found.variable = access->variable;
-  found.is_whole = access->is_whole;
-  return found;
+Memory::VectorElement ExpressionEmitter::InVector(
+    uint32_t buffer, std::span<const NodeId> indices, uint32_t width,
+    uint32_t unit) {
+  LinearSum sum;
+  const LinearSum element = SumOf(buffer, indices);
+  sum.constant = element.constant;
+  bool divides = true;
+  for (LinearTerm term : element.terms) {
+    const std::optional<int64_t> value = ValueOf(term.node);
+    if (value) {
+      sum.constant =
+          static_cast<int64_t>(static_cast<uint64_t>(sum.constant) +
+                               static_cast<uint64_t>(*value) *
+                                   static_cast<uint64_t>(term.coefficient));
+      continue;
+    }
+    term.coefficient /= unit;
+    divides &= term.coefficient % width == 0;
+    sum.terms.push_back(term);
+  }
+  sum.constant /= unit;
+  const uint32_t lane = static_cast<uint32_t>(sum.constant) & (width - 1);
+  sum.constant -= lane;
+  if (divides) {
+    for (LinearTerm& term : sum.terms) term.coefficient /= width;
+    sum.constant /= width;
+  }
+  const int shift = divides ? 0 : std::countr_zero(width);
+  return {.width = width,
+          .number = c_.ShiftRight(EmitSum(sum), c_.Int(shift)),
+          .lane = lane};
 }
 
 std::optional<int64_t> ExpressionEmitter::ValueOf(NodeId variable) const {
@@ -377,48 +362,11 @@ std::optional<int64_t> ExpressionEmitter::ValueOf(NodeId variable) const {
   return c_.KnownInteger(bound->second);
 }
 
-bool ExpressionEmitter::IsShared(const gpu::VectorAccess& access) {
-  // If the vector's number also depends on the variable, the variable's values
-  // are in different vectors.
-  return std::ranges::none_of(access.number.terms, [&](const LinearTerm& term) {
-    return DependsOn(term.node, access.variable);
-  });
-}
-
-std::optional<Value> ExpressionEmitter::EmitBytes(
-    uint32_t buffer, std::span<const NodeId> indices) {
-  constexpr int64_t kBytes = 4;
-  const gpu::VectorLimits limits = memory_.LimitsOf(buffer);
-  if (mask_ || !memory_.IsPacked(buffer) || limits.most < kBytes)
-    return std::nullopt;
-  LinearSum words;
-  int64_t constant = 0;
-  const LinearSum elements = LinearElement(buffer, indices);
-  for (const LinearTerm& term : elements.terms) {
-    if (term.coefficient % kBytes == 0) {
-      words.terms.push_back({term.node, term.coefficient / kBytes});
-      continue;
-    }
-    const std::optional<int64_t> value = ValueOf(term.node);
-    if (!value) return std::nullopt;
-    constant += *value * term.coefficient;
-  }
-  constant += elements.constant;
-  if (constant % kBytes != 0) return std::nullopt;
-  words.constant = constant / kBytes;
-  Memory::VectorElement element;
-  const std::optional<gpu::VectorAccess> access = gpu::FindVector(
-      nest_.pool, words,
-      {.least = 2, .most = limits.most / static_cast<uint32_t>(kBytes)},
-      [&](NodeId node) { return ValueOf(node); });
-  if (access && IsShared(*access)) {
-    element = {.width = access->width, .lane = access->lane};
-    element.number =
-        c_.ShiftRight(EmitSum(access->number), c_.Int(access->shift));
-  } else {
-    element.number = EmitSum(words);
-  }
-  return memory_.LoadBytes(buffer, element);
+Value ExpressionEmitter::EmitBytes(const Node& load) {
+  constexpr uint32_t kBytes = 4;
+  return memory_.LoadBytes(load.buffer,
+                           InVector(load.buffer, load.operands,
+                                    loops::VectorOf(load) / kBytes, kBytes));
 }
 
 Value ExpressionEmitter::EmitSum(const LinearSum& linear) {

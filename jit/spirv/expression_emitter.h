@@ -72,22 +72,16 @@ class ExpressionEmitter {
   Value EmitShort(NodeId id) { return Fits(id) ? EmitIndex(id) : Emit(id); }
   // Emits the number of the element in its buffer, in row-major order.
   Value Element(uint32_t buffer, std::span<const NodeId> indices) {
-    return EmitSum(LinearElement(buffer, indices));
+    return EmitSum(SumOf(buffer, indices));
   }
-  // An element as a part of a vector. The vector's other elements are accessed
-  // by other values of an unrolled loop.
-  struct InVector {
-    Memory::VectorElement element;
-    NodeId variable = 0;    // variable of the unrolled loop
-    bool is_whole = false;  // the same as gpu::VectorAccess::is_whole
-  };
-  std::optional<InVector> FindInVector(uint32_t buffer,
-                                       std::span<const NodeId> indices);
+  // Emits the number of the vector of `width` units that contains the element.
+  // A unit is a number of elements.
+  Memory::VectorElement InVector(uint32_t buffer,
+                                 std::span<const NodeId> indices,
+                                 uint32_t width, uint32_t unit = 1);
   // Loads four neighbours of one byte each, from the element on, as the word
-  // that they form in memory. Returns nothing if it is not proved that they
-  // begin a word, or if lanes are masked.
-  std::optional<Value> EmitBytes(uint32_t buffer,
-                                 std::span<const NodeId> indices);
+  // that they form in memory. load: a marked factor of a dot loop.
+  Value EmitBytes(const tensor::Node& load);
   // Returns a bool that is true if `index` is in 0..extent-1.
   Value InBounds(NodeId index, NodeId extent);
   // Returns word `number` of the push constants.
@@ -119,10 +113,7 @@ class ExpressionEmitter {
   // Returns the value of a variable that is a constant here; nothing if it is
   // not.
   std::optional<int64_t> ValueOf(NodeId variable) const;
-  // True if all values of the access's variable are in one vector.
-  bool IsShared(const gpu::VectorAccess& access);
-  tensor::LinearSum LinearElement(uint32_t buffer,
-                                  std::span<const NodeId> indices);
+  tensor::LinearSum SumOf(uint32_t buffer, std::span<const NodeId> indices);
   Value EmitSum(const tensor::LinearSum& linear);
 
   loops::LoopNest& nest_;

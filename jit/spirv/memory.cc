@@ -7,7 +7,6 @@
 
 #include "base/concat.h"
 #include "jit/gpu/constant_elements.h"
-#include "jit/loops/analysis/divisibility.h"
 #include "jit/loops/analysis/may_share_memory.h"
 
 namespace ember::jit::spirv {
@@ -353,25 +352,6 @@ Value Memory::FetchWord(uint32_t buffer, uint32_t words, Value texel,
 }
 
 // --- vectors
-
-// A vector exists as a whole if one of its elements does: buffers must end at a
-// multiple of the vector.
-gpu::VectorLimits Memory::LimitsOf(uint32_t number) const {
-  const Buffer& buffer = nest_.buffers[number];
-  const auto bytes = static_cast<uint32_t>(DTypeByteSize(buffer.type));
-  if (HasForm(number, ElementForm::kVectors) ||
-      HasForm(number, ElementForm::kWords))
-    return {.least = kSharedWidth, .most = kSharedWidth};
-  if (KindOf(number) != Kind::kMemory || bytes > 4) return {};
-  int64_t divisor = 1;
-  for (tensor::NodeId extent : buffer.extents) {
-    divisor = std::min(divisor * loops::DivisorOf(nest_.pool, extent),
-                       loops::kLargestDivisor);
-  }
-  const auto most = std::min<int64_t>(divisor, kVectorBytes / bytes);
-  return {.least = std::max(2u, 4 / bytes),
-          .most = static_cast<uint32_t>(most)};
-}
 
 Memory::VectorForm Memory::FormOf(uint32_t buffer, uint32_t width) const {
   const DType type = nest_.buffers[buffer].type;

@@ -17,7 +17,6 @@
 
 #include "base/status.h"
 #include "jit/gpu/kernel_abi.h"
-#include "jit/gpu/vector_access.h"
 #include "jit/loops/loop_nest.h"
 #include "jit/loops/workgroup.h"
 #include "jit/spirv/code_builder.h"
@@ -44,11 +43,6 @@ class Memory {
 
   // --- Access to several elements in one instruction. ---
 
-  // True if elements of 8 and 16 bits take 1 and 2 bytes of memory, not a word.
-  bool IsPacked(uint32_t buffer) const;
-  // Returns the smallest and the largest number of elements of a vector of the
-  // buffer.
-  gpu::VectorLimits LimitsOf(uint32_t buffer) const;
   // Element `lane` of vector number `number`, each of `width` elements.
   struct VectorElement {
     uint32_t width = 1;
@@ -77,10 +71,6 @@ class Memory {
   // of the matrix.
   Id LoadMatrix(uint32_t buffer, Value element, Id type, MatrixForm form);
   void StoreMatrix(uint32_t buffer, Value element, Id matrix, MatrixForm form);
-
-  // True if the buffer may have no elements, since its extents are not
-  // constant.
-  bool MayBeEmpty(uint32_t buffer) const;
 
   // Declares that the buffers may have other contents from here on.
   void Changed(const std::vector<bool>& buffers);
@@ -132,6 +122,11 @@ class Memory {
   bool HasForm(uint32_t buffer, loops::ElementForm form) const {
     return workgroup_.storage[buffer].form == form;
   }
+  // True if the buffer may have no elements, since its extents are not
+  // constant.
+  bool MayBeEmpty(uint32_t buffer) const;
+  // True if elements of 8 and 16 bits take 1 and 2 bytes of memory, not a word.
+  bool IsPacked(uint32_t buffer) const;
   void DeclareBinding(uint32_t buffer);
   void DeclareLocal(uint32_t buffer);
   void NoteMatrices(uint32_t buffer);

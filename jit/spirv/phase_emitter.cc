@@ -75,8 +75,8 @@ class PhaseEmitter {
   void EmitSerial(const Statement& statement);
   void EmitUnrolled(const Statement& statement, int64_t extent);
   void EmitVector(const Statement& statement, int64_t extent);
-  // Emits the device's dot instructions in all lanes; returns false if it has
-  // none.
+  // Emits the device's dot instructions in all lanes; returns false if some
+  // lanes are masked.
   bool EmitDot(const Statement& statement);
   void EmitInvocations(const Statement& statement, int64_t extent);
   // Runs each value in a subgroup; subgroups beyond the last value skip the
@@ -294,26 +294,19 @@ void PhaseEmitter::EmitVector(const Statement& statement, int64_t extent) {
 }
 
 bool PhaseEmitter::EmitDot(const Statement& statement) {
-  const std::optional<loops::DotProduct> dot = dots_.Find(statement);
-  if (!dot) return false;
+  if (around_.lanes && !around_.lanes->masks.empty()) return false;
+  const StatusOr<loops::DotProduct> dot = loops::DotProductOf(nest_, statement);
+  if (!dot.ok()) return false;
   std::vector<StoreEmitter::Pending> all;
-  bool are_words = true;
   ForEachLane([&] {
-    if (!are_words) return;
     expressions_.EnterBinding(statement.variable, c_.Int(0), 0);
-    const std::optional<Value> sum = dots_.Emit(*dot);
-    are_words = sum.has_value();
-    if (are_words) {
-      StoreEmitter::Pending pending;
-      pending.store = dot->store;
-      pending.element =
-          expressions_.Element(dot->store->buffer, dot->store->indices);
-      pending.value = *sum;
-      all.push_back(pending);
-    }
+    StoreEmitter::Pending& pending = all.emplace_back();
+    pending.store = dot->store;
+    pending.value = dots_.Emit(*dot);
+    pending.element =
+        expressions_.Element(dot->store->buffer, dot->store->indices);
     expressions_.Leave();
   });
-  if (!are_words) return false;
   code_.multiply_adds += static_cast<int64_t>(all.size());
   stores_.StoreAll(all, 1);
   return true;

@@ -55,17 +55,12 @@ StoreEmitter::Pending StoreEmitter::Prepare(const loops::Store& store) {
   Pending pending;
   pending.store = &store;
   pending.mask = expressions_.mask();
-  if (around_.lanes && !pending.mask && store.update == Update::kAssign &&
-      !IsOfOne(store.buffer)) {
-    const auto vector = expressions_.FindInVector(store.buffer, store.indices);
-    // Lanes are stored as one vector only if the vector is aligned and the
-    // lanes fill it.
-    if (vector && vector->variable == around_.lanes->variable &&
-        vector->is_whole)
-      pending.in_vector = vector->element;
-  }
-  if (!pending.in_vector)
+  if (store.vector != 0 && !pending.mask) {
+    pending.in_vector =
+        expressions_.InVector(store.buffer, store.indices, store.vector);
+  } else {
     pending.element = expressions_.Element(store.buffer, store.indices);
+  }
   if (IsFused(store)) {
     const std::vector<NodeId> factors = nest_.pool[store.value].operands;
     pending.factor = expressions_.Emit(factors[0]);

@@ -16,7 +16,7 @@ constexpr Flag kFlags[] = {
     {"f16", [](Target& t) -> bool& { return t.f16; }},
     {"f64", [](Target& t) -> bool& { return t.f64; }},
     {"unfused_fma", [](Target& t) -> bool& { return t.unfused_fma; }},
-    {"dot", [](Target& t) -> bool& { return t.dot; }},
+    {"dot", [](Target& t) -> bool& { return t.byte_dots; }},
     {"fast_dot", [](Target& t) -> bool& { return t.fast_dot; }},
     {"fast_mixed_dot", [](Target& t) -> bool& { return t.fast_mixed_dot; }},
     {"int8", [](Target& t) -> bool& { return t.i8; }},
@@ -80,6 +80,7 @@ Target Target::Of(std::string_view text) {
   TargetText(text).ForEachFeature(
       [&](std::string_view feature) { Read(feature, target); });
   target.uses_matrices = target.vulkan_memory_model;
+  target.marks_vectors = true;
   return target;
 }
 

@@ -24,11 +24,8 @@ struct Target : gpu::DeviceTraits {
   bool i64 = false;          // feature "int64": arithmetic of i64
   // Feature "int8": variables of i8; memory of i8 needs feature storage8.
   bool i8 = false;
-  // True if the device has dot products of four bytes in a word
-  // (SPV_KHR_integer_dot_product).
-  bool dot = false;
-  // True if the hardware has instructions for these dot products: for factors
-  // of one sign, and for factors of two.
+  // True if the hardware has instructions for dot products of four bytes
+  // (byte_dots): for factors of one sign, and for factors of two.
   bool fast_dot = false;
   bool fast_mixed_dot = false;
   // True if modules use Vulkan's memory model (jit/spirv/memory_model.h).

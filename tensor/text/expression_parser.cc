@@ -114,6 +114,8 @@ StatusOr<Expression> ExpressionParser::ParsePrimary() {
   lexer_.Next();
   if (lexer_.Peek().Is("(")) {
     if (token.Is("raw")) return ParseRaw();
+    if (const uint32_t width = VectorWidth(token.text); width != 0)
+      return ParseVector(width);
     return token.Is("bits") ? ParseBits(token) : ParseCall(token);
   }
   Expression name;
@@ -189,6 +191,18 @@ StatusOr<Expression> ExpressionParser::ParseRaw() {
   if (inner.kind != Expression::kInstruction)
     return ErrorAt(start, "expected an instruction as the operand of raw");
   inner.is_raw = true;
+  EMBER_RETURN_IF_ERROR(lexer_.Expect(")"));
+  return inner;
+}
+
+// Parses "(%x[i])" behind a word such as "vec4".
+StatusOr<Expression> ExpressionParser::ParseVector(uint32_t width) {
+  EMBER_RETURN_IF_ERROR(lexer_.Expect("("));
+  const Token start = lexer_.Peek();
+  EMBER_ASSIGN_OR_RETURN(Expression inner, Parse());
+  if (inner.kind != Expression::kLoad && inner.kind != Expression::kPad)
+    return ErrorAt(start, "expected a load or a pad as an element of a vector");
+  inner.vector = width;
   EMBER_RETURN_IF_ERROR(lexer_.Expect(")"));
   return inner;
 }

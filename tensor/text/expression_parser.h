@@ -7,6 +7,7 @@
 #ifndef EMBER_TENSOR_TEXT_EXPRESSION_PARSER_H_
 #define EMBER_TENSOR_TEXT_EXPRESSION_PARSER_H_
 
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
@@ -42,6 +43,9 @@ struct Expression {
   Opcode opcode = Opcode::kConstant;
   // True for a kInstruction that is written as raw(...); see Draft::allows_raw.
   bool is_raw = false;
+  // Number of elements if a kLoad or kPad is written as vec4(...), else 0. Only
+  // drafts that allow raw instructions have these.
+  uint32_t vector = 0;
   std::vector<Expression> operands;
   int depth = 1;
 
@@ -87,6 +91,7 @@ class ExpressionParser {
   Status ParseLiteralType(Expression& literal);
   StatusOr<Expression> ParseSigil();
   StatusOr<Expression> ParseRaw();
+  StatusOr<Expression> ParseVector(uint32_t width);
 };
 
 // Maps the names that an expression may use to nodes.

@@ -77,8 +77,12 @@ void ExpressionPrinter::PrintDefinition(uint32_t number,
                                         std::optional<DType> expected,
                                         int precedence) {
   const PrintedValue value = source_.Value(number);
-  if (!value.is_raw) return PrintInstruction(value, expected, precedence);
-  printer_.Print("raw(");
+  if (!value.is_raw && value.vector == 0)
+    return PrintInstruction(value, expected, precedence);
+  if (value.is_raw)
+    printer_.Print("raw(");
+  else
+    printer_.Print(kVectorWord, value.vector, "(");
   PrintInstruction(value, expected, 0);
   printer_.Print(")");
 }

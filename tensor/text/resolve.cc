@@ -28,9 +28,10 @@ class Resolver {
       case Expression::kSigil:
         return Find(expression.token, expression.token.name(), names_.sigils);
       case Expression::kLoad:
-        return Load(expression, nullptr);
+        return Load(expression, expression, nullptr);
       case Expression::kPad:
-        return Load(expression.operands[0], &expression.operands[1]);
+        return Load(expression, expression.operands[0],
+                    &expression.operands[1]);
       case Expression::kInstruction:
         break;
     }
@@ -93,7 +94,11 @@ class Resolver {
                                   token.text, "'"}));
   }
 
-  StatusOr<NodeId> Load(const Expression& load, const Expression* otherwise) {
+  // whole: the load, or the pad of the load.
+  StatusOr<NodeId> Load(const Expression& whole, const Expression& load,
+                        const Expression* otherwise) {
+    if (whole.vector != 0 && !draft_.allows_raw)
+      return ErrorAt(whole.token, "expected no element of a vector here");
     EMBER_ASSIGN_OR_RETURN(const uint32_t buffer,
                            FindBuffer(load.token, draft_));
     if (names_.scope == 0)
@@ -115,7 +120,8 @@ class Resolver {
       operands.push_back(node);
     }
     const Opcode opcode = otherwise != nullptr ? Opcode::kPad : Opcode::kLoad;
-    return draft_.pool.Intern(opcode, type, operands, 0, names_.scope, buffer);
+    return draft_.pool.Intern(opcode, type, operands, whole.vector,
+                              names_.scope, buffer);
   }
 
   StatusOr<NodeId> Conversion(const Expression& call) {

@@ -2,6 +2,8 @@
 #ifndef EMBER_TENSOR_TEXT_TABLES_H_
 #define EMBER_TENSOR_TEXT_TABLES_H_
 
+#include <charconv>
+#include <cstdint>
 #include <string_view>
 
 #include "tensor/dispatch.h"
@@ -28,6 +30,20 @@ constexpr int PrecedenceOf(Opcode opcode) {
   return opcode == Opcode::kAdd || opcode == Opcode::kSubtract
              ? kSumPrecedence
              : kProductPrecedence;
+}
+
+// Marks a load or a store of a loop nest as one of a vector: vec4(%x[i]).
+inline constexpr std::string_view kVectorWord = "vec";
+
+// Returns the number of elements that a word such as "vec4" names; 0 if the
+// word names none.
+inline uint32_t VectorWidth(std::string_view word) {
+  if (!word.starts_with(kVectorWord)) return 0;
+  word.remove_prefix(kVectorWord.size());
+  uint32_t width = 0;
+  const char* const end = word.data() + word.size();
+  const auto read = std::from_chars(word.data(), end, width);
+  return read.ec == std::errc() && read.ptr == end ? width : 0;
 }
 
 }  // namespace ember::tensor

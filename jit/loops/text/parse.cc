@@ -15,6 +15,7 @@
 #include "tensor/builder/draft.h"
 #include "tensor/text/declaration_parser.h"
 #include "tensor/text/expression_parser.h"
+#include "tensor/text/tables.h"
 
 namespace ember::loops {
 namespace {
@@ -228,7 +229,8 @@ class NestParser {
     if (lexer_.Accept("barrier")) return ParseBarrier(statement);
     statement.kind = Statement::Kind::kStore;
     if (start.kind == Token::kSigil || start.text == "async" ||
-        FindKeyword(start, kCombiningKeywords)) {
+        FindKeyword(start, kCombiningKeywords) ||
+        tensor::VectorWidth(start.text) != 0) {
       return ParseStore(statement.stores);
     }
     if (!lexer_.Accept("{")) {
@@ -299,6 +301,8 @@ class NestParser {
     const bool is_async = lexer_.Accept("async");
     const auto combining = FindKeyword(lexer_.Peek(), kCombiningKeywords);
     if (combining) lexer_.Next();
+    const uint32_t vector = tensor::VectorWidth(lexer_.Peek().text);
+    if (vector != 0) lexer_.Next();
     EMBER_ASSIGN_OR_RETURN(DraftStore store,
                            tensor::ParseStore(lexer_, names_, draft_));
     EMBER_ASSIGN_OR_RETURN(store.update, tensor::ParseUpdate(lexer_));
@@ -308,7 +312,7 @@ class NestParser {
                            ResolveAs(value, type, names_, draft_));
     stores.push_back({store.buffer, std::move(store.indices), node,
                       store.update, is_async,
-                      static_cast<Combining>(combining.value_or(0))});
+                      static_cast<Combining>(combining.value_or(0)), vector});
     return OkStatus();
   }
 

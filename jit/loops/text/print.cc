@@ -74,6 +74,7 @@ class NestPrinter : private tensor::ExpressionSource {
             .immediate = node.immediate,
             .buffer = node.buffer,
             .is_raw = MayBeRaw(node.opcode) && IsRaw(node),
+            .vector = VectorOf(node),
             .operands = {operands.begin(), operands.end()}};
   }
   DType TypeOf(uint32_t number) const override {
@@ -267,6 +268,8 @@ class NestPrinter : private tensor::ExpressionSource {
       printer_.Print(kCombiningKeywords[static_cast<size_t>(store.combining)],
                      " ");
     }
+    if (store.vector != 0)
+      printer_.Print(tensor::kVectorWord, store.vector, " ");
     expressions_.PrintElement(store.buffer, store.indices);
     printer_.Print(" ", tensor::kUpdateNames[static_cast<int>(store.update)],
                    " ");

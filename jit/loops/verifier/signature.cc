@@ -125,6 +125,8 @@ Status CheckStructural(const LoopNest& nest, const Node& node) {
     return Error(Concat({"expected a buffer below ", nest.buffers.size(),
                          ", found ", node.buffer}));
   }
+  if (node.immediate != 0 && !IsVectorWidth(node.immediate))
+    return Error("expected a vector of 2, 4, 8 or 16 elements");
   const Buffer& buffer = nest.buffers[node.buffer];
   std::span<const NodeId> indices = node.operands;
   if (node.opcode == Opcode::kPad && !indices.empty()) {

@@ -1,5 +1,6 @@
 #include "jit/loops/verifier/verifier.h"
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -352,6 +353,21 @@ class Verifier {
                          "the task, in a loop over invocations"}));
   }
 
+  Status CheckVector(const Store& store) const {
+    const auto lanes = std::ranges::find_if(
+        bound_, [](const auto& b) { return b.second == Binder::kVector; });
+    if (lanes != bound_.end() && IsVectorWidth(store.vector) &&
+        store.update == tensor::Update::kAssign && !store.is_async &&
+        *nest_.pool.IntegerConstant(ExtentOf(nest_.pool, lanes->first)) %
+                store.vector ==
+            0) {
+      return OkStatus();
+    }
+    return Error(Concat({"store to ", BufferName(store.buffer),
+                         ": expected an assignment by lanes that fill vectors "
+                         "of 2, 4, 8 or 16 elements"}));
+  }
+
   Status CheckStores(const Statement& statement) {
     if (statement.stores.empty()) {
       return Error("expected at least one value to store, found none");
@@ -360,6 +376,7 @@ class Verifier {
     for (const Store& store : statement.stores) {
       EMBER_RETURN_IF_ERROR(CheckStore(store));
       if (store.is_async) EMBER_RETURN_IF_ERROR(CheckAsync(store));
+      if (store.vector != 0) EMBER_RETURN_IF_ERROR(CheckVector(store));
       if (store.combining != Combining::kUnspecified && !combines_)
         return Error("expected only updates by all invocations to be combined");
     }
@@ -482,6 +499,16 @@ class Verifier {
     }
     if (!has_value_[node.buffer]) {
       return Error(Concat({what, ": before any store to it"}));
+    }
+    const bool is_unrolled =
+        std::ranges::any_of(bound_, [](const auto& variable) {
+          return variable.second == Binder::kUnrolled ||
+                 variable.second == Binder::kVector;
+        });
+    if (VectorOf(node) != 0 && !is_unrolled) {
+      return Error(Concat({what,
+                           ": expected an unrolled loop around an element of a "
+                           "vector"}));
     }
     const Status status = CheckIndices(
         node.buffer, std::span(node.operands).first(buffer.extents.size()),
