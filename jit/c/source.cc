@@ -50,7 +50,8 @@ Status EmitPhases(const loops::LoopNest& nest,
 StatusOr<Source> EmitSource(const loops::LoopNest& nest, PassLog* log) {
   const std::string prefix = PrefixOf(nest);
   Source source;
-  TargetBuild build = {.nest = nest, .operations = kLanguage.operations};
+  TargetBuild build = {
+      .nest = nest, .operations = kLanguage.operations, .marks_integers = true};
   build.emit = [&](const loops::LoopNest& legal) -> Status {
     EMBER_RETURN_IF_ERROR(EmitPhases(legal, legal.prologue, prefix + "prologue",
                                      source, source.prologue));

@@ -11,7 +11,6 @@
 
 namespace ember::jit::c_like {
 
-using tensor::Interval;
 using tensor::Node;
 using tensor::Opcode;
 
@@ -35,11 +34,8 @@ void ExpressionPrinter::EnterScope(const Language::Scope& form,
       has_end ? Print(loops::ExtentOf(nest_.pool, variable)) : std::string();
   depths_.EnterLoop(variable);
   const std::string name = names_.Variable(variable);
-  // The loop variable must be able to hold the number after its last value, at
-  // which the loop ends.
-  const bool is_short = facts_.RangeOf(variable).high < INT32_MAX;
   const std::string_view type =
-      is_short ? language_.types.i32 : language_.types.i64;
+      IsShort(variable) ? language_.types.i32 : language_.types.i64;
   const auto fill = [&](std::string_view text) {
     return Fill(text, {{"type", type}, {"name", name}, {"end", end}});
   };
@@ -169,9 +165,7 @@ std::string ExpressionPrinter::PrintArithmetic(NodeId id, const Node& node) {
 }
 
 bool ExpressionPrinter::IsShort(NodeId id) const {
-  constexpr Interval kShort = {INT32_MIN, INT32_MAX};
-  return nest_.pool[id].type == DType::kI64 &&
-         facts_.RangeOf(id).Within(kShort);
+  return nest_.pool[id].type == DType::kI64 && !loops::IsWide(nest_, id);
 }
 
 bool ExpressionPrinter::IsShortOperation(NodeId id, const Node& node) const {
@@ -192,7 +186,7 @@ std::string ExpressionPrinter::PrintPad(const Node& node) {
   const std::vector<NodeId>& extents = nest_.buffers[node.buffer].extents;
   std::string inside;
   for (size_t dim = 0; dim < indices.size(); ++dim) {
-    if (IsProvedInBounds(indices[dim], extents[dim])) continue;
+    if (loops::TestOf(node, dim) == loops::BoundsTest::kNone) continue;
     const std::string index = Print(indices[dim]);
     if (!inside.empty()) inside += " && ";
     inside += Concat({index, " >= 0 && ", index, " < ", Print(extents[dim])});
@@ -202,11 +196,6 @@ std::string ExpressionPrinter::PrintPad(const Node& node) {
   const std::string otherwise = Print(node.operands.back());
   return Fill(language_.choice,
               {{"condition", inside}, {"yes", element}, {"no", otherwise}});
-}
-
-bool ExpressionPrinter::IsProvedInBounds(NodeId index, NodeId extent) const {
-  const Interval range = facts_.RangeOf(index);
-  return range.low >= 0 && range.high < facts_.RangeOf(extent).low;
 }
 
 std::string ExpressionPrinter::Position(uint32_t buffer,

@@ -32,7 +32,6 @@
 #include "jit/c_like/language.h"
 #include "jit/c_like/names.h"
 #include "jit/c_like/source_builder.h"
-#include "jit/loops/analysis/facts.h"
 #include "jit/loops/analysis/scope_depths.h"
 #include "jit/loops/loop_nest.h"
 
@@ -56,7 +55,6 @@ class ExpressionPrinter {
                     SourceBuilder& builder, Status& error)
       : language_(language),
         nest_(nest),
-        facts_(nest),
         c_(builder),
         names_(language, nest, builder),
         arithmetic_(language, error),
@@ -126,17 +124,15 @@ class ExpressionPrinter {
   // Declares the node's variable in the scope of the given depth.
   std::string Declare(NodeId id, const tensor::Node& node, int depth,
                       Part part);
-  // True if the node is an i64 that is held in 32 bits, since all its values
-  // fit.
+  // True if the node is an i64 that is held in 32 bits, since it is not wide
+  // (loops::LoopNest::wide).
   bool IsShort(NodeId id) const;
   // True if the node's operation gives the same result when it is computed in
   // 32 bits.
   bool IsShortOperation(NodeId id, const tensor::Node& node) const;
-  bool IsProvedInBounds(NodeId index, NodeId extent) const;
 
   const Language& language_;
   const loops::LoopNest& nest_;
-  const loops::Facts facts_;
   SourceBuilder& c_;
   Names names_;
   Arithmetic arithmetic_;

@@ -22,7 +22,7 @@ using tensor::Opcode;
                                         const loops::Buffer& buffer,
                                         const tensor::Node& node) {
   [[maybe_unused]] const auto& [nest1, nest2, nest3, nest4, nest5, nest6, nest7,
-                                nest8] = nest;
+                                nest8, nest9] = nest;
   [[maybe_unused]] const auto& [phase1, phase2, phase3] = phase;
   [[maybe_unused]] const auto& [group1, group2, group3, group4, group5, group6,
                                 group7, group8, group9, group10, group11] =
@@ -35,10 +35,10 @@ using tensor::Opcode;
                                 statement5, statement6, statement7, statement8,
                                 statement9, statement10, statement11,
                                 statement12, statement13, statement14,
-                                statement15, statement16, statement17] =
-      statement;
+                                statement15, statement16, statement17,
+                                statement18] = statement;
   [[maybe_unused]] const auto& [store1, store2, store3, store4, store5, store6,
-                                store7] = store;
+                                store7, store8] = store;
   [[maybe_unused]] const auto& [buffer1, buffer2, buffer3, buffer4] = buffer;
   [[maybe_unused]] const auto& [node1, node2, node3, node4, node5, node6, node7,
                                 node8, node9] = node;
@@ -177,6 +177,7 @@ class Writer {
       case Statement::Kind::kCheck:
         Number(statement.buffer);
         Number(statement.dim);
+        Number(static_cast<uint64_t>(statement.test));
         return;
       case Statement::Kind::kPrefetch:
         Number(statement.buffer);
@@ -198,6 +199,7 @@ class Writer {
       Number(static_cast<uint64_t>(store.is_async));
       Number(static_cast<uint64_t>(store.combining));
       Number(store.vector);
+      Number(static_cast<uint64_t>(store.rounds_once));
     }
   }
 
@@ -215,6 +217,7 @@ class Writer {
       Number(node.opcode == Opcode::kAxis ? 0 : node.immediate);
       Number(static_cast<uint64_t>(node.range.low));
       Number(static_cast<uint64_t>(node.range.high));
+      Number(static_cast<uint64_t>(loops::IsWide(nest_, id)));
       References(loops::OperandsOf(nest_.pool, id));
     }
   }

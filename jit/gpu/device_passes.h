@@ -16,6 +16,7 @@
 #include "jit/gpu/device_traits.h"
 #include "jit/gpu/insert_barriers.h"
 #include "jit/gpu/mark_combining.h"
+#include "jit/gpu/mark_short_sums.h"
 #include "jit/gpu/mark_vectors.h"
 #include "jit/gpu/place_buffers.h"
 #include "jit/gpu/specialise_warps.h"
@@ -54,6 +55,9 @@ inline constexpr DevicePass kDevicePasses[] = {
      "says which neighbouring elements one access moves, and which dot "
      "products are of words",
      MarkVectors},
+    {"mark-short-sums",
+     "says which updates of short sums must round once on this device",
+     MarkShortSums},
 };
 
 // Runs all passes. Errors: the reason of a pass to decline, with the nest's

@@ -52,6 +52,9 @@ struct DeviceTraits {
   // True if the device has dot products of four bytes in a word, and
   // marks_vectors is set.
   bool byte_dots = false;
+  // True if fused multiply-adds of f32 round twice, and code rounds once where
+  // the nest says so (jit/gpu/mark_short_sums.h).
+  bool rounds_short_sums = false;
   int64_t processors = 0;  // number of processors; 0: not known
   // The matrix products that subgroups of the device can do, in the device's
   // order; uses_matrices: true if code may use any of them.

@@ -128,7 +128,9 @@ class Marker {
       const bool is_access =
           node.opcode == Opcode::kLoad || node.opcode == Opcode::kPad;
       const uint64_t immediate =
-          is_access ? WidthOfLoad(id, node) : node.immediate;
+
+          is_access ? (node.immediate & ~uint64_t{0xff}) | WidthOfLoad(id, node)
+                    : node.immediate;
       rewritten[id] = id;
       if (operands == node.operands && immediate == node.immediate) continue;
       rewritten[id] = nest_.pool.Intern(node.opcode, node.type, operands,

@@ -168,6 +168,18 @@ enum class Combining : uint8_t {
   kByHalves  // halves of the workgroup are combined repeatedly
 };
 
+// The tests by which code finds out if an index is in bounds: those of a pad in
+// one dim, and those of a check (jit/legalise/mark_integers.h). The immediate
+// of a Pad node has two bits for each dim, above its width.
+enum class BoundsTest : uint8_t {
+  kBoth,  // two comparisons: the index is not negative, and below the extent
+  // One comparison without signs, in which a negative index is a large number:
+  // the extent is not negative.
+  kUnsigned,
+  kUpper,  // only that the index is below the extent: it is not negative
+  kNone    // the index is always in bounds
+};
+
 // Widths of the vectors of which marked loads and stores of a device nest are
 // elements (jit/gpu/mark_vectors.h). The immediate of a Load or Pad node is its
 // width; 0: the node has no mark. A vector begins at an element whose number in
@@ -202,6 +214,10 @@ struct Store {
   // In device nests, the number of elements of the vectors that lanes store
   // together; 0: each lane stores alone. See IsVectorWidth.
   uint32_t vector = 0;
+  // True for an update of f32 whose steps must round once, as one fused
+  // multiply-add does: it adds a product to a short sum
+  // (jit/gpu/mark_short_sums.h). Only marked where a device would round twice.
+  bool rounds_once = false;
 };
 
 struct Statement;
@@ -306,6 +322,7 @@ struct Statement {
   uint32_t dim = 0;
   NodeId index = 0;
   NodeId extent = 0;
+  BoundsTest test = BoundsTest::kBoth;  // kCheck
 
   // kAwait: puts the asynchronous stores since the last await (or since the
   // task began) into a group, and waits until all groups but the last `groups`
@@ -353,6 +370,11 @@ struct LoopNest {
   std::vector<Phase> prologue;  // phases that write the packed buffers
   std::vector<Phase> phases;
   tensor::ExpressionPool pool;
+  // The i64 nodes whose values may not fit i32, sorted
+  // (jit/legalise/mark_integers.h). Code that relies on 32 bits may compute all
+  // others in i32. A loop over a variable that is not among them also has a
+  // number of values that fits.
+  std::vector<NodeId> wide;
 };
 
 }  // namespace ember::loops

@@ -17,7 +17,22 @@ std::span<const NodeId> OperandsOf(const ExpressionPool& pool, NodeId node) {
 uint32_t VectorOf(const tensor::Node& node) {
   const bool is_access =
       node.opcode == Opcode::kLoad || node.opcode == Opcode::kPad;
-  return is_access ? static_cast<uint32_t>(node.immediate) : 0;
+  return is_access ? static_cast<uint32_t>(node.immediate & 0xff) : 0;
+}
+
+BoundsTest TestOf(const tensor::Node& pad, size_t dim) {
+  return static_cast<BoundsTest>(pad.immediate >> (8 + 2 * dim) & 3);
+}
+
+uint64_t MarksOf(uint32_t vector, std::span<const BoundsTest> tests) {
+  uint64_t marks = vector;
+  for (size_t dim = 0; dim < tests.size(); ++dim)
+    marks |= static_cast<uint64_t>(tests[dim]) << (8 + 2 * dim);
+  return marks;
+}
+
+bool IsWide(const LoopNest& nest, NodeId node) {
+  return std::ranges::binary_search(nest.wide, node);
 }
 
 NodeId ExtentOf(const ExpressionPool& pool, NodeId variable) {

@@ -31,6 +31,16 @@ std::vector<NodeId> NodesUnder(const tensor::ExpressionPool& pool,
 // element (IsVectorWidth); 0 for all other nodes.
 uint32_t VectorOf(const tensor::Node& node);
 
+// Returns the test of an index of a Pad node.
+BoundsTest TestOf(const tensor::Node& pad, size_t dim);
+
+// Returns the immediate of a Load or Pad node with this width and these tests,
+// one for each dim.
+uint64_t MarksOf(uint32_t vector, std::span<const BoundsTest> tests);
+
+// True if the i64 node may not fit 32 bits (LoopNest::wide).
+bool IsWide(const LoopNest& nest, NodeId node);
+
 // Returns the extent of an Axis node.
 NodeId ExtentOf(const tensor::ExpressionPool& pool, NodeId variable);
 

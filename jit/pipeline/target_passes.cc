@@ -10,6 +10,7 @@
 #include "jit/gpu/device_passes.h"
 #include "jit/gpu/kernel_abi.h"
 #include "jit/legalise/legalise.h"
+#include "jit/legalise/mark_integers.h"
 #include "jit/loops/analysis/facts.h"
 #include "jit/loops/text/text.h"
 #include "jit/pipeline/runner.h"
@@ -17,19 +18,34 @@
 namespace ember::jit {
 namespace {
 
-Status Legalise(TargetBuild& build) {
-  if (!build.has_launch_limits) {
-    legalise::Legalise(build.operations, build.nest);
-    return OkStatus();
-  }
+// Returns the facts that hold in all phases.
+loops::Facts FactsOf(const TargetBuild& build) {
+  if (!build.has_launch_limits) return loops::Facts(build.nest);
   loops::Facts facts(
       build.nest, {.extent = gpu::kMaxExtent, .elements = gpu::kMaxElements});
   for (const auto* phases : {&build.nest.prologue, &build.nest.phases}) {
     for (const loops::Phase& phase : *phases)
       facts.AssumeRange(phase.task, {0, gpu::kMaxExtent - 1});
   }
+  return facts;
+}
+
+Status Legalise(TargetBuild& build) {
+  if (!build.has_launch_limits) {
+    legalise::Legalise(build.operations, build.nest);
+    return OkStatus();
+  }
+  const loops::Facts facts = FactsOf(build);
   legalise::Legalise(build.operations, build.nest,
                      [&](tensor::NodeId id) { return facts.RangeOf(id); });
+  return OkStatus();
+}
+
+Status MarkIntegers(TargetBuild& build) {
+  if (!build.marks_integers) return OkStatus();
+  const loops::Facts facts = FactsOf(build);
+  legalise::MarkIntegers([&](tensor::NodeId id) { return facts.RangeOf(id); },
+                         build.nest);
   return OkStatus();
 }
 
@@ -67,6 +83,15 @@ constexpr auto MakePasses(std::index_sequence<numbers...>) {
                         nullptr,
                         nullptr,
                         Print}...,
+      // Other passes make new integers, which would have no marks.
+      Pass<TargetBuild>{
+          {"mark-integers",
+           "says which integers may not fit 32 bits, and which bounds need a "
+           "test"},
+          MarkIntegers,
+          nullptr,
+          nullptr,
+          Print},
       Pass<TargetBuild>{{"emit", "writes the code of each phase"}, Emit}};
 }
 

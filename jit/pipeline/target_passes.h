@@ -33,6 +33,8 @@ struct TargetBuild {
   // True if extents and numbers of tasks are at most what one launch on a
   // device can have (gpu::kMaxExtent, gpu::kMaxElements).
   bool has_launch_limits = false;
+  // True if the code computes i64 values in 32 bits where they fit.
+  bool marks_integers = false;
   // Writes the code; may add nodes to the nest's pool. Null: only the nest is
   // wanted.
   std::function<Status(loops::LoopNest& nest)> emit;

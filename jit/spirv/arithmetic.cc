@@ -77,7 +77,7 @@ Value Arithmetic::EmitUpdate(tensor::Update update, DType type, Value a,
 }
 
 Value Arithmetic::MultiplyAdd(Value a, Value b, Value c, bool once) {
-  if (once && target_.unfused_fma && target_.f64 && a.type == Scalar::kF32) {
+  if (once) {
     const auto wide = [&](Value x) { return c_.ConvertFloat(Scalar::kF64, x); };
     const Value product =
         c_.Pure(spv::Op::OpFMul, Scalar::kF64, {wide(a).id, wide(b).id}, true);

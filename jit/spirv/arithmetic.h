@@ -44,9 +44,9 @@ class Arithmetic {
                  std::span<const Value> operands);
   // Emits an update of an element `a` by a value `b`, both of type `type`.
   Value EmitUpdate(tensor::Update update, DType type, Value a, Value b);
-  // Emits a * b + c of f32 or f64, rounded once or twice. once: f32 is rounded
-  // once if the device has f64 (except for one in 2^29 results that lie in the
-  // middle of two).
+  // Emits a * b + c of f32 or f64, rounded once or twice. once: the device has
+  // f64, and f32 is rounded once (except for one in 2^29 results that lie in
+  // the middle of two).
   Value MultiplyAdd(Value a, Value b, Value c, bool once);
 
   Conversions& conversions() { return convert_; }

@@ -81,7 +81,8 @@ StatusOr<ModuleCode> EmitModule(const loops::LoopNest& given,
   TargetBuild build = {.nest = given,
                        .operations = OperationsOf(target),
                        .device = &target,
-                       .has_launch_limits = true};
+                       .has_launch_limits = true,
+                       .marks_integers = true};
   build.emit = [&](loops::LoopNest& nest) {
     return EmitPhases(nest, target, code);
   };

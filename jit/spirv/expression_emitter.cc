@@ -11,15 +11,13 @@
 
 namespace ember::jit::spirv {
 
-using tensor::Interval;
+using loops::BoundsTest;
 using tensor::LinearSum;
 using tensor::LinearTerm;
 using tensor::Node;
 using tensor::Opcode;
 
 namespace {
-
-constexpr Interval kWordRange = {INT32_MIN, INT32_MAX};
 
 bool IsLoad(const Node& node) {
   return node.opcode == Opcode::kLoad || node.opcode == Opcode::kPad;
@@ -69,7 +67,7 @@ void ExpressionEmitter::Leave() {
 // --- values
 
 bool ExpressionEmitter::Fits(NodeId id) const {
-  return facts_.RangeOf(id).Within(kWordRange);
+  return !loops::IsWide(nest_, id);
 }
 
 template <typename Make>
@@ -194,8 +192,10 @@ Value ExpressionEmitter::EmitLowNode(NodeId id, const Node& node) {
   bool is_arithmetic = tensor::InfoOf(node.opcode).group !=
                        tensor::InstructionGroup::kStructural;
   // Shifts must be by fewer than 32 bits.
-  if (node.opcode == Opcode::kShiftLeft || node.opcode == Opcode::kShiftRight)
-    is_arithmetic = facts_.RangeOf(node.operands[1]).Within({0, 31});
+  if (node.opcode == Opcode::kShiftLeft || node.opcode == Opcode::kShiftRight) {
+    const auto bits = nest_.pool.IntegerConstant(node.operands[1]);
+    is_arithmetic = bits && *bits >= 0 && *bits < 32;
+  }
   if (is_arithmetic && std::all_of(node.operands.begin(), node.operands.end(),
                                    [&](NodeId o) { return Fits(o); })) {
     const Value a = EmitIndex(node.operands[0]);
@@ -284,7 +284,8 @@ Value ExpressionEmitter::EmitPad(const Node& node) {
   const std::vector<NodeId> extents = nest_.buffers[node.buffer].extents;
   Value inside = c_.Bool(true);
   for (size_t dim = 0; dim < indices.size(); ++dim)
-    inside = c_.And(inside, InBounds(indices[dim], extents[dim]));
+    inside = c_.And(
+        inside, InBounds(indices[dim], extents[dim], loops::TestOf(node, dim)));
   const Value otherwise = Emit(node.operands.back());
   if (c_.IsKnown(inside, 0)) return otherwise;
   const uint32_t width = loops::VectorOf(node);
@@ -299,19 +300,16 @@ Value ExpressionEmitter::EmitPad(const Node& node) {
                    otherwise);
 }
 
-Value ExpressionEmitter::InBounds(NodeId index, NodeId extent) {
-  const Interval inside = facts_.RangeOf(index);
-  const Interval size = facts_.RangeOf(extent);
-  if (inside.low >= 0 && inside.high < size.low) return c_.Bool(true);
+Value ExpressionEmitter::InBounds(NodeId index, NodeId extent,
+                                  BoundsTest test) {
+  if (test == BoundsTest::kNone) return c_.Bool(true);
   const bool is_short = Fits(index) && Fits(extent);
   const Value i = is_short ? EmitIndex(index) : Emit(index);
   const Value n = is_short ? EmitIndex(extent) : Emit(extent);
   const int depth = std::max(depths_.DepthOf(index), depths_.DepthOf(extent));
   const CodeBuilder::At at(c_, depth);
-  if (inside.low >= 0) return c_.Less(i, n, true);
-  // An unsigned comparison also finds negative indices, which are large numbers
-  // without a sign.
-  if (size.low >= 0) return c_.Less(i, n, false);
+  if (test != BoundsTest::kBoth)
+    return c_.Less(i, n, test == BoundsTest::kUpper);
   return c_.And(c_.LessEqual(c_.Like(i, 0), i, true), c_.Less(i, n, true));
 }
 

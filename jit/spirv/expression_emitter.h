@@ -4,8 +4,8 @@
 // jit/loops/analysis/scope_depths.h says. Most i64 values are only needed in 32
 // bits: an index is less than 2^31 (kernel_abi.h), so its sums and products are
 // computed modulo 2^32. Quotients and comparisons need the full value. They are
-// computed in 32 bits if the ranges of the operands show that these fit,
-// otherwise in 64 bits.
+// computed in 32 bits if no operand is wide (loops::LoopNest::wide), otherwise
+// in 64 bits.
 #ifndef EMBER_JIT_SPIRV_EXPRESSION_EMITTER_H_
 #define EMBER_JIT_SPIRV_EXPRESSION_EMITTER_H_
 
@@ -16,13 +16,13 @@
 #include <vector>
 
 #include "base/status.h"
-#include "jit/loops/analysis/facts.h"
 #include "jit/loops/analysis/scope_depths.h"
 #include "jit/loops/loop_nest.h"
 #include "jit/loops/workgroup.h"
 #include "jit/spirv/arithmetic.h"
 #include "jit/spirv/code_builder.h"
 #include "jit/spirv/memory.h"
+#include "tensor/builder/linear.h"
 
 namespace ember::jit::spirv {
 
@@ -32,12 +32,10 @@ class ExpressionEmitter {
  public:
   // Emits code of one phase. Nodes are added to the nest's pool. words: the
   // variable of the push constants.
-  ExpressionEmitter(loops::LoopNest& nest, const loops::Facts& facts,
-                    const loops::Workgroup& workgroup, Id words,
-                    CodeBuilder& code, Memory& memory, Arithmetic& arithmetic,
-                    Status& error)
+  ExpressionEmitter(loops::LoopNest& nest, const loops::Workgroup& workgroup,
+                    Id words, CodeBuilder& code, Memory& memory,
+                    Arithmetic& arithmetic, Status& error)
       : nest_(nest),
-        facts_(facts),
         workgroup_(workgroup),
         words_(words),
         c_(code),
@@ -83,7 +81,7 @@ class ExpressionEmitter {
   // that they form in memory. load: a marked factor of a dot loop.
   Value EmitBytes(const tensor::Node& load);
   // Returns a bool that is true if `index` is in 0..extent-1.
-  Value InBounds(NodeId index, NodeId extent);
+  Value InBounds(NodeId index, NodeId extent, loops::BoundsTest test);
   // Returns word `number` of the push constants.
   Value PushedWord(uint32_t number);
   bool Fits(NodeId id) const;
@@ -117,7 +115,6 @@ class ExpressionEmitter {
   Value EmitSum(const tensor::LinearSum& linear);
 
   loops::LoopNest& nest_;
-  const loops::Facts& facts_;
   const loops::Workgroup& workgroup_;
   const Id words_;
   CodeBuilder& c_;

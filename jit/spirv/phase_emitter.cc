@@ -8,7 +8,6 @@
 
 #include "base/concat.h"
 #include "jit/backend/decline_reasons.h"
-#include "jit/loops/analysis/facts.h"
 #include "jit/loops/walk.h"
 #include "jit/spirv/arithmetic.h"
 #include "jit/spirv/code_builder.h"
@@ -49,18 +48,16 @@ class PhaseEmitter {
         workgroup_(phase.workgroup),
         words_(words),
         module_(module),
-        facts_(nest,
-               {.extent = gpu::kMaxExtent, .elements = gpu::kMaxElements}),
         c_(module),
         arithmetic_(c_, target, error_),
         memory_(nest, workgroup_, c_, arithmetic_.conversions(), target, code_,
                 error_),
         combiner_(target, workgroup_, c_, memory_, arithmetic_),
-        expressions_(nest_, facts_, workgroup_, words, c_, memory_, arithmetic_,
+        expressions_(nest_, workgroup_, words, c_, memory_, arithmetic_,
                      error_),
         dots_(nest, target, c_, expressions_),
         matrices_(nest, workgroup_, c_, memory_, expressions_, code_, error_),
-        stores_(nest, facts_, workgroup_, around_, c_, memory_, arithmetic_,
+        stores_(nest, workgroup_, around_, c_, memory_, arithmetic_,
                 expressions_, code_),
         subgroup_size_(target.subgroup_size) {}
 
@@ -106,7 +103,6 @@ class PhaseEmitter {
   ModuleBuilder& module_;
   Status error_;
   gpu::PhaseCode code_;
-  loops::Facts facts_;
   CodeBuilder c_;
   Arithmetic arithmetic_;
   Memory memory_;
@@ -155,7 +151,6 @@ StatusOr<gpu::PhaseCode> PhaseEmitter::Run(std::string name,
 }
 
 void PhaseEmitter::EmitTask() {
-  facts_.AssumeRange(phase_.task, {0, gpu::kMaxExtent - 1});
   expressions_.EnterEntry();
   Value workgroup;
   {
@@ -237,7 +232,6 @@ void PhaseEmitter::EmitStatement(const Statement& statement) {
 
 void PhaseEmitter::EmitFor(const Statement& statement) {
   const NodeId extent = loops::ExtentOf(nest_.pool, statement.variable);
-  around_.loops.push_back(statement.variable);
   switch (statement.loop) {
     case LoopKind::kSerial:
       EmitSerial(statement);
@@ -261,7 +255,6 @@ void PhaseEmitter::EmitFor(const Statement& statement) {
       matrices_.Emit(statement, subgroup_);
       break;
   }
-  around_.loops.pop_back();
 }
 
 void PhaseEmitter::EmitSerial(const Statement& statement) {
@@ -475,7 +468,8 @@ void PhaseEmitter::EmitCheck(const Block& block, size_t number) {
   Value index = c_.Int(0), extent = c_.Int(0);
   bool is_first = true;
   ForEachLane([&] {
-    Value in_bounds = expressions_.InBounds(check.index, check.extent);
+    Value in_bounds =
+        expressions_.InBounds(check.index, check.extent, check.test);
     if (c_.IsKnown(in_bounds, 1)) return;
     const bool is_short =
         expressions_.Fits(check.index) && expressions_.Fits(check.extent);

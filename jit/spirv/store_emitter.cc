@@ -1,24 +1,11 @@
 #include "jit/spirv/store_emitter.h"
 
-#include <algorithm>
 #include <cstdint>
-
-#include "jit/loops/walk.h"
 
 namespace ember::jit::spirv {
 
 using tensor::Opcode;
 using tensor::Update;
-
-namespace {
-
-// The largest number of products in a short sum. All schedules and back ends
-// compute a short sum in order, so its bits are the same wherever each step
-// rounds once. The next operation may be a step function, such as the rounding
-// of a color to an integer.
-constexpr int64_t kShortSum = 16;
-
-}  // namespace
 
 // True if one invocation performs the store: it is outside the phase's
 // invocation loops, and the buffer is not in registers, which all invocations
@@ -34,21 +21,6 @@ bool StoreEmitter::IsFused(const loops::Store& store) const {
   return store.update == Update::kAdd &&
          (type == DType::kF32 || type == DType::kF64) &&
          nest_.pool[store.value].opcode == Opcode::kMultiply;
-}
-
-// True if the surrounding loops update one element at most kShortSum times.
-bool StoreEmitter::IsShortSum(const loops::Store& store) {
-  int64_t terms = 1;
-  for (NodeId variable : around_.loops) {
-    const bool moves = std::ranges::any_of(store.indices, [&](NodeId index) {
-      return expressions_.DependsOn(index, variable);
-    });
-    if (moves) continue;
-    const NodeId extent = loops::ExtentOf(nest_.pool, variable);
-    terms *= std::clamp<int64_t>(facts_.RangeOf(extent).high, 1, kShortSum + 1);
-    if (terms > kShortSum) return false;
-  }
-  return true;
 }
 
 StoreEmitter::Pending StoreEmitter::Prepare(const loops::Store& store) {
@@ -111,7 +83,7 @@ void StoreEmitter::Write(const Pending& pending) {
     phase_.multiply_adds += pending.factor.has_value();
     value = pending.factor
                 ? arithmetic_.MultiplyAdd(*pending.factor, value, old,
-                                          IsShortSum(*pending.store))
+                                          pending.store->rounds_once)
                 : arithmetic_.EmitUpdate(update, nest_.buffers[buffer].type,
                                          old, value);
   }

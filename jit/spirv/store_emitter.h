@@ -16,7 +16,6 @@
 #include <vector>
 
 #include "jit/gpu/kernel_abi.h"
-#include "jit/loops/analysis/facts.h"
 #include "jit/loops/loop_nest.h"
 #include "jit/loops/workgroup.h"
 #include "jit/spirv/arithmetic.h"
@@ -26,7 +25,7 @@
 
 namespace ember::jit::spirv {
 
-// The loops, lanes and invocation around a statement.
+// The lanes and the invocation around a statement.
 struct Surroundings {
   // The lanes of a vector loop, whose body is unrolled.
   struct Lanes {
@@ -34,8 +33,6 @@ struct Surroundings {
     int64_t count = 0;
     std::vector<Value> masks;  // condition of each lane; empty: all are active
   };
-  // variables of all surrounding loops, outermost first
-  std::vector<NodeId> loops;
   std::optional<Lanes> lanes;
   Value invocation;  // number of the invocation in the workgroup
   bool in_invocations = false;
@@ -45,12 +42,11 @@ class StoreEmitter {
  public:
   // Emits stores of one phase. around: kept up to date by the caller. phase:
   // its multiply_adds counts fused operations.
-  StoreEmitter(const loops::LoopNest& nest, const loops::Facts& facts,
-               const loops::Workgroup& workgroup, const Surroundings& around,
-               CodeBuilder& code, Memory& memory, Arithmetic& arithmetic,
-               ExpressionEmitter& expressions, gpu::PhaseCode& phase)
+  StoreEmitter(const loops::LoopNest& nest, const loops::Workgroup& workgroup,
+               const Surroundings& around, CodeBuilder& code, Memory& memory,
+               Arithmetic& arithmetic, ExpressionEmitter& expressions,
+               gpu::PhaseCode& phase)
       : nest_(nest),
-        facts_(facts),
         workgroup_(workgroup),
         around_(around),
         c_(code),
@@ -86,11 +82,9 @@ class StoreEmitter {
   // `stride` and so on.
   void StoreVector(std::span<const Pending> all, size_t begin, size_t stride);
   bool IsFused(const loops::Store& store) const;
-  bool IsShortSum(const loops::Store& store);
   bool IsOfOne(uint32_t buffer) const;
 
   const loops::LoopNest& nest_;
-  const loops::Facts& facts_;
   const loops::Workgroup& workgroup_;
   const Surroundings& around_;
   CodeBuilder& c_;

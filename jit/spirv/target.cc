@@ -81,6 +81,7 @@ Target Target::Of(std::string_view text) {
       [&](std::string_view feature) { Read(feature, target); });
   target.uses_matrices = target.vulkan_memory_model;
   target.marks_vectors = true;
+  target.rounds_short_sums = target.unfused_fma && target.f64;
   return target;
 }
 

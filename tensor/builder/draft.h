@@ -51,6 +51,8 @@ struct Draft {
   // True if the draft may have raw instructions, as loop nests do
   // (jit/loops/raw.h). The node of a raw instruction has the immediate 1.
   bool allows_raw = false;
+  // Nodes that the text of a loop nest marks as wide (loops::LoopNest::wide).
+  std::vector<NodeId> wide;
 };
 
 // Assembles the canonical form of the dispatch. Buffers are ordered as inputs,

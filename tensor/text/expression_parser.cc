@@ -1,6 +1,7 @@
 #include "tensor/text/expression_parser.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "tensor/text/tables.h"
@@ -116,6 +117,7 @@ StatusOr<Expression> ExpressionParser::ParsePrimary() {
     if (token.Is("raw")) return ParseRaw();
     if (const uint32_t width = VectorWidth(token.text); width != 0)
       return ParseVector(width);
+    if (token.Is(kWideWord)) return ParseWide();
     return token.Is("bits") ? ParseBits(token) : ParseCall(token);
   }
   Expression name;
@@ -207,6 +209,33 @@ StatusOr<Expression> ExpressionParser::ParseVector(uint32_t width) {
   return inner;
 }
 
+// Parses "(N * M)" behind the word "wide".
+StatusOr<Expression> ExpressionParser::ParseWide() {
+  EMBER_RETURN_IF_ERROR(lexer_.Expect("("));
+  EMBER_ASSIGN_OR_RETURN(Expression inner, Parse());
+  inner.is_wide = true;
+  EMBER_RETURN_IF_ERROR(lexer_.Expect(")"));
+  return inner;
+}
+
+std::optional<uint8_t> FindTest(const Token& token) {
+  for (size_t i = 0; i < std::size(kTestNames); ++i) {
+    if (token.Is(kTestNames[i])) return static_cast<uint8_t>(i);
+  }
+  return std::nullopt;
+}
+
+// Parses the tests behind the operands of a pad: ", unsigned, none".
+Status ExpressionParser::ParseTests(std::vector<uint8_t>& tests) {
+  while (lexer_.Accept(",")) {
+    const std::optional<uint8_t> test = FindTest(lexer_.Peek());
+    if (!test) return lexer_.ExpectedError("a test of a pad's index");
+    lexer_.Next();
+    tests.push_back(*test);
+  }
+  return OkStatus();
+}
+
 StatusOr<Expression> ExpressionParser::ParseCall(const Token& name) {
   Expression call;
   call.kind = Expression::kInstruction;
@@ -241,6 +270,8 @@ StatusOr<Expression> ExpressionParser::ParseCall(const Token& name) {
     }
     call.operands.push_back(std::move(operand));
   }
+  if (call.kind == Expression::kPad)
+    EMBER_RETURN_IF_ERROR(ParseTests(call.tests));
   EMBER_RETURN_IF_ERROR(lexer_.Expect(")"));
   EMBER_RETURN_IF_ERROR(CheckDepth(call));
   return call;

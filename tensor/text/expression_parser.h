@@ -46,6 +46,11 @@ struct Expression {
   // Number of elements if a kLoad or kPad is written as vec4(...), else 0. Only
   // drafts that allow raw instructions have these.
   uint32_t vector = 0;
+  // True if the expression is written as wide(...). Only drafts that allow raw
+  // instructions have these, and tests.
+  bool is_wide = false;
+  // The tests of a kPad, numbers of kTestNames, one for each dim; or none.
+  std::vector<uint8_t> tests;
   std::vector<Expression> operands;
   int depth = 1;
 
@@ -92,7 +97,13 @@ class ExpressionParser {
   StatusOr<Expression> ParseSigil();
   StatusOr<Expression> ParseRaw();
   StatusOr<Expression> ParseVector(uint32_t width);
+  StatusOr<Expression> ParseWide();
+  Status ParseTests(std::vector<uint8_t>& tests);
 };
+
+// Returns the number of the test in kTestNames that the token names; nothing if
+// it names none.
+std::optional<uint8_t> FindTest(const Token& token);
 
 // Maps the names that an expression may use to nodes.
 struct NameScope {

@@ -77,14 +77,14 @@ void ExpressionPrinter::PrintDefinition(uint32_t number,
                                         std::optional<DType> expected,
                                         int precedence) {
   const PrintedValue value = source_.Value(number);
-  if (!value.is_raw && value.vector == 0)
-    return PrintInstruction(value, expected, precedence);
-  if (value.is_raw)
-    printer_.Print("raw(");
-  else
-    printer_.Print(kVectorWord, value.vector, "(");
-  PrintInstruction(value, expected, 0);
-  printer_.Print(")");
+  const bool is_marked = value.is_raw || value.vector != 0;
+  if (value.is_wide) printer_.Print(kWideWord, "(");
+  if (value.is_raw) printer_.Print("raw(");
+  if (value.vector != 0) printer_.Print(kVectorWord, value.vector, "(");
+  PrintInstruction(value, expected,
+                   value.is_wide || is_marked ? 0 : precedence);
+  if (is_marked) printer_.Print(")");
+  if (value.is_wide) printer_.Print(")");
 }
 
 void ExpressionPrinter::PrintInstruction(const PrintedValue& value,
@@ -190,6 +190,10 @@ void ExpressionPrinter::PrintPad(const PrintedValue& value) {
                std::span(value.operands).first(value.operands.size() - 1));
   printer_.Print(", ");
   PrintValue(value.operands.back(), value.type);
+  for (size_t dim = 0; value.tests != 0 && dim + 1 < value.operands.size();
+       ++dim) {
+    printer_.Print(", ", kTestNames[value.tests >> (2 * dim) & 3]);
+  }
   printer_.Print(")");
 }
 

@@ -35,11 +35,14 @@ struct PrintedValue {
   Opcode opcode = Opcode::kConstant;
   DType type = DType::kI64;
   uint64_t immediate = 0;
-  uint32_t buffer = 0;  // number of the buffer of a Load or Pad
-  bool is_raw = false;  // True if the value is printed as raw(...); see
-                        // tensor/text/expression_parser.h.
-  uint32_t vector = 0;  // A Load or Pad is printed as vec4(...) if this is 4,
-                        // and without a mark if it is 0.
+  uint32_t buffer = 0;   // number of the buffer of a Load or Pad
+  bool is_raw = false;   // True if the value is printed as raw(...); see
+                         // tensor/text/expression_parser.h.
+  uint32_t vector = 0;   // A Load or Pad is printed as vec4(...) if this is 4,
+                         // and without a mark if it is 0.
+  bool is_wide = false;  // True if the value is printed as wide(...).
+  uint64_t tests = 0;    // Two bits for each dim of a Pad, a number of
+                         // kTestNames; 0: none is printed.
   // Operands of the value. A Load has its indices, a Pad its indices and then
   // the default value, an Axis none.
   std::vector<uint32_t> operands;

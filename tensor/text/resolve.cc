@@ -18,6 +18,26 @@ class Resolver {
 
   StatusOr<NodeId> Run(const Expression& expression,
                        std::optional<DType> expected) {
+    EMBER_ASSIGN_OR_RETURN(const NodeId node, Make(expression, expected));
+    if (!expression.is_wide) return node;
+    if (!draft_.allows_raw)
+      return ErrorAt(expression.token, "expected no wide value here");
+    draft_.wide.push_back(node);
+    return node;
+  }
+
+  StatusOr<NodeId> RunAs(const Expression& expression, DType type) {
+    EMBER_ASSIGN_OR_RETURN(const NodeId node, Run(expression, type));
+    if (TypeOf(node) == type) return node;
+    return ErrorAt(expression.token,
+                   Concat({"expected a value of type ", DTypeName(type),
+                           ", found ", DTypeName(TypeOf(node))}));
+  }
+
+ private:
+  // Makes the node of the expression, without the mark of wide values.
+  StatusOr<NodeId> Make(const Expression& expression,
+                        std::optional<DType> expected) {
     switch (expression.kind) {
       case Expression::kNumber:
       case Expression::kWord:
@@ -43,15 +63,6 @@ class Resolver {
     return Arithmetic(expression, expected);
   }
 
-  StatusOr<NodeId> RunAs(const Expression& expression, DType type) {
-    EMBER_ASSIGN_OR_RETURN(const NodeId node, Run(expression, type));
-    if (TypeOf(node) == type) return node;
-    return ErrorAt(expression.token,
-                   Concat({"expected a value of type ", DTypeName(type),
-                           ", found ", DTypeName(TypeOf(node))}));
-  }
-
- private:
   DType TypeOf(NodeId node) const { return draft_.pool[node].type; }
 
   template <typename Map>
@@ -97,8 +108,8 @@ class Resolver {
   // whole: the load, or the pad of the load.
   StatusOr<NodeId> Load(const Expression& whole, const Expression& load,
                         const Expression* otherwise) {
-    if (whole.vector != 0 && !draft_.allows_raw)
-      return ErrorAt(whole.token, "expected no element of a vector here");
+    if ((whole.vector != 0 || !whole.tests.empty()) && !draft_.allows_raw)
+      return ErrorAt(whole.token, "expected no marks of a load here");
     EMBER_ASSIGN_OR_RETURN(const uint32_t buffer,
                            FindBuffer(load.token, draft_));
     if (names_.scope == 0)
@@ -120,8 +131,16 @@ class Resolver {
       operands.push_back(node);
     }
     const Opcode opcode = otherwise != nullptr ? Opcode::kPad : Opcode::kLoad;
-    return draft_.pool.Intern(opcode, type, operands, whole.vector,
-                              names_.scope, buffer);
+    if (!whole.tests.empty() && whole.tests.size() != rank) {
+      return ErrorAt(whole.token, Concat({"expected ", rank, " tests, found ",
+                                          whole.tests.size()}));
+    }
+    // The nest's functions in jit/loops/walk.h read these bits.
+    uint64_t marks = whole.vector;
+    for (size_t dim = 0; dim < whole.tests.size(); ++dim)
+      marks |= uint64_t{whole.tests[dim]} << (8 + 2 * dim);
+    return draft_.pool.Intern(opcode, type, operands, marks, names_.scope,
+                              buffer);
   }
 
   StatusOr<NodeId> Conversion(const Expression& call) {

@@ -32,6 +32,14 @@ constexpr int PrecedenceOf(Opcode opcode) {
              : kProductPrecedence;
 }
 
+// Marks an i64 of a loop nest that may not fit 32 bits: wide(N * M).
+inline constexpr std::string_view kWideWord = "wide";
+
+// Names of the tests of a pad or a check of a loop nest, indexed by
+// loops::BoundsTest: pad(%x[i - 1, j], 0.0, unsigned, none).
+inline constexpr std::string_view kTestNames[] = {"both", "unsigned", "upper",
+                                                  "none"};
+
 // Marks a load or a store of a loop nest as one of a vector: vec4(%x[i]).
 inline constexpr std::string_view kVectorWord = "vec";
 

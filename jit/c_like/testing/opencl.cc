@@ -196,8 +196,10 @@ StatusOr<std::string> OpenClOf(const loops::LoopNest& given,
                                const gpu::DeviceTraits& device) {
   EMBER_RETURN_IF_ERROR(CheckBuffers(given, device));
   std::string file(kPrelude);
-  TargetBuild build = {
-      .nest = given, .operations = kOpenCl.operations, .device = &device};
+  TargetBuild build = {.nest = given,
+                       .operations = kOpenCl.operations,
+                       .device = &device,
+                       .marks_integers = true};
   build.emit = [&](const loops::LoopNest& nest) -> Status {
     const auto print = [&](const std::vector<loops::Phase>& phases,
                            std::string_view kind) -> Status {

@@ -282,9 +282,24 @@ class Evaluator {
       value = LoadElement(memory_[node.buffer], *position, node.type);
       return OkStatus();
     }
-    if (node.opcode == Opcode::kLoad) return position.status();
+    if (node.opcode == Opcode::kLoad || !FailsTest(node))
+      return position.status();
     value = operands[rank];
     return OkStatus();
+  }
+
+  // True if one of the tests of the pad's indices finds that it is out of
+  // bounds.
+  bool FailsTest(const Node& pad) const {
+    for (size_t dim = 0; dim < indices_.size(); ++dim) {
+      const BoundsTest test = TestOf(pad, dim);
+      if (test == BoundsTest::kNone) continue;
+      const bool is_negative = indices_[dim] < 0;
+      if (is_negative && test == BoundsTest::kUpper) continue;
+      if (is_negative || indices_[dim] >= extents_[pad.buffer][dim])
+        return true;
+    }
+    return false;
   }
 
   // --- statements ---

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <map>
 #include <memory>
 #include <optional>
@@ -65,6 +66,10 @@ class NestParser {
     if (!lexer_.AtEnd()) return lexer_.ExpectedError("the end of the text");
     nest_.parameters = std::move(draft_.parameters);
     nest_.pool = std::move(draft_.pool);
+    nest_.wide = std::move(draft_.wide);
+    std::ranges::sort(nest_.wide);
+    const auto rest = std::ranges::unique(nest_.wide);
+    nest_.wide.erase(rest.begin(), rest.end());
     return std::move(nest_);
   }
 
@@ -154,6 +159,7 @@ class NestParser {
                                   VariableNumber(name), kBodyScope);
     EMBER_RETURN_IF_ERROR(
         tensor::DefineName(names_.names, axis.name, name, variable));
+    if (lexer_.Accept(tensor::kWideWord)) draft_.wide.push_back(variable);
     EMBER_RETURN_IF_ERROR(ParseBlock(body, workgroup));
     names_.names.erase(names_.names.find(name));
     return OkStatus();
@@ -229,7 +235,7 @@ class NestParser {
     if (lexer_.Accept("barrier")) return ParseBarrier(statement);
     statement.kind = Statement::Kind::kStore;
     if (start.kind == Token::kSigil || start.text == "async" ||
-        FindKeyword(start, kCombiningKeywords) ||
+        start.text == "once" || FindKeyword(start, kCombiningKeywords) ||
         tensor::VectorWidth(start.text) != 0) {
       return ParseStore(statement.stores);
     }
@@ -301,6 +307,7 @@ class NestParser {
     const bool is_async = lexer_.Accept("async");
     const auto combining = FindKeyword(lexer_.Peek(), kCombiningKeywords);
     if (combining) lexer_.Next();
+    const bool rounds_once = lexer_.Accept("once");
     const uint32_t vector = tensor::VectorWidth(lexer_.Peek().text);
     if (vector != 0) lexer_.Next();
     EMBER_ASSIGN_OR_RETURN(DraftStore store,
@@ -310,9 +317,9 @@ class NestParser {
     const DType type = draft_.buffers[store.buffer].type;
     EMBER_ASSIGN_OR_RETURN(const NodeId node,
                            ResolveAs(value, type, names_, draft_));
-    stores.push_back({store.buffer, std::move(store.indices), node,
-                      store.update, is_async,
-                      static_cast<Combining>(combining.value_or(0)), vector});
+    stores.push_back(
+        {store.buffer, std::move(store.indices), node, store.update, is_async,
+         static_cast<Combining>(combining.value_or(0)), vector, rounds_once});
     return OkStatus();
   }
 
@@ -342,6 +349,10 @@ class NestParser {
     EMBER_ASSIGN_OR_RETURN(const Expression extent, expressions_.ParseSum());
     EMBER_ASSIGN_OR_RETURN(statement.extent,
                            ResolveAs(extent, DType::kI64, names_, draft_));
+    if (const auto test = tensor::FindTest(lexer_.Peek())) {
+      lexer_.Next();
+      statement.test = static_cast<BoundsTest>(*test);
+    }
     return OkStatus();
   }
 

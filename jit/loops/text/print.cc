@@ -75,6 +75,8 @@ class NestPrinter : private tensor::ExpressionSource {
             .buffer = node.buffer,
             .is_raw = MayBeRaw(node.opcode) && IsRaw(node),
             .vector = VectorOf(node),
+            .is_wide = node.opcode != Opcode::kAxis && IsWide(nest_, number),
+            .tests = node.opcode == Opcode::kPad ? node.immediate >> 8 : 0,
             .operands = {operands.begin(), operands.end()}};
   }
   DType TypeOf(uint32_t number) const override {
@@ -166,6 +168,7 @@ class NestPrinter : private tensor::ExpressionSource {
     expressions_.PrintDefinition(variable);
     printer_.Print(" < ");
     expressions_.PrintValue(extent, DType::kI64, tensor::kSumPrecedence);
+    if (IsWide(nest_, variable)) printer_.Print(" ", tensor::kWideWord);
     Forget(named);
     PrintBody(body, workgroup);
   }
@@ -231,6 +234,10 @@ class NestPrinter : private tensor::ExpressionSource {
         printer_.Print(" < ");
         expressions_.PrintValue(statement.extent, DType::kI64,
                                 tensor::kSumPrecedence);
+        if (statement.test != BoundsTest::kBoth) {
+          printer_.Print(
+              " ", tensor::kTestNames[static_cast<size_t>(statement.test)]);
+        }
         printer_.EndLine();
         break;
       case Statement::Kind::kPrefetch:
@@ -268,6 +275,7 @@ class NestPrinter : private tensor::ExpressionSource {
       printer_.Print(kCombiningKeywords[static_cast<size_t>(store.combining)],
                      " ");
     }
+    if (store.rounds_once) printer_.Print("once ");
     if (store.vector != 0)
       printer_.Print(tensor::kVectorWord, store.vector, " ");
     expressions_.PrintElement(store.buffer, store.indices);

@@ -125,9 +125,13 @@ Status CheckStructural(const LoopNest& nest, const Node& node) {
     return Error(Concat({"expected a buffer below ", nest.buffers.size(),
                          ", found ", node.buffer}));
   }
-  if (node.immediate != 0 && !IsVectorWidth(node.immediate))
+  const uint32_t vector = VectorOf(node);
+  if (vector != 0 && !IsVectorWidth(vector))
     return Error("expected a vector of 2, 4, 8 or 16 elements");
   const Buffer& buffer = nest.buffers[node.buffer];
+  const size_t tested = node.opcode == Opcode::kPad ? buffer.extents.size() : 0;
+  if (node.immediate >> (8 + 2 * tested) != 0)
+    return Error("expected tests of a pad's dims only");
   std::span<const NodeId> indices = node.operands;
   if (node.opcode == Opcode::kPad && !indices.empty()) {
     const DType type = nest.pool[indices.back()].type;
@@ -196,7 +200,12 @@ Status CheckSignature(const LoopNest& nest) {
     }
   }
   const Status status = CheckExtents(nest, nest.extents);
-  return status.ok() ? status : status.WithContext("extents");
+  if (!status.ok()) return status.WithContext("extents");
+  for (const NodeId id : nest.wide) {
+    if (nest.pool[id].type != DType::kI64)
+      return Error("wide: expected values of type i64");
+  }
+  return OkStatus();
 }
 
 Status CheckNode(const LoopNest& nest, NodeId id) {

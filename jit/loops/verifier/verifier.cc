@@ -353,6 +353,12 @@ class Verifier {
                          "the task, in a loop over invocations"}));
   }
 
+  bool IsProduct(const Store& store) const {
+    return store.update == tensor::Update::kAdd &&
+           nest_.buffers[store.buffer].type == DType::kF32 &&
+           nest_.pool[store.value].opcode == Opcode::kMultiply;
+  }
+
   Status CheckVector(const Store& store) const {
     const auto lanes = std::ranges::find_if(
         bound_, [](const auto& b) { return b.second == Binder::kVector; });
@@ -376,6 +382,11 @@ class Verifier {
     for (const Store& store : statement.stores) {
       EMBER_RETURN_IF_ERROR(CheckStore(store));
       if (store.is_async) EMBER_RETURN_IF_ERROR(CheckAsync(store));
+      if (store.rounds_once && !IsProduct(store)) {
+        return Error(Concat({"store to ", BufferName(store.buffer),
+                             ": expected an f32 to which a product is added to "
+                             "round once"}));
+      }
       if (store.vector != 0) EMBER_RETURN_IF_ERROR(CheckVector(store));
       if (store.combining != Combining::kUnspecified && !combines_)
         return Error("expected only updates by all invocations to be combined");
