@@ -23,8 +23,9 @@ std::optional<FixedValue> FixedValue::Of(const Value& value, int depth,
   fixed.leaf_.kind = value.kind;
   const auto add = [&](const Value& part) {
     std::optional<FixedValue> made = Of(part, depth + 1, parts);
-    if (made) fixed.parts_.push_back(*std::move(made));
-    return made.has_value();
+    if (!made) return false;
+    fixed.parts_.push_back(*std::move(made));
+    return true;
   };
   if (value.is_sequence()) {
     if (value.list->fields != nullptr) return std::nullopt;
