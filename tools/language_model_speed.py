@@ -89,8 +89,9 @@ def compile_model(path, folder):
     output = subprocess.run([f"{BIN}/vm-compile", path, "-o", module], check=True, capture_output=True, text=True)
     text = output.stdout + output.stderr
     state = []
-    for name, dims in re.findall(r"(blk\.\d+\.\w+): batchx(\d+xcontextx\d+)xf32", text.split("results")[0]):
-        state.append(f"--shape={name}=1x{dims.replace('context', '1024')}xf32")
+    inputs = text.split("results")[0]
+    for name, heads, size in re.findall(r"(blk\.\d+\.\w+): \[batch, (\d+), context, (\d+)\] f32", inputs):
+        state.append(f"--shape={name}=1x{heads}x1024x{size}xf32")
     return module, state, float(re.search(r"constants of ([0-9.]+) MB", text).group(1)) * 1e6
 
 
