@@ -238,13 +238,18 @@ Tensor Triangle(Call& c, bool is_upper) {
 Tensor Triu(Call& c) { return Triangle(c, true); }
 Tensor Tril(Call& c) { return Triangle(c, false); }
 
-// Returns the elements (i, i + offset) of two axes, as the last axis.
-Tensor DiagonalOf(const Tensor& x, int a, int b, int64_t offset) {
+// Returns the order of axes in which the axes a and b are the last two.
+std::vector<int64_t> OrderWithLast(int rank, int a, int b) {
   std::vector<int64_t> order;
-  for (int i = 0; i < x.rank(); ++i)
+  for (int i = 0; i < rank; ++i)
     if (i != a && i != b) order.push_back(i);
   order.push_back(a);
   order.push_back(b);
+  return order;
+}
+// Returns the elements (i, i + offset) of two axes, as the last axis.
+Tensor DiagonalOf(const Tensor& x, int a, int b, int64_t offset) {
+  const std::vector<int64_t> order = OrderWithLast(x.rank(), a, b);
   const Tensor y = ops::Transpose(x, order);
   const Dim rows = y.dim(-2) + Dim(std::min<int64_t>(offset, 0));
   const Dim columns = y.dim(-1) - Dim(std::max<int64_t>(offset, 0));
@@ -262,11 +267,7 @@ Tensor DiagonalOf(const Tensor& x, int a, int b, int64_t offset) {
 // Returns x with the elements that DiagonalOf returns replaced by `part`.
 Tensor WithDiagonal(const Tensor& x, const Tensor& part, int a, int b,
                     int64_t offset) {
-  std::vector<int64_t> order;
-  for (int i = 0; i < x.rank(); ++i)
-    if (i != a && i != b) order.push_back(i);
-  order.push_back(a);
-  order.push_back(b);
+  const std::vector<int64_t> order = OrderWithLast(x.rank(), a, b);
   const Tensor y = ops::Transpose(x, order);
   // Each row has at most one element of the diagonal. `along` has that element
   // for each row.
@@ -570,11 +571,7 @@ Tensor DiagonalScatter(Call& c) {
   }
   // Makes the two axes the last ones. Each element then takes the one of the
   // source that its row names, if it is on the diagonal.
-  std::vector<int64_t> order;
-  for (int i = 0; i < x.rank(); ++i)
-    if (i != a && i != b) order.push_back(i);
-  order.push_back(a);
-  order.push_back(b);
+  const std::vector<int64_t> order = OrderWithLast(x.rank(), a, b);
   const Tensor y = ops::Transpose(x, order);
   const Dim low(std::min<int64_t>(offset, 0));
   const Dim high(std::max<int64_t>(offset, 0));
