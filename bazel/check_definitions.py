@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Finds classes that two files define under one name, which breaks C++'s one-definition rule.
+"""Finds classes that two files define under one name, which breaks C++'s one-definition rule, and names of
+upper limits that do not begin with kMax.
 
     git ls-files -z '*.h' '*.cc' | python3 bazel/check_definitions.py     # prints them, exits 1
 
@@ -17,6 +18,9 @@ from comment_blocks import without_comments
 TOKEN = re.compile(
     r'R"(?P<tag>[^()\\\s]{0,16})\(.*?\)(?P=tag)"|"(?:\\.|[^"\\\n])*"|(?<![0-9A-Fa-f])\'(?:\\.|[^\'\\\n])+\'|[A-Za-z_]\w*|::|[{};()=<>,:\[\]*&#]',
     re.DOTALL)
+
+# The operation "maximum" is kMaximum.
+OTHER_LIMIT = re.compile(r"\bkMost(?:[A-Z]\w*)?\b|\bkMaximum[A-Z]\w*")
 
 
 def definitions(text):
@@ -62,12 +66,15 @@ def definitions(text):
 
 def main():
     places = collections.defaultdict(set)
+    bad = 0
     for path in filter(None, sys.stdin.read().split("\0")):
         with open(path, encoding="utf-8", errors="replace") as f:
             text = without_comments(path, f.read())
         for name in definitions(text):
             places[name].add(path)
-    bad = 0
+        for name in sorted(set(OTHER_LIMIT.findall(text))):
+            print("%s: %s is an upper limit, whose name begins with kMax" % (path, name))
+            bad += 1
     for name, paths in sorted(places.items()):
         if len(paths) > 1:
             print("%s is defined in %s" % (name, " and ".join(sorted(paths))))

@@ -60,7 +60,7 @@ class ModuleSchedules {
     const auto found = parsed_.find(hash);
     if (found != parsed_.end()) return found->second;
     // A process with many modules, one after the other, keeps few of them.
-    if (parsed_.size() >= kMost) parsed_.clear();
+    if (parsed_.size() >= kMax) parsed_.clear();
     StatusOr<TunedSchedules> schedules = TunedSchedules::Parse(text);
     auto& kept = parsed_[hash];
     if (schedules.ok())
@@ -68,7 +68,7 @@ class ModuleSchedules {
     return kept;
   }
 
-  static constexpr size_t kMost = 64;
+  static constexpr size_t kMax = 64;
   std::mutex mutex_;  // guards parsed_
   std::map<uint64_t, std::shared_ptr<const TunedSchedules>> parsed_;
 };

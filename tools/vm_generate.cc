@@ -35,7 +35,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 // The context of a chat, if the model was trained with a longer one.
-constexpr int64_t kMostDefaultContext = 4096;
+constexpr int64_t kMaxDefaultContext = 4096;
 
 struct Options {
   std::vector<std::string> models;
@@ -182,8 +182,8 @@ int64_t ContextOf(const Options& options, const GenerateSettings& settings,
   if (options.generate.context > 0) return options.generate.context;
   const bool is_chat = options.generate.is_chat;
   if (!is_chat && settings.count >= 0) return prompt + settings.count;
-  const int64_t most = trained > 0 ? std::min(trained, kMostDefaultContext)
-                                   : kMostDefaultContext;
+  const int64_t most =
+      trained > 0 ? std::min(trained, kMaxDefaultContext) : kMaxDefaultContext;
   return is_chat ? most : std::max(most, prompt + 1);
 }
 

@@ -210,10 +210,10 @@ class GroupFormer {
   // alone, as they do weights that are packed in bytes. Looks at a limited
   // number of operations.
   static bool IsComputedFromConstants(const Value* value) {
-    constexpr size_t kMost = 64;
+    constexpr size_t kMax = 64;
     std::set<const Value*> seen;
     std::vector<const Value*> next = {value};
-    while (!next.empty() && seen.size() < kMost) {
+    while (!next.empty() && seen.size() < kMax) {
       const Value* current = next.back();
       next.pop_back();
       if (ConstantOf(current) != nullptr || !seen.insert(current).second)

@@ -19,7 +19,7 @@ using language_models::Positions;
 using language_models::RotaryOptions;
 using language_models::RotaryScaling;
 
-constexpr int64_t kMostLayers = 4096;
+constexpr int64_t kMaxLayers = 4096;
 
 // The metadata of one architecture: keys without the architecture's name.
 class Keys {
@@ -132,7 +132,7 @@ Status ReadRotary(const Keys& keys, ModelOptions& options) {
 
 Status ReadLayers(const Keys& keys, ModelOptions& options) {
   EMBER_ASSIGN_OR_RETURN(const int64_t layers, keys.Integer("block_count"));
-  if (layers < 1 || layers > kMostLayers) {
+  if (layers < 1 || layers > kMaxLayers) {
     return InvalidArgumentError(
         "metadata 'block_count': expected 1 to 4096, found " +
         std::to_string(layers));

@@ -7,11 +7,11 @@ namespace {
 
 // Largest number of anything that is counted in a model: far more than models
 // have, and small enough that products of two such numbers fit 64 bits.
-constexpr int64_t kMost = int64_t{1} << 30;
-constexpr size_t kMostLayers = 4096;
+constexpr int64_t kMax = int64_t{1} << 30;
+constexpr size_t kMaxLayers = 4096;
 
 Status CheckRange(const char* what, int64_t value, int64_t least) {
-  if (value >= least && value <= kMost) return OkStatus();
+  if (value >= least && value <= kMax) return OkStatus();
   return InvalidArgumentError(std::string(what) + ": expected " +
                               std::to_string(least) + " to 2^30, found " +
                               std::to_string(value));
@@ -80,7 +80,7 @@ Status CheckOptions(const ModelOptions& options) {
     return InvalidArgumentError(
         "soft caps and scale: expected finite numbers that are not negative");
   }
-  if (options.layers.empty() || options.layers.size() > kMostLayers) {
+  if (options.layers.empty() || options.layers.size() > kMaxLayers) {
     return InvalidArgumentError("layers: expected 1 to 4096, found " +
                                 std::to_string(options.layers.size()));
   }

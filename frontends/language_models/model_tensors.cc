@@ -66,11 +66,11 @@ Status ModelTensors::CheckAllUsed() const {
   const std::vector<std::string> unused = source_.Unused();
   if (unused.empty()) return OkStatus();
   std::string names;
-  constexpr size_t kMostNames = 5;
-  for (size_t i = 0; i < unused.size() && i < kMostNames; ++i)
+  constexpr size_t kMaxNames = 5;
+  for (size_t i = 0; i < unused.size() && i < kMaxNames; ++i)
     names += (i > 0 ? ", " : "") + ("'" + OnOneLine(unused[i]) + "'");
-  if (unused.size() > kMostNames)
-    names += " and " + std::to_string(unused.size() - kMostNames) + " more";
+  if (unused.size() > kMaxNames)
+    names += " and " + std::to_string(unused.size() - kMaxNames) + " more";
   return UnimplementedError(
       "tensors: expected only those of the architecture, found also " + names +
       ", whose meaning is not known");

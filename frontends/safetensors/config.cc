@@ -17,8 +17,8 @@ using language_models::RotaryOptions;
 using language_models::RotaryScaling;
 using nlohmann::json;
 
-constexpr int64_t kMostLayers = 4096;
-constexpr size_t kMostFactors = 4096;
+constexpr int64_t kMaxLayers = 4096;
+constexpr size_t kMaxFactors = 4096;
 
 Status WrongKey(std::string_view key, std::string_view expected) {
   return InvalidArgumentError("config.json: '" + std::string(key) +
@@ -86,7 +86,7 @@ StatusOr<std::string> Keys::TextOr(std::string_view key,
 StatusOr<std::vector<float>> Keys::Factors(std::string_view key) const {
   std::vector<float> factors;
   const json* value = Find(key);
-  if (value == nullptr || !value->is_array() || value->size() > kMostFactors)
+  if (value == nullptr || !value->is_array() || value->size() > kMaxFactors)
     return WrongKey(key, "an array of numbers");
   for (const json& item : *value) {
     if (!item.is_number()) return WrongKey(key, "an array of numbers");
@@ -193,7 +193,7 @@ Status ReadLayers(const Keys& keys, ModelOptions& options) {
   EMBER_ASSIGN_OR_RETURN(
       const int64_t layers,
       keys.Integer(keys.Either("num_hidden_layers", "n_layer")));
-  if (layers < 1 || layers > kMostLayers)
+  if (layers < 1 || layers > kMaxLayers)
     return WrongKey("num_hidden_layers", "1 to 4096");
   EMBER_ASSIGN_OR_RETURN(
       const int64_t heads,

@@ -22,7 +22,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr size_t kMostShards = 4096;
+constexpr size_t kMaxShards = 4096;
 
 struct Model {
   ModelConfig config;
@@ -57,7 +57,7 @@ StatusOr<std::set<std::string>> ReadIndex(std::string_view text) {
                            "': expected the name of a file");
     }
     names.insert(name.get<std::string>());
-    if (names.size() > kMostShards) {
+    if (names.size() > kMaxShards) {
       return ResourceExhaustedError(
           "index of shards: expected at most 4096 files, found more");
     }

@@ -213,9 +213,9 @@ Tensor TriangleIndices(Call& c, bool is_upper) {
   const int64_t columns = c.integer("col");
   const int64_t offset = c.integer("offset");
   const DType type = c.dtype("dtype", DType::kI64);
-  constexpr int64_t kMost = 1 << 24;
+  constexpr int64_t kMax = 1 << 24;
   if (!c.ok()) return {};
-  if (rows < 0 || columns < 0 || (columns > 0 && rows > kMost / columns)) {
+  if (rows < 0 || columns < 0 || (columns > 0 && rows > kMax / columns)) {
     c.FailUnsupported("expected at most 2^24 elements of a matrix");
     return {};
   }

@@ -129,7 +129,7 @@ using Clock = std::chrono::steady_clock;
 constexpr double kLeastSampleNs = 20'000;
 // Number of rounds even if the time is over.
 constexpr size_t kLeastRounds = 3;
-constexpr size_t kMostRounds = 1'000'000;
+constexpr size_t kMaxRounds = 1'000'000;
 
 double NsSince(Clock::time_point start) {
   return std::chrono::duration<double, std::nano>(Clock::now() - start).count();
@@ -182,7 +182,7 @@ Status Time(const EmberTeKernel* const* kernels,
   EMBER_ASSIGN_OR_RETURN(std::vector<Runner> runners,
                          RunnersOf(kernels, calls, count));
   const auto start = Clock::now();
-  for (size_t round = 0; round < kMostRounds; ++round) {
+  for (size_t round = 0; round < kMaxRounds; ++round) {
     if (round >= kLeastRounds && NsSince(start) > seconds * 1e9) break;
     for (Runner& runner : runners)
       EMBER_RETURN_IF_ERROR(runner.Measure(runner.samples.emplace_back()));

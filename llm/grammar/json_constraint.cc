@@ -11,7 +11,7 @@ namespace ember::llm {
 namespace {
 
 // A mask of a large vocabulary takes 32 KiB.
-constexpr size_t kMostKept = 64;
+constexpr size_t kMaxKept = 64;
 
 }  // namespace
 
@@ -64,7 +64,7 @@ const TokenMask& JsonConstraint::Allowed() {
   }
   kept_.push_front({machine_, ComputeMask(), hash});
   kept_by_hash_.emplace(hash, kept_.begin());
-  if (kept_.size() > kMostKept) {
+  if (kept_.size() > kMaxKept) {
     kept_by_hash_.erase(kept_.back().hash);
     kept_.pop_back();
   }

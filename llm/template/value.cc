@@ -19,8 +19,8 @@ struct Sum {
   uint8_t depth = 0;
 
   void Add(const Value& value) {
-    constexpr uint64_t kMost = uint64_t{1} << 62;
-    weight = std::min(kMost, weight + value.Weight());
+    constexpr uint64_t kMax = uint64_t{1} << 62;
+    weight = std::min(kMax, weight + value.Weight());
     depth = std::max(depth, value.depth());
   }
   int64_t Weight() const { return static_cast<int64_t>(weight); }

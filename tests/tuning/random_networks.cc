@@ -57,7 +57,7 @@ class NetworkWriter {
         chosen.groups = 4;
         chosen.out = chosen.out / 4 * 4 + 4;
       }
-    } while (WorkOf(chosen, channels, side) > kMostOperations);
+    } while (WorkOf(chosen, channels, side) > kMaxOperations);
     return chosen;
   }
 
@@ -111,7 +111,7 @@ class NetworkWriter {
     for (int i = 0; i < 2; ++i) {
       Blocks::Convolution chosen = Convolution(channels, side);
       if (chosen.groups > 1) chosen.groups = 1;
-      if (WorkOf(chosen, channels, side) > kMostOperations) chosen.window = 1;
+      if (WorkOf(chosen, channels, side) > kMaxOperations) chosen.window = 1;
       net.QuantizedConv(chosen);
       channels = chosen.out;
       side = (side + chosen.stride - 1) / chosen.stride;
@@ -139,14 +139,14 @@ class NetworkWriter {
     do {
       rows = OneOf({1, 1, 1, 2, 4, 7, 8, 16, 31, 49, 64, 96, 128, 197, 256});
       width = Width();
-    } while (2 * rows * width * width > kMostOperations);
+    } while (2 * rows * width * width > kMaxOperations);
     Blocks net({rows, width});
     const size_t layers = 1 + random_.Below(3);
     for (size_t i = 0; i < layers; ++i) {
       int64_t out = 0;
       do {
         out = Width();
-      } while (2 * rows * width * out > kMostOperations);
+      } while (2 * rows * width * out > kMaxOperations);
       if (random_.Chance(0.3)) net.LayerNormalization();
       net.MatMul(out);
       Activate(net);

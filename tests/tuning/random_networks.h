@@ -4,7 +4,7 @@
 //
 //   onnx::ModelBuilder model = MakeRandomNetwork(seed);
 //
-// Equal seeds give equal networks. A layer has at most about kMostOperations
+// Equal seeds give equal networks. A layer has at most about kMaxOperations
 // operations.
 #ifndef EMBER_TESTS_TUNING_RANDOM_NETWORKS_H_
 #define EMBER_TESTS_TUNING_RANDOM_NETWORKS_H_
@@ -15,7 +15,7 @@
 
 namespace ember::tests {
 
-inline constexpr int64_t kMostOperations = 60'000'000;
+inline constexpr int64_t kMaxOperations = 60'000'000;
 
 onnx::ModelBuilder MakeRandomNetwork(uint64_t seed);
 

@@ -11,7 +11,7 @@ namespace ember::llm_api {
 namespace {
 
 // The context, if the caller gives none and the model was trained with more.
-constexpr int64_t kMostDefaultContext = 4096;
+constexpr int64_t kMaxDefaultContext = 4096;
 
 tools::ModelSource SourceOf(const char* path) {
   tools::ModelSource source;
@@ -91,8 +91,8 @@ StatusOr<std::shared_ptr<Model>> LoadModel(const char* path,
   model->context = options.context;
   if (model->context == 0) {
     const int64_t trained = tools::TrainedContext(*loaded.module);
-    model->context = trained > 0 ? std::min(trained, kMostDefaultContext)
-                                 : kMostDefaultContext;
+    model->context = trained > 0 ? std::min(trained, kMaxDefaultContext)
+                                 : kMaxDefaultContext;
   }
   EMBER_RETURN_IF_ERROR(OpenSession(options, *model));
   // The first sequence shows if the module is a language model, and the context

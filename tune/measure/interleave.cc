@@ -8,7 +8,7 @@
 namespace ember::tune {
 namespace {
 
-constexpr int64_t kMostCalls = int64_t{1} << 16;
+constexpr int64_t kMaxCalls = int64_t{1} << 16;
 
 // One side of the comparison.
 class Side {
@@ -21,7 +21,7 @@ class Side {
       const double ns = Measure(calls_);
       if (ns * static_cast<double>(calls_) >=
               static_cast<double>(options_.least_ns) ||
-          calls_ >= kMostCalls) {
+          calls_ >= kMaxCalls) {
         break;
       }
       calls_ *= 2;

@@ -16,9 +16,9 @@ namespace ember::tune {
 namespace {
 
 // Largest number of bytes of all operands.
-constexpr int64_t kMostBytes = int64_t{1} << 31;
+constexpr int64_t kMaxBytes = int64_t{1} << 31;
 // Steps with which suspects are computed once more (OracleOptions).
-constexpr int64_t kMostSteps = int64_t{1} << 20;
+constexpr int64_t kMaxSteps = int64_t{1} << 20;
 
 template <typename T, typename Next>
 void FillAs(vm::Tensor& tensor, Next&& next) {
@@ -88,10 +88,10 @@ Status Operands::Fill() {
   for (size_t i = 0; i < count; ++i) {
     const tensor::Buffer& buffer = dispatch.buffers[i];
     bytes_ += header.ElementCount(buffer) * DTypeByteSize(buffer.type);
-    if (bytes_ > kMostBytes) {
+    if (bytes_ > kMaxBytes) {
       return ResourceExhaustedError(
           Concat({"@", dispatch.name, ": expected operands of at most ",
-                  kMostBytes, " bytes"}));
+                  kMaxBytes, " bytes"}));
     }
   }
   std::mt19937_64 engine(1);
@@ -157,7 +157,7 @@ std::string Operands::Compare(const vm::Kernel& kernel,
                        .shared = shared,
                        .want_status = ok,
                        .got_status = status},
-                      kMostSteps)
+                      kMaxSteps)
       .difference;
 }
 

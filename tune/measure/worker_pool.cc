@@ -27,20 +27,20 @@ namespace {
 using SteadyClock = std::chrono::steady_clock;
 
 // Largest message. A schedule has some thousand bytes.
-constexpr size_t kMostBytes = size_t{128} << 10;
+constexpr size_t kMaxBytes = size_t{128} << 10;
 // Milliseconds between two questions if Run should stop.
 constexpr int kPatience = 100;
 
 // Sends a message of a socket that keeps the borders of messages.
 bool Send(int socket, const std::string& message) {
-  return message.size() <= kMostBytes &&
+  return message.size() <= kMaxBytes &&
          send(socket, message.data(), message.size(), MSG_NOSIGNAL) ==
              static_cast<ssize_t>(message.size());
 }
 
 // Returns the next message; empty at the end.
 std::string Receive(int socket) {
-  std::string message(kMostBytes, '\0');
+  std::string message(kMaxBytes, '\0');
   ssize_t count = 0;
   do {
     count = recv(socket, message.data(), message.size(), 0);
@@ -132,8 +132,8 @@ void WorkerPool::RunWorker(int socket, pid_t parent) {
     } else {
       result.reason = trial.status().message();
     }
-    constexpr size_t kMostReason = 2000;
-    if (result.reason.size() > kMostReason) result.reason.resize(kMostReason);
+    constexpr size_t kMaxReason = 2000;
+    if (result.reason.size() > kMaxReason) result.reason.resize(kMaxReason);
     if (!Send(socket, WriteResult(result))) _exit(1);
   }
 }

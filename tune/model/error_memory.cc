@@ -36,7 +36,7 @@ void SolveUpper(const std::vector<std::vector<double>>& lower,
 
 void ErrorMemory::Add(std::span<const float> features, double error) {
   errors_.push_back({{features.begin(), features.end()}, error});
-  if (errors_.size() > kMostErrors) errors_.pop_front();
+  if (errors_.size() > kMaxErrors) errors_.pop_front();
 }
 
 double ErrorMemory::Covariance(std::span<const float> a,

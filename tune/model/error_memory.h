@@ -8,7 +8,7 @@
 //
 // This is a Gaussian process with a squared exponential kernel; see Rasmussen,
 // Williams, "Gaussian Processes for Machine Learning" (2006), algorithm 2.1.
-// Only the last kMostErrors are kept. Internal to cost models.
+// Only the last kMaxErrors are kept. Internal to cost models.
 #ifndef EMBER_TUNE_MODEL_ERROR_MEMORY_H_
 #define EMBER_TUNE_MODEL_ERROR_MEMORY_H_
 
@@ -21,7 +21,7 @@ namespace ember::tune {
 
 class ErrorMemory {
  public:
-  static constexpr size_t kMostErrors = 256;
+  static constexpr size_t kMaxErrors = 256;
 
   struct Expected {
     double mean = 0;

@@ -35,7 +35,7 @@ TEST(ErrorMemory, ForgetsTheOldest) {
   ErrorMemory errors(0.5);
   const std::vector<float> old = {0, 0};
   errors.Add(old, 0.4);
-  for (size_t i = 0; i < ErrorMemory::kMostErrors; ++i)
+  for (size_t i = 0; i < ErrorMemory::kMaxErrors; ++i)
     errors.Add(std::vector<float>{1000, static_cast<float>(20 * i)}, 0.1);
   errors.Learn();
   EXPECT_NEAR(errors.At(old).mean, 0, 1e-6);

@@ -15,7 +15,7 @@ namespace {
 
 constexpr uint16_t kLeaf = 0xffff;
 constexpr size_t kBytesOfNode = 8;
-constexpr uint64_t kMostEnsembles = 64;
+constexpr uint64_t kMaxEnsembles = 64;
 
 Status Damaged(std::string_view what) {
   return DataLossError(Concat(
@@ -48,8 +48,8 @@ StatusOr<TreeTable> TreeTable::Parse(std::span<const uint8_t> file) {
     return Damaged("expected a share and a deviation in its header");
   }
   const uint64_t ensembles = in.Unsigned(4);
-  if (!in.ok() || ensembles == 0 || ensembles > kMostEnsembles)
-    return Damaged(Concat({"expected 1 to ", kMostEnsembles, " ensembles"}));
+  if (!in.ok() || ensembles == 0 || ensembles > kMaxEnsembles)
+    return Damaged(Concat({"expected 1 to ", kMaxEnsembles, " ensembles"}));
   for (uint64_t i = 0; i < ensembles; ++i) {
     Ensemble& ensemble = table.ensembles_.emplace_back();
     const uint64_t trees = in.Unsigned(4), nodes = in.Unsigned(4);

@@ -20,9 +20,9 @@ constexpr int64_t kVersion = 1;
 constexpr int kPatience = 5000;
 // Number of trials after which the file's size is looked at.
 constexpr int64_t kPruneInterval = 256;
-// Largest number of bytes of the file: kMostTrials of 2000 bytes, and room for
+// Largest number of bytes of the file: kMaxTrials of 2000 bytes, and room for
 // everything else.
-constexpr int64_t kMostBytes = int64_t{256} << 20;
+constexpr int64_t kMaxBytes = int64_t{256} << 20;
 constexpr int64_t kPageBytes = 4096;
 
 constexpr const char* kTables = R"(
@@ -142,7 +142,7 @@ StatusOr<std::unique_ptr<RecordStore>> RecordStore::Open(
     EMBER_RETURN_IF_ERROR(store->Execute(
         Concat({"PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; "
                 "PRAGMA max_page_count=",
-                kMostBytes / kPageBytes, ";"})));
+                kMaxBytes / kPageBytes, ";"})));
   }
   Statement version(database, "PRAGMA user_version");
   if (!version.Next()) return store->Error();
@@ -198,11 +198,11 @@ Status RecordStore::AddTrial(const Task& task, const TrialRecord& trial) {
 
 Status RecordStore::Prune() {
   EMBER_ASSIGN_OR_RETURN(const int64_t count, TrialCount());
-  if (count <= kMostTrials) return OkStatus();
+  if (count <= kMaxTrials) return OkStatus();
   return Execute(
       Concat({"DELETE FROM trials WHERE id IN (SELECT id FROM trials ORDER BY "
               "id LIMIT ",
-              count - kMostTrials, ")"}));
+              count - kMaxTrials, ")"}));
 }
 
 Status RecordStore::SetBest(int64_t row, const BestRecord& best) {

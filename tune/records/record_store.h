@@ -13,7 +13,7 @@
 // at most the call that it was in.
 //
 // One process at a time may tune with a file; the kernel frees its lock when it
-// ends. Others may read meanwhile. The file holds at most kMostTrials trials:
+// ends. Others may read meanwhile. The file holds at most kMaxTrials trials:
 // the oldest ones are removed, except for the best schedules.
 //
 // Only tools use this. Errors are one line that begins with the file's name.
@@ -39,7 +39,7 @@ struct sqlite3;
 namespace ember::tune {
 
 // Largest number of trials in a file: about 200 MB.
-inline constexpr int64_t kMostTrials = 100'000;
+inline constexpr int64_t kMaxTrials = 100'000;
 
 struct TrialRecord {
   std::string schedule;  // steps, one per line

@@ -10,7 +10,7 @@ namespace {
 
 constexpr int64_t kLanesOfVector = 16;
 // The largest result, so that products do not overflow.
-constexpr int64_t kMost = int64_t{1} << 40;
+constexpr int64_t kMax = int64_t{1} << 40;
 
 int64_t SizeOf(const loops::LoopNest& nest, const loops::Block& block) {
   int64_t size = 0;
@@ -27,7 +27,7 @@ int64_t SizeOf(const loops::LoopNest& nest, const loops::Block& block) {
       }
     }
     const int64_t body = 1 + SizeOf(nest, statement.body);
-    size = std::min(size + std::min(body, kMost / copies) * copies, kMost);
+    size = std::min(size + std::min(body, kMax / copies) * copies, kMax);
   }
   return size;
 }
@@ -38,7 +38,7 @@ int64_t CodeSize(const loops::LoopNest& nest) {
   int64_t size = 0;
   for (const auto* phases : {&nest.prologue, &nest.phases}) {
     for (const loops::Phase& phase : *phases)
-      size = std::min(size + SizeOf(nest, phase.body), kMost);
+      size = std::min(size + SizeOf(nest, phase.body), kMax);
   }
   return size;
 }

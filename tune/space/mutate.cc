@@ -25,9 +25,9 @@ using schedule::StageRef;
 using schedule::Step;
 
 // Largest extent of a loop that a mutation unrolls.
-constexpr int64_t kMostUnrolled = 16;
+constexpr int64_t kMaxUnrolled = 16;
 // Largest number that a mutation gives a step.
-constexpr int64_t kMostNumber = 4096;
+constexpr int64_t kMaxNumber = 4096;
 
 // True for steps without which the later ones are still legal.
 bool IsMark(const Step& step) {
@@ -102,7 +102,7 @@ class Mutator {
     if (random_.Chance(0.4)) return int64_t{1} << random_.Below(9);
     const int64_t extent = random_.Pick(Extents());
     std::vector<int64_t> divisors;
-    for (int64_t d = 1; d <= std::min(extent, kMostNumber); ++d) {
+    for (int64_t d = 1; d <= std::min(extent, kMaxNumber); ++d) {
       if (extent % d == 0) divisors.push_back(d);
     }
     return random_.Pick(divisors);
@@ -120,7 +120,7 @@ class Mutator {
     if (numbers.empty()) return false;
     const auto [chosen, from] = random_.Pick(numbers);
     const int64_t to = OtherNumber(from);
-    if (to < 1 || to > kMostNumber || to == from) return false;
+    if (to < 1 || to > kMaxNumber || to == from) return false;
     const bool changes_all = random_.Chance(0.7);
     for (size_t i = 0; i < point_.steps.size(); ++i) {
       if (i != chosen && !changes_all) continue;
@@ -232,7 +232,7 @@ class Mutator {
 
   bool AddUnroll() {
     const std::vector<LoopRef> loops = SerialLoops(
-        [](int64_t count) { return count > 1 && count <= kMostUnrolled; });
+        [](int64_t count) { return count > 1 && count <= kMaxUnrolled; });
     if (loops.empty()) return false;
     point_.steps.emplace_back(schedule::Unroll{random_.Pick(loops)});
     return true;

@@ -25,7 +25,7 @@ namespace {
 constexpr int kAttempts = 24;
 // The code of a candidate may be this many times as large as the default one's,
 // and at least kLeastCode: nests of more code take seconds to compile.
-constexpr int64_t kMostGrowth = 4;
+constexpr int64_t kMaxGrowth = 4;
 constexpr int64_t kLeastCode = 1024;
 // The share of samples that are sketches.
 constexpr double kSketches = 0.35;
@@ -44,7 +44,7 @@ StatusOr<Space> Space::Make(const Task& task, const SpaceOptions& options) {
   EMBER_ASSIGN_OR_RETURN(space.start_,
                          space.Build(std::move(schedule), "default"));
   space.most_code_ =
-      std::max(kMostGrowth * CodeSize(space.start_.nest), kLeastCode);
+      std::max(kMaxGrowth * CodeSize(space.start_.nest), kLeastCode);
   return space;
 }
 

@@ -129,19 +129,19 @@ Tensor FlatIndices(NodeContext& c, const Shape& shape) {
 // dim comes first, so that the first of equal elements in row-major order wins
 // in both cases.
 Tensor MaxPoolIndices(NodeContext& c, Tensor x, const Window& window) {
-  constexpr int64_t kMost = 256;
+  constexpr int64_t kMax = 256;
   const int rank = x.rank();
   int64_t positions = 1;
   for (int64_t extent : window.kernel) {
-    positions *= std::min<int64_t>(extent, kMost + 1);
-    if (extent > kMost) {
+    positions *= std::min<int64_t>(extent, kMax + 1);
+    if (extent > kMax) {
       c.FailUnsupported(
           "output 1: indices are supported for windows of up to 256 elements "
           "along each dim, found " +
           std::to_string(extent));
       return c.Wrap(nullptr);
     }
-    positions = std::min(positions, kMost + 1);
+    positions = std::min(positions, kMax + 1);
   }
   const Shape pooled = ReduceWindow(x, "maximum", window).shape();
   if (!c.ok()) return c.Wrap(nullptr);
@@ -151,7 +151,7 @@ Tensor MaxPoolIndices(NodeContext& c, Tensor x, const Window& window) {
   Largest largest = {Pad(x, low, high, "constant", x.Like(0)),
                      Pad(FlatIndices(c, x.shape()), low, high, "constant",
                          c.Scalar(-1, DType::kI64))};
-  if (positions <= kMost) {
+  if (positions <= kMax) {
     const std::vector<int64_t> steps = WithLeading(int64_t{1}, window.strides);
     return LargestOf(largest, window, PositionsOf(window.kernel), steps, pooled)
         .index;

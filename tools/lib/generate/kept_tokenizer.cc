@@ -152,10 +152,10 @@ StatusOr<std::string> KeepTokenizer(const ModelSource& model,
   } else if (opened.kind.format->name == "safetensors") {
     EMBER_ASSIGN_OR_RETURN(file, EntriesOfFolder(opened.file.folder()));
   }
-  if (file.size() > kMostKeptBytes) {
+  if (file.size() > kMaxKeptBytes) {
     return "the module keeps no tokenizer, because this one has " +
            std::to_string(file.size()) + " bytes, more than " +
-           std::to_string(kMostKeptBytes) + "; vm-generate needs --tokenizer";
+           std::to_string(kMaxKeptBytes) + "; vm-generate needs --tokenizer";
   }
   const std::span<const uint8_t> bytes = AsBytes(file);
   for (size_t at = 0, part = 0; at < bytes.size(); at += kPart, ++part) {

@@ -9,7 +9,7 @@
 // The entries "ember.tokenizer.000", 001, … are base64 of a GGUF file without
 // tensors: the entries tokenizer.* of a GGUF file, or the texts of the files of
 // a Hugging Face folder, each by its name. A tokenizer of more than
-// kMostKeptBytes is left out, because the metadata of a module is limited.
+// kMaxKeptBytes is left out, because the metadata of a module is limited.
 //
 // Errors: a file that cannot be read; entries that are no such file. Metadata
 // is from a stranger: it is checked as files are. Thread-safe.
@@ -29,7 +29,7 @@
 
 namespace ember::tools {
 
-inline constexpr size_t kMostKeptBytes = size_t{9} << 20;
+inline constexpr size_t kMaxKeptBytes = size_t{9} << 20;
 inline constexpr std::string_view kTokenizerKey = "ember.tokenizer.";
 
 // Adds the tokenizer of a model, if it has one. Returns a note for the user if

@@ -70,7 +70,7 @@ TEST(KeptTokenizer, KeepsThatOfGguf) {
 
 TEST(KeptTokenizer, LeavesOutALargeOne) {
   Write(Source("large.gguf").path,
-        GgufFile(3, std::string(kMostKeptBytes, 'x')));
+        GgufFile(3, std::string(kMaxKeptBytes, 'x')));
   std::vector<vm::MetadataEntry> metadata;
   const auto note = KeepTokenizer(Source("large.gguf"), metadata);
   ASSERT_TRUE(note.ok());

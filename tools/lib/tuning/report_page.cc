@@ -19,7 +19,7 @@ using tune::TrialRecord;
 
 constexpr double kWidth = 420, kHeight = 120;
 // Largest number of reasons that are listed for a dispatch.
-constexpr size_t kMostReasons = 5;
+constexpr size_t kMaxReasons = 5;
 
 constexpr const char* kHead = R"(<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>vm-tune</title><style>
@@ -110,7 +110,7 @@ std::string Outcomes(const std::vector<TrialRecord>& trials) {
   for (const auto& [reason, count] : reasons)
     sorted.emplace_back(count, reason);
   std::ranges::sort(sorted, std::greater<>());
-  if (sorted.size() > kMostReasons) sorted.resize(kMostReasons);
+  if (sorted.size() > kMaxReasons) sorted.resize(kMaxReasons);
   if (sorted.empty()) return text;
   text += "<ul>";
   for (const auto& [count, reason] : sorted)
