@@ -1,13 +1,10 @@
 // Imports operators that change shapes or return views. A write to a view
 // changes its base (machine.h).
 #include <algorithm>
-#include <limits>
 #include <numeric>
 
-#include "base/rounding.h"
 #include "compiler/graph/builder/unit_dims.h"
 #include "frontends/torchscript/operator_table.h"
-#include "frontends/torchscript/promotion.h"
 #include "frontends/torchscript/views.h"
 
 namespace ember::torchscript {
@@ -278,236 +275,6 @@ Value MoveAxes(Call& c) {
   return PermutedView(c, "self", order);
 }
 
-// Imports slice: a view of [start, end) of an axis, with Python's rules: bounds
-// outside of the axis are clamped.
-Value SliceView(Call& c) {
-  const Tensor x = c.tensor("self");
-  if (!c.CheckRank("self", x, 1)) return {};
-  const int axis = c.axis("dim", x.rank());
-  const int64_t step = c.integer("step");
-  if (!c.ok()) return {};
-  if (step <= 0) {
-    c.FailInvalid("step: expected at least 1, found " + std::to_string(step));
-    return {};
-  }
-  const Dim extent = x.dim(axis);
-  const auto place = [&](std::string_view name, const Dim& otherwise) {
-    if (!c.has(name)) return otherwise;
-    Dim at = c.dim(name);
-    // An end of 2^63 - 1 means the end of the axis.
-    if (at == Dim(std::numeric_limits<int64_t>::max())) return extent;
-    if (!ops::IsNonNegative(at)) {
-      if (at.is_constant() || ops::RangeOf(at).high < 0) at = extent + at;
-    }
-    return SmallerOf(LargerOf(at, Dim(0)), extent);
-  };
-  const Dim start = place("start", Dim(0));
-  const Dim end = place("end", extent);
-  if (!c.ok()) return {};
-  const Dim size =
-      LargerOf(FloorDivide(end - start + Dim(step - 1), Dim(step)), Dim(0));
-  return SlicedView(c, "self", axis, start, size, step);
-}
-Value Narrow(Call& c) {
-  const Tensor x = c.tensor("self");
-  if (!c.CheckRank("self", x, 1)) return {};
-  const int axis = c.axis("dim", x.rank());
-  Dim start = c.dim("start");
-  if (!c.ok()) return {};
-  if (start.is_constant() && start.constant() < 0) start = start + x.dim(axis);
-  return SlicedView(c, "self", axis, start, c.dim("length"), 1);
-}
-Value Select(Call& c) {
-  const Tensor x = c.tensor("self");
-  if (!c.CheckRank("self", x, 1)) return {};
-  const int axis = c.axis("dim", x.rank());
-  const Value& index = c.value("index");
-  if (!c.ok()) return {};
-  if (index.is_dynamic() || index.is_tensor()) {
-    const Tensor at = ops::NormalizeIndices(
-        index.is_tensor() ? ops::Reshape(c.Indices("index"), {})
-                          : c.machine().ToScalar(index),
-        x.dim(axis));
-    return SelectedViewByData(c, "self", axis, at);
-  }
-  Dim at = c.dim("index");
-  if (at.is_constant() && at.constant() < 0) at = at + x.dim(axis);
-  if (at.is_constant() && x.dim(axis).is_constant() &&
-      (at.constant() < 0 || at.constant() >= x.dim(axis).constant())) {
-    c.FailInvalid("index: expected one of " + x.dim(axis).ToString() +
-                  " slices, found " + at.ToString());
-    return {};
-  }
-  return SelectedView(c, "self", axis, at);
-}
-Value Unbind(Call& c) {
-  const Tensor x = c.tensor("self");
-  if (!c.CheckRank("self", x, 1)) return {};
-  const int axis = c.axis("dim", x.rank());
-  if (!c.ok()) return {};
-  if (!x.dim(axis).is_constant() || x.dim(axis).constant() > 100'000) {
-    c.FailUnsupported(
-        "expected an axis whose extent is known to take apart, "
-        "found " +
-        x.dim(axis).ToString());
-    return {};
-  }
-  std::vector<Value> parts;
-  for (int64_t i = 0; i < x.dim(axis).constant(); ++i)
-    parts.push_back(SelectedView(c, "self", axis, Dim(i)));
-  return c.machine().NewList(std::move(parts));
-}
-
-// Returns views of the parts of an axis that have the given extents.
-Value SplitInto(Call& c, int axis, const Shape& sizes) {
-  std::vector<Value> parts;
-  Dim start(0);
-  for (const Dim& size : sizes) {
-    parts.push_back(SlicedView(c, "self", axis, start, size, 1));
-    start = start + size;
-  }
-  return c.machine().NewList(std::move(parts));
-}
-std::optional<int64_t> ExtentOf(Call& c, const Tensor& x, int axis) {
-  const std::optional<int64_t> extent = x.dim(axis).AsConstant();
-  if (!extent) {
-    c.FailUnsupported(
-        "expected an axis whose extent is known to split, found " +
-        x.dim(axis).ToString());
-  }
-  return extent;
-}
-Value SplitBySize(Call& c, int64_t size, int axis, const Tensor& x) {
-  const std::optional<int64_t> extent = ExtentOf(c, x, axis);
-  if (!extent || !c.ok()) return {};
-  if (size <= 0 || *extent / size > 100'000) {
-    c.FailInvalid("expected parts of at least one element, and not so many");
-    return {};
-  }
-  Shape sizes;
-  for (int64_t at = 0; at < *extent || (at == 0 && *extent == 0); at += size)
-    sizes.emplace_back(std::min(size, *extent - at));
-  return SplitInto(c, axis, sizes);
-}
-Value Split(Call& c) {
-  const Tensor x = c.tensor("self");
-  if (!c.CheckRank("self", x, 1)) return {};
-  const int axis = c.axis("dim", x.rank());
-  if (c.value("split_size").is_sequence())
-    return SplitInto(c, axis, c.dims("split_size"));
-  const Dim size = c.dim("split_size");
-  // The size may be an expression that divides an open extent, such as half of
-  // it.
-  if (c.ok() && !x.dim(axis).is_constant()) {
-    const std::optional<Dim> count =
-        ops::DivideElementCounts({x.dim(axis)}, {size});
-    if (count && count->is_constant() && count->constant() > 0 &&
-        count->constant() < 1000) {
-      return SplitInto(c, axis,
-                       Shape(static_cast<size_t>(count->constant()), size));
-    }
-  }
-  return SplitBySize(c, c.integer("split_size"), axis, x);
-}
-Value SplitWithSizes(Call& c) {
-  const Tensor x = c.tensor("self");
-  if (!c.CheckRank("self", x, 1)) return {};
-  return SplitInto(c, c.axis("dim", x.rank()), c.dims("split_sizes"));
-}
-Value Chunk(Call& c) {
-  const Tensor x = c.tensor("self");
-  if (!c.CheckRank("self", x, 1)) return {};
-  const int axis = c.axis("dim", x.rank());
-  const int64_t count = c.integer("chunks");
-  if (!c.ok()) return {};
-  if (count <= 0 || count > 100'000) {
-    c.FailInvalid("chunks: expected at least 1, found " +
-                  std::to_string(count));
-    return {};
-  }
-  if (!x.dim(axis).is_constant()) {
-    // The parts are equal if the extent is known to be divisible.
-    const Dim size = FloorDivide(x.dim(axis), Dim(count));
-    if (size * Dim(count) == x.dim(axis))
-      return SplitInto(c, axis, Shape(static_cast<size_t>(count), size));
-  }
-  const std::optional<int64_t> extent = ExtentOf(c, x, axis);
-  if (!extent) return {};
-  return SplitBySize(c, std::max<int64_t>(DivideRoundingUp(*extent, count), 1),
-                     axis, x);
-}
-Value TensorSplit(Call& c) {
-  const Tensor x = c.tensor("self");
-  if (!c.CheckRank("self", x, 1)) return {};
-  const int axis = c.axis("dim", x.rank());
-  const int64_t count = c.integer("sections");
-  const std::optional<int64_t> extent = ExtentOf(c, x, axis);
-  if (!extent || !c.ok()) return {};
-  if (count <= 0 || count > 100'000) {
-    c.FailInvalid("sections: expected at least 1");
-    return {};
-  }
-  Shape sizes;
-  for (int64_t i = 0; i < count; ++i)
-    sizes.emplace_back(*extent / count + (i < *extent % count ? 1 : 0));
-  return SplitInto(c, axis, sizes);
-}
-
-// Splits an axis at the given indices, which may lie beyond the ends of the
-// axis.
-Value SplitAt(Call& c, int axis, const Shape& places) {
-  const Dim extent = c.tensor("self").dim(axis);
-  std::vector<Value> parts;
-  Dim start(0);
-  for (size_t i = 0; i <= places.size() && c.ok(); ++i) {
-    Dim end = i < places.size() ? places[i] : extent;
-    if (!ops::IsNonNegative(end) && end.is_constant()) end = extent + end;
-    end = SmallerOf(LargerOf(end, Dim(0)), extent);
-    parts.push_back(
-        SlicedView(c, "self", axis, start, LargerOf(end - start, Dim(0)), 1));
-    start = end;
-  }
-  return c.machine().NewList(std::move(parts));
-}
-Value TensorSplitAt(Call& c) {
-  const Tensor x = c.tensor("self");
-  if (!c.CheckRank("self", x, 1)) return {};
-  return SplitAt(c, c.axis("dim", x.rank()), c.dims("indices"));
-}
-// Splits by a tensor: one number without dims is the number of parts, a vector
-// has the indices at which to split.
-Value TensorSplitBy(Call& c) {
-  const Tensor places = c.Indices("tensor_indices_or_sections");
-  const Tensor x = c.tensor("self");
-  if (!c.CheckRank("self", x, 1) ||
-      !c.CheckRank("tensor_indices_or_sections", places, 0, 1))
-    return {};
-  if (places.rank() == 0)
-    return Redirect(c, "aten::tensor_split",
-                    {{"sections", c.value("tensor_indices_or_sections")}});
-  const auto known = c.builder().IntegerContents(places.value());
-  if (known) return SplitAt(c, c.axis("dim", x.rank()), *known);
-  c.FailUnsupported(
-      "tensor_indices_or_sections: expected places that are known when "
-      "importing");
-  return {};
-}
-// Splits along an axis, for the operators with numpy's names (hsplit, vsplit,
-// dsplit). `by` is a list of indices at which to split, or the number of parts.
-Value SplitAlong(Call& c, int axis) {
-  const Value& by = c.value("by");
-  const bool is_list = by.is_sequence();
-  return CallRow(c, "aten::tensor_split",
-                 {{"self", c.value("self")},
-                  {is_list ? "indices" : "sections", by},
-                  {"dim", Value::Int(Dim(axis))}});
-}
-Value SplitColumns(Call& c) {
-  return SplitAlong(c, c.tensor("self").rank() == 1 ? 0 : 1);
-}
-Value SplitRows(Call& c) { return SplitAlong(c, 0); }
-Value SplitDepth(Call& c) { return SplitAlong(c, 2); }
-
 Value Expand(Call& c) {
   const Tensor x = c.tensor("self");
   Shape shape = c.dims("size");
@@ -542,6 +309,7 @@ Value BroadcastTensors(Call& c) {
     results.push_back(ExpandedViewOf(c.machine(), tensor, shape));
   return c.machine().NewList(std::move(results));
 }
+
 constexpr OperatorRow kRows[] = {
     {"detach(Tensor self)", Alias},
     {"detach_(Tensor self)", Same},
@@ -597,24 +365,6 @@ constexpr OperatorRow kRows[] = {
     {"numpy_T(Tensor self)", ReverseAxes},
     {"movedim(Tensor self, int[] source, int[] destination)", MoveAxes},
     {"moveaxis(Tensor self, int[] source, int[] destination)", MoveAxes},
-    {"slice(Tensor self, int dim=0, int? start=None, int? end=None, "
-     "int step=1)",
-     SliceView},
-    {"narrow(Tensor self, int dim, int start, int length)", Narrow},
-    {"select(Tensor self, int dim, int index)", Select},
-    {"unbind(Tensor self, int dim=0)", Unbind},
-    {"split(Tensor self, int[] split_size, int dim=0)", Split},
-    {"split_with_sizes(Tensor self, int[] split_sizes, int dim=0)",
-     SplitWithSizes},
-    {"chunk(Tensor self, int chunks, int dim=0)", Chunk},
-    {"tensor_split(Tensor self, Number sections, int dim=0)", TensorSplit},
-    {"tensor_split(Tensor self, int[] indices, int dim=0)", TensorSplitAt},
-    {"tensor_split(Tensor self, Tensor tensor_indices_or_sections, "
-     "int dim=0)",
-     TensorSplitBy},
-    {"hsplit(Tensor self, int[] by)", SplitColumns},
-    {"vsplit(Tensor self, int[] by)", SplitRows},
-    {"dsplit(Tensor self, int[] by)", SplitDepth},
     {"expand(Tensor self, int[] size, *, bool implicit=False)", Expand},
     {"broadcast_to(Tensor self, int[] size)", Expand},
     {"expand_as(Tensor self, Tensor other)", ExpandLike},

@@ -115,13 +115,15 @@ const Table& TheTable() {
          {CoreRows(),          ItemRows(),        ListRows(),
           DictRows(),          TextRows(),        NumberRows(),
           ElementwiseRows(),   ActivationRows(),  ReductionRows(),
-          MovementRows(),      ArrangementRows(), IndexingRows(),
+          MovementRows(),      PartRows(),        ArrangementRows(),
+          DiagonalRows(),      PaddingRows(),     IndexingRows(),
           CreationRows(),      ConvolutionRows(), PoolingRows(),
           NormalizationRows(), ContractionRows(), RecurrentRows(),
           ImageRows(),         TransformerRows(), SamplingRows(),
           LossRows(),          QuantizedRows(),   SpecialRows(),
-          PositionRows(),      StatisticsRows(),  FourierRows(),
-          SystemRows(),        ExportedRows(),    RefusedRows()}) {
+          PositionRows(),      StatisticsRows(),  NormRows(),
+          FourierRows(),       SystemRows(),      ExportedRows(),
+          RefusedRows()}) {
       for (const OperatorRow& row : rows) {
         Schema schema = ParseSchema(row.schema);
         std::vector<TableEntry>& entries = (*made)[schema.name];
