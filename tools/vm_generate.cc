@@ -1,6 +1,7 @@
 // vm-generate: continues texts and sequences of tokens with a language model.
 #include <algorithm>
 #include <chrono>
+#include <cstdio>
 #include <memory>
 #include <optional>
 #include <string>
@@ -24,6 +25,7 @@
 #include "tools/lib/models/import_flags.h"
 #include "tools/lib/models/load_model.h"
 #include "tools/lib/models/model_source.h"
+#include "tools/lib/models/module_cache.h"
 #include "tools/lib/models/tier.h"
 #include "vm/format/module_identity.h"
 #include "vm/runtime/devices/session.h"
@@ -43,6 +45,7 @@ struct Options {
   ImportFlags import;
   std::string device = "cpu", tier = "2", jit = "auto";
   KernelCacheFlags cache;
+  ModuleCacheFlags module_cache;
   LimitFlags limits;
   int64_t threads = 0;
 };
@@ -62,6 +65,7 @@ void Declare(Options& options, Flags& flags) {
             "Runs on this device; see vm-run --list-devices.");
   AddImportFlags(flags, &options.import);
   AddKernelCacheFlags(flags, &options.cache);
+  AddModuleCacheFlags(flags, &options.module_cache);
   AddLimitFlags(flags, &options.limits);
   flags.Example("vm-generate model.gguf -p \"Once upon a time\"");
   flags.Example("vm-generate model.gguf --chat --system=\"Answer briefly.\"");
@@ -141,6 +145,26 @@ struct ReadyModel {
   int64_t trained_context = 0;
 };
 
+// Loads the model's module, or the one that was kept when a process compiled
+// the model before.
+StatusOr<LoadedModel> LoadOrCompile(const Options& options,
+                                    const LoadOptions& load) {
+  const std::string& path = options.models[0];
+  const ModuleCache cache(path, load,
+                          ModuleCacheOptionsOf(options.module_cache));
+  if (std::optional<LoadedModel> kept = cache.Load()) return *std::move(kept);
+  EMBER_ASSIGN_OR_RETURN(std::unique_ptr<CompileLimits> limits,
+                         CompileLimits::Start(options.limits, path));
+  if (!cache.keeps()) return LoadModel(path, load);
+  std::fprintf(stderr, "%s\n", cache.Announcement().c_str());
+  EMBER_ASSIGN_OR_RETURN(vm::ModuleDefinition definition,
+                         CompileModel(path, load));
+  // The limits of time and memory end here, so that they cannot end the process
+  // while it writes the module.
+  limits = nullptr;
+  return cache.Keep(std::move(definition));
+}
+
 StatusOr<ReadyModel> Open(const Options& options) {
   const TierOptions tier_options{.tier = options.tier,
                                  .jit = options.jit,
@@ -156,12 +180,8 @@ StatusOr<ReadyModel> Open(const Options& options) {
       !options.models[0].ends_with(".vmfb")) {
     load.entry = "all";
   }
-  EMBER_ASSIGN_OR_RETURN(
-      std::unique_ptr<CompileLimits> compile_limits,
-      CompileLimits::Start(options.limits, options.models[0]));
   EMBER_ASSIGN_OR_RETURN(const LoadedModel loaded,
-                         LoadModel(options.models[0], load));
-  compile_limits = nullptr;
+                         LoadOrCompile(options, load));
   EMBER_ASSIGN_OR_RETURN(Tier opened,
                          OpenTier(tier_options, device, loaded.module));
   const Tier& tier = KeepTier(std::move(opened));

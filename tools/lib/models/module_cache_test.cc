@@ -1,0 +1,141 @@
+#include "tools/lib/models/module_cache.h"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/file.h"
+#include "frontends/gguf/testing/sample_models.h"
+
+namespace ember::tools {
+namespace {
+
+namespace fs = std::filesystem;
+
+class ModuleCacheTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    root_ = ::testing::TempDir() + "/" +
+            ::testing::UnitTest::GetInstance()->current_test_info()->name();
+    fs::remove_all(root_);
+    fs::create_directories(root_);
+    options_.folder = root_ + "/kept";
+    options_.min_model_bytes = 0;
+    model_ = AddModel("model.gguf", "llama");
+  }
+
+  std::string AddModel(const std::string& name, std::string_view sample) {
+    const std::string path = root_ + "/" + name;
+    EXPECT_TRUE(WriteFileAtomically(path, gguf::SampleModel(sample)).ok());
+    return path;
+  }
+
+  ModuleCache CacheOf(const std::string& path, const LoadOptions& load = {}) {
+    return ModuleCache(path, load, options_);
+  }
+
+  // Compiles a model and keeps its module.
+  void Keep(const std::string& path) {
+    const ModuleCache cache = CacheOf(path);
+    ASSERT_TRUE(cache.keeps());
+    StatusOr<vm::ModuleDefinition> definition = CompileModel(path, {});
+    ASSERT_TRUE(definition.ok()) << definition.status().message();
+    const StatusOr<LoadedModel> model = cache.Keep(*std::move(definition));
+    ASSERT_TRUE(model.ok()) << model.status().message();
+    EXPECT_EQ(model->module->inputs()[0].name, "tokens");
+  }
+
+  // Returns the kept files.
+  std::vector<fs::path> Files() {
+    std::vector<fs::path> files;
+    if (!fs::exists(options_.folder)) return files;
+    for (const auto& entry : fs::directory_iterator(options_.folder))
+      files.push_back(entry.path());
+    return files;
+  }
+
+  std::string root_, model_;
+  ModuleCacheOptions options_;
+};
+
+TEST_F(ModuleCacheTest, FindsWhatWasKept) {
+  EXPECT_FALSE(CacheOf(model_).Load().has_value());
+  Keep(model_);
+  const std::optional<LoadedModel> found = CacheOf(model_).Load();
+  ASSERT_TRUE(found.has_value());
+  EXPECT_FALSE(found->compiled_here);
+  EXPECT_EQ(found->module->inputs()[0].name, "tokens");
+  EXPECT_EQ(Files().size(), 1u);
+}
+
+TEST_F(ModuleCacheTest, FindsNothingForAnotherModelOrOtherOptions) {
+  Keep(model_);
+  EXPECT_FALSE(CacheOf(model_, {.entry = "all"}).Load().has_value());
+  EXPECT_FALSE(CacheOf(model_, {.state_type = DType::kF16}).Load().has_value());
+  EXPECT_FALSE(CacheOf(model_, {.shapes = {{"tokens", {1, 4}, std::nullopt}}})
+                   .Load()
+                   .has_value());
+  // A file with the same name and size that was written later is another model.
+  fs::last_write_time(model_,
+                      fs::last_write_time(model_) + std::chrono::seconds(1));
+  EXPECT_FALSE(CacheOf(model_).Load().has_value());
+}
+
+TEST_F(ModuleCacheTest, ReplacesADamagedModule) {
+  Keep(model_);
+  ASSERT_EQ(Files().size(), 1u);
+  fs::resize_file(Files()[0], fs::file_size(Files()[0]) / 2);
+  EXPECT_FALSE(CacheOf(model_).Load().has_value());
+  EXPECT_TRUE(Files().empty());
+  Keep(model_);
+  EXPECT_TRUE(CacheOf(model_).Load().has_value());
+}
+
+TEST_F(ModuleCacheTest, RemovesWhatWasNotUsedForLongest) {
+  Keep(model_);
+  const std::string second = AddModel("second.gguf", "llama");
+  Keep(second);
+  const auto bytes = static_cast<int64_t>(fs::file_size(Files()[0]));
+  for (const fs::path& file : Files())
+    fs::last_write_time(file,
+                        fs::last_write_time(file) - std::chrono::hours(1));
+  // Loading a module counts as use.
+  EXPECT_TRUE(CacheOf(model_).Load().has_value());
+  options_.max_bytes = 5 * bytes / 2;
+  Keep(AddModel("third.gguf", "llama"));
+  EXPECT_EQ(Files().size(), 2u);
+  EXPECT_TRUE(CacheOf(model_).Load().has_value());
+  EXPECT_FALSE(CacheOf(second).Load().has_value());
+}
+
+TEST_F(ModuleCacheTest, KeepsNoModuleNorSmallModelNorModelWithValues) {
+  Keep(model_);
+  EXPECT_FALSE(CacheOf(Files()[0].string()).keeps());
+  EXPECT_FALSE(CacheOf(root_ + "/missing.gguf").keeps());
+  EXPECT_FALSE(CacheOf(model_, {.inputs = {"tokens=1x1xi32=1"}}).keeps());
+  options_.min_model_bytes = int64_t{1} << 30;
+  EXPECT_FALSE(CacheOf(model_).keeps());
+  options_ = {};
+  EXPECT_FALSE(CacheOf(model_).keeps());
+}
+
+TEST_F(ModuleCacheTest, RunsFromMemoryIfTheFolderCannotBeMade) {
+  options_.folder = model_ + "/kept";
+  Keep(model_);
+  EXPECT_FALSE(CacheOf(model_).Load().has_value());
+}
+
+TEST_F(ModuleCacheTest, AnnouncesDiskAndTime) {
+  EXPECT_EQ(CacheOf(model_).Announcement(),
+            model_ + ": compiling once, about 1 s; the module is kept in " +
+                options_.folder +
+                ", about 1 MB (--model-cache=off keeps none)");
+}
+
+}  // namespace
+}  // namespace ember::tools
