@@ -46,6 +46,24 @@ TEST_F(GenerateTest, ContinuesASequence) {
             "17");
 }
 
+// The second process takes the module that the first one kept.
+TEST_F(GenerateTest, KeepsTheModule) {
+  const std::string command =
+      "vm-generate llama.gguf --ids=1,7,8,9 -n 6 --tier=0 --model-cache=kept";
+  const Outcome first = Run(command);
+  EXPECT_NE(first.output.find("llama.gguf: compiling once, about 1 s; the "
+                              "module is kept in "),
+            std::string::npos)
+      << first.output;
+  const Outcome second = Run(command);
+  EXPECT_EQ(second.output.find("compiling"), std::string::npos)
+      << second.output;
+  const Outcome off =
+      Run("vm-generate llama.gguf --ids=1,7,8,9 -n 6 --tier=0 "
+          "--model-cache=off");
+  EXPECT_EQ(FirstLine(second), FirstLine(off));
+}
+
 // A saved state gives the same tokens as the whole prompt, and the tokens in
 // common are not computed again.
 TEST_F(GenerateTest, SavesAndLoadsState) {
