@@ -65,7 +65,7 @@ def write_reference(stage: Stage, tools: Path) -> None:
     stage.write("reference/python-ember-te.md", package_page(ROOT / "python/ember/te", "ember.te"))
     for page, header, title in (("graph-text", "compiler/graph/text/text.h", "The text form of a graph"),
                                 ("schedule-text", "jit/schedule/core/steps.h", "The text form of a schedule")):
-        text = header_page(title, (ROOT / header).read_text(encoding="utf-8"), "`%s` reads and writes this form." % header)
+        text = header_page(title, (ROOT / header).read_text(encoding="utf-8"), "`%s` reads and writes this form." % header, "text")
         stage.write("reference/%s.md" % page, re.split(r"\n## ", text)[0] + (primitives_table() if page == "schedule-text" else ""))
 
 

@@ -147,10 +147,10 @@ def _section(level: int, item: Item, prefix: str = "") -> str:
     return "%s %s\n\n%s\n%s" % ("#" * level, prefix + name, prose(comment) if comment else "", _code(item.code))
 
 
-def header_page(name: str, text: str, note: str) -> str:
+def header_page(name: str, text: str, note: str, example: str = "cpp") -> str:
     lines = text.split("\n")
     end = next(i for i, line in enumerate(lines) if line.startswith("#ifndef"))
-    page = "# %s\n\n%s\n\n%s\n" % (name, note, prose(comment_text(lines[:end])))
+    page = "# %s\n\n%s\n\n%s\n" % (name, note, prose(comment_text(lines[:end])).replace("```cpp", "```" + example))
     body = [line for line in lines[end:]]
     seen: dict[str, int] = {}
     for item in items_of(body):
