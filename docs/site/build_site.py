@@ -1,6 +1,7 @@
 """Builds the documentation as a site of HTML files, with Sphinx; ./dev docs calls it.
 
     build_site.py --out=FOLDER --tools=FOLDER
+    build_site.py --list     # prints the pages of the sidebar that are files of the repository
 
 FOLDER/pages gets the Markdown that Sphinx reads, FOLDER/site the site. --tools is the folder of the built tools, whose --help
 becomes the reference. A broken link, a warning of Sphinx or a page of the sidebar that does not exist is an error.
@@ -20,7 +21,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 import check_site  # noqa: E402
 from c_header import escaped, header_page  # noqa: E402
 from help_text import read_help, to_markdown  # noqa: E402
-from navigation import HEADERS, SECTIONS, TOOLS  # noqa: E402
+from navigation import DECLINES, HEADERS, SECTIONS, TOOLS  # noqa: E402
 from python_api import package_page  # noqa: E402
 from stage import Stage, title_of  # noqa: E402
 
@@ -49,6 +50,12 @@ def expanded(entries: list, pages: list[str]) -> list:
     return out
 
 
+def listed_pages(pages: list[str]) -> list[str]:
+    """Returns the pages of the sidebar in their order."""
+    entries = [entry for _, entries in SECTIONS for entry in expanded(entries, pages)]
+    return [page for e in entries for page in ([e[0], *e[2]] if isinstance(e, tuple) else [e])]
+
+
 def toctree(entries: list, caption: str = "", hidden: bool = False) -> str:
     options = ([":caption: " + caption] if caption else []) + ([":hidden:"] if hidden else []) + [":maxdepth: 1"]
     names = ["/" + (e[0] if isinstance(e, tuple) else e).removesuffix(".md") for e in entries]
@@ -61,12 +68,20 @@ def write_reference(stage: Stage, tools: Path) -> None:
     for header, (page, note) in HEADERS.items():
         name = header.rsplit("/", 1)[-1]
         stage.write(page, header_page(name, (ROOT / header).read_text(encoding="utf-8"), note))
+    stage.write(DECLINES[1], declines_page())
     stage.write("reference/python-ember.md", package_page(ROOT / "python/ember", "ember"))
     stage.write("reference/python-ember-te.md", package_page(ROOT / "python/ember/te", "ember.te"))
     for page, header, title in (("graph-text", "compiler/graph/text/text.h", "The text form of a graph"),
                                 ("schedule-text", "jit/schedule/core/steps.h", "The text form of a schedule")):
         text = header_page(title, (ROOT / header).read_text(encoding="utf-8"), "`%s` reads and writes this form." % header, "text")
         stage.write("reference/%s.md" % page, re.split(r"\n## ", text)[0] + (primitives_table() if page == "schedule-text" else ""))
+
+
+def declines_page() -> str:
+    """Returns the reasons why a dispatch has no kernel, from their table."""
+    rows = re.findall(r'row\(\w+, "([^"]*)", "([^"]*)"\)', (ROOT / DECLINES[0]).read_text(encoding="utf-8"))
+    table = "".join("| `%s` | %s |\n" % row for row in rows)
+    return "# Why a dispatch has no kernel\n\nThe interpreter runs such a dispatch, with the same results.\n\n| reason | meaning |\n| --- | --- |\n" + table
 
 
 def primitives_table() -> str:
@@ -82,7 +97,7 @@ def primitives_table() -> str:
 def stage_pages(stage: Stage, pages: list[str], tools: Path) -> list[str]:
     """Writes all pages; returns problems."""
     sections = [(title, expanded(entries, pages)) for title, entries in SECTIONS]
-    listed = {page for _, entries in sections for e in entries for page in ([e[0], *e[2]] if isinstance(e, tuple) else [e])}
+    listed = set(listed_pages(pages))
     write_reference(stage, tools)
     for path in pages:
         text = stage.page(path)
@@ -99,13 +114,19 @@ def stage_pages(stage: Stage, pages: list[str], tools: Path) -> list[str]:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--out", type=Path, required=True)
-    parser.add_argument("--tools", type=Path, required=True)
+    parser.add_argument("--out", type=Path)
+    parser.add_argument("--tools", type=Path)
+    parser.add_argument("--list", action="store_true")
     options = parser.parse_args()
+    if options.list:
+        print("\n".join(["README.md"] + [page for page in listed_pages(our_pages()) if (ROOT / page).is_file()]))
+        return 0
+    if not options.out or not options.tools:
+        parser.error("expected --out and --tools")
     folder, site, pages = options.out / "pages", options.out / "site", our_pages()
     shutil.rmtree(folder, ignore_errors=True)
     shutil.rmtree(site, ignore_errors=True)
-    stage = Stage(ROOT, folder, pages, {header: page for header, (page, _) in HEADERS.items()})
+    stage = Stage(ROOT, folder, pages, {**{header: page for header, (page, _) in HEADERS.items()}, DECLINES[0]: DECLINES[1]})
     problems = stage_pages(stage, pages, options.tools)
     for problem in problems:
         print(problem)

@@ -14,6 +14,9 @@ HEADERS = {
     "vm/api/ember.hpp": ("reference/ember-hpp.md", "The C++17 wrapper of `ember.h`. Programs include it as `<ember.hpp>`."),
 }
 
+# The table of the reasons why a dispatch has no kernel, and its page.
+DECLINES = ("jit/backend/decline_reasons.h", "reference/declines.md")
+
 SECTIONS = [
     ("Begin", ["docs/start.md", "docs/faq.md", "docs/glossary.md"]),
     ("Cookbook", [
@@ -53,6 +56,7 @@ SECTIONS = [
         ]),
         ("reference/coverage.md", "Coverage of model formats", ["docs/coverage/*.md"]),
         "docs/errors.md",
+        DECLINES[1],
     ]),
     ("Development", [
         "docs/DESIGN.md",

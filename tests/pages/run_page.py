@@ -16,6 +16,7 @@ Comments of a page:
 
   <!-- files: NAME = SOURCE; ... -->  copies files for the commands: build/PATH is made by Bazel, repository/PATH and
                                       corpus/PATH are what they say. Without a corpus the page is skipped.
+  <!-- setup: COMMAND -->             runs a command first, which the reader does not see
   <!-- needs: NAME, ... -->           the page is skipped without these programs or (python:NAME) modules of Python
 
 Commands run in a fresh folder, which is also their home, with the tools and /usr/bin first on the path. A command in a block
@@ -121,6 +122,8 @@ class Page:
     def run(self) -> None:
         with tempfile.TemporaryDirectory() as folder:
             self._copy_files(Path(folder))
+            for command in comments(self.text, "setup", "\0"):
+                self._console(0, ["$ " + command], "any", folder)
             for start, info, lines in blocks(self.text):
                 self._block(start, info, lines, folder)
 
