@@ -10,6 +10,8 @@ myst_heading_anchors = 6
 # Pages may begin with a smaller heading or skip one.
 suppress_warnings = ["myst.header"]
 highlight_language = "none"
+# "--flag" stays as it is.
+smartquotes = False
 html_theme = "furo"
 html_title = "Ember"
 html_show_sphinx = False

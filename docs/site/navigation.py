@@ -7,11 +7,11 @@ TOOLS = ["vm-compile", "vm-run", "vm-bench", "vm-dump", "vm-diff", "vm-generate"
 
 # For each header: the file, and the page that is made of it.
 HEADERS = {
-    "vm/api/ember.h": ("reference/ember-h.md", "The C API of the runtime. Programs include it as `<ember.h>`."),
-    "tools/compiler_api/ember_compiler.h": ("reference/ember-compiler-h.md", "The C API of the compiler. Programs include it as `<ember_compiler.h>`."),
-    "tools/llm_api/ember_llm.h": ("reference/ember-llm-h.md", "The C API of language models. Programs include it as `<ember_llm.h>`."),
-    "jit/te_api/ember_te.h": ("reference/ember-te-h.md", "The C API to write kernels. Programs include it as `<ember_te.h>`."),
-    "vm/api/ember.hpp": ("reference/ember-hpp.md", "The C++17 wrapper of `ember.h`. Programs include it as `<ember.hpp>`."),
+    "vm/api/ember.h": ("reference/ember-h.md", "Programs include it as `<ember.h>`."),
+    "tools/compiler_api/ember_compiler.h": ("reference/ember-compiler-h.md", "Programs include it as `<ember_compiler.h>`."),
+    "tools/llm_api/ember_llm.h": ("reference/ember-llm-h.md", "Programs include it as `<ember_llm.h>`."),
+    "jit/te_api/ember_te.h": ("reference/ember-te-h.md", "Programs include it as `<ember_te.h>`."),
+    "vm/api/ember.hpp": ("reference/ember-hpp.md", "Programs include it as `<ember.hpp>`."),
 }
 
 # The table of the reasons why a dispatch has no kernel, and its page.
