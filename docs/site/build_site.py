@@ -16,7 +16,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parent))
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
+sys.path[:0] = [str(HERE), str(ROOT / "packaging")]
 
 import check_site  # noqa: E402
 from c_header import escaped, header_page  # noqa: E402
@@ -25,8 +27,6 @@ from navigation import DECLINES, HEADERS, SECTIONS, TOOLS  # noqa: E402
 from python_api import package_page  # noqa: E402
 from stage import Stage, title_of  # noqa: E402
 
-HERE = Path(__file__).resolve().parent
-ROOT = HERE.parent.parent
 # Folders whose pages are not for readers of the site.
 _LEFT_OUT = ("third_party/", "vm/api/testdata/")
 

@@ -160,7 +160,7 @@ def header_page(name: str, text: str, note: str, example: str = "cpp") -> str:
             continue
         if not split or len(item.code) < 12:
             # Declarations of one line without comments follow the section before.
-            if not item.comment and seen and len(item.code) == 1:
+            if not item.comment and seen and len(item.code) == 1 and item.text.startswith("typedef"):
                 page = page.rstrip("\n")
                 page = page[: -len("```")] + item.code[0] + "\n```\n" if page.endswith("```") else page + "\n" + _code(item.code)
                 continue
