@@ -1,3 +1,4 @@
+#!/usr/bin/env python3
 """Reads the text of a tool's --help, and writes it as Markdown, as a man page, and as completion for bash.
 
     help_text.py TOOL --man|--bash|--markdown     # TOOL is the path of a program

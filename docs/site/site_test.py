@@ -33,6 +33,7 @@ typedef struct ThingOptions {
 
 typedef struct ThingApi {
   size_t struct_size;
+  unsigned version;
   /* Makes a thing. */
   Thing* (*create)(const ThingOptions* options,
                    int flags);
