@@ -111,18 +111,17 @@ def escaped(text: str) -> str:
 def prose(comment: str) -> str:
     """Turns the text of a comment into Markdown: lines that are indented by two or more become code."""
     out, code = [], []
-    for line in comment.split("\n") + [""]:
+    for line in comment.split("\n") + ["end"]:
         if line.startswith("  ") or (code and not line.strip()):
             code.append(line)
             continue
         if code:
-            trailing = code[-1].strip() == ""
-            out += ["", _code([c for c in code] if not trailing else code[:-1]).rstrip("\n"), ""]
+            while not code[-1].strip():
+                code.pop()
+            out += ["", _code(code)]
             code = []
-        out.append(escaped(line) if not re.match(r"\s*-{3,}", line) else "")
-    if code:
-        out += ["", _code(code).rstrip("\n"), ""]
-    return "\n".join(out).strip("\n") + "\n"
+        out.append(escaped(line))
+    return "\n".join(out[:-1]).strip("\n") + "\n"
 
 
 def _members(item: Item) -> list[Item]:
@@ -144,7 +143,7 @@ def _members(item: Item) -> list[Item]:
 def _section(level: int, item: Item, prefix: str = "") -> str:
     comment = comment_text(item.comment)
     name = name_of(item.text)
-    return "%s %s\n\n%s\n%s" % ("#" * level, prefix + name, prose(comment) if comment else "", _code(item.code))
+    return "%s %s\n\n%s%s" % ("#" * level, prefix + name, prose(comment) + "\n" if comment else "", _code(item.code))
 
 
 def header_page(name: str, text: str, note: str, example: str = "cpp") -> str:
@@ -169,7 +168,7 @@ def header_page(name: str, text: str, note: str, example: str = "cpp") -> str:
             continue
         seen[title] = 1
         comment = comment_text(item.comment)
-        page += "\n## %s\n\n%s\n" % (title, prose(comment) if comment else "")
+        page += "\n## %s\n" % title + ("\n%s\n" % prose(comment) if comment else "")
         for member in _members(item):
             page += "\n" + _section(3, member, "" if title.endswith("Api") else title + "::")
     return page
