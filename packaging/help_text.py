@@ -112,7 +112,7 @@ def _roff(text: str) -> str:
 
 
 def to_man(text: Help, version: str) -> str:
-    out = ['.TH %s 1 "" "Ember %s" "Ember"' % (text.tool.upper().replace("-", "\\-"), version), ".SH NAME",
+    out = ['.TH %s 1 "" "Ember %s" "Ember"' % (text.tool.upper().replace("-", "\\-"), version), ".ad l", ".SH NAME",
            "%s \\- %s" % (_roff(text.tool), _roff(text.summary.split(". ")[0].rstrip("."))), ".SH SYNOPSIS", ".B " + _roff(text.tool), _roff(text.usage),
            ".SH DESCRIPTION", _roff(text.summary)]
     for title, flags in text.groups:

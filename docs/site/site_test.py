@@ -96,8 +96,8 @@ class StageTest(unittest.TestCase):
             return page, stage.problems, made
 
     def test_links(self):
-        page, problems, made = self.stage("[a](../README.md#x) [b](../code.cc) [c](https://x.y) [d](../docs) `[e](f)` [g](#h)")
-        self.assertEqual(page, "[a](../index.md#x) [b](../source/code.cc.md) [c](https://x.y) [d](README.md) `[e](f)` [g](#h)")
+        page, problems, made = self.stage("[a](../README.md#x) [b](../code.cc) [c](https://x.y) [d](../docs) `[e](f)` [g](#h) [README.md](../README.md) [`i`](../README.md)")
+        self.assertEqual(page, "[a](../index.md#x) [b](../source/code.cc.md) [c](https://x.y) [d](README.md) `[e](f)` [g](#h) [Root](../index.md) [`i`](../index.md)")
         self.assertEqual((problems, made), ([], ["docs/README.md", "source/code.cc.md"]))
 
     def test_broken_link(self):

@@ -12,7 +12,8 @@ import posixpath
 import re
 from pathlib import Path
 
-_LINK = re.compile(r"(`+[^`]*`+)|\]\(([^()\s]+)\)")
+# Code, or a link with its text.
+_LINK = re.compile(r"(`+[^`]*`+)(?!\])|\[([^\[\]]*)\]\(([^()\s]+)\)")
 _LEXERS = {"h": "cpp", "cc": "cpp", "c": "c", "hpp": "cpp", "py": "python", "sh": "bash", "mjs": "javascript", "fbs": "text"}
 _KNOWN = {"c", "cpp", "python", "console", "bash", "text", "json", "cmake", "java", "kotlin"}
 
@@ -48,16 +49,20 @@ class Stage:
     def _link(self, page: str, number: int, match: re.Match[str]) -> str:
         if match.group(1):
             return match.group()
-        target, _, anchor = match.group(2).partition("#")
+        target, _, anchor = match.group(3).partition("#")
         if re.match(r"[a-z]+:", target) or not target:
             return match.group()
         found = posixpath.normpath(posixpath.join(posixpath.dirname(page), target))
         to = self._page_of(found)
         if to is None:
-            self.problems.append("%s:%d: link to %s, which does not exist" % (page, number, match.group(2)))
+            self.problems.append("%s:%d: link to %s, which does not exist" % (page, number, match.group(3)))
             return match.group()
+        text = match.group(2)
+        if text.endswith(".md") and to in self.pages:
+            # The name of a file says less than the title of its page.
+            text = title_of((self.root / to).read_text(encoding="utf-8")) or text
         to = posixpath.relpath("index.md" if to == "README.md" else to, posixpath.dirname(page) or ".")
-        return "](%s%s)" % (to, "#" + anchor if anchor else "")
+        return "[%s](%s%s)" % (text, to, "#" + anchor if anchor else "")
 
     def _page_of(self, path: str) -> str | None:
         """Returns the page that shows a path of the repository; None if there is no such path."""
