@@ -60,7 +60,7 @@ def blocks(page: str):
 
 def comments(page: str, word: str, separator: str) -> list[str]:
     """Returns the entries of the comments <!-- WORD: ... --> of a page."""
-    texts = re.findall(r"<!-- %s: (.*?) -->" % word, page, re.S)
+    texts = re.findall(r"^<!-- %s: (.*) -->$" % word, page, re.M)
     return [entry.strip() for text in texts for entry in text.split(separator) if entry.strip()]
 
 
