@@ -15,6 +15,7 @@ smartquotes = False
 html_theme = "furo"
 html_title = "Ember"
 html_show_sphinx = False
+html_show_copyright = False
 html_copy_source = False
 html_show_sourcelink = False
 html_static_path = ["_static"]
