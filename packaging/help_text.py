@@ -103,7 +103,10 @@ def to_markdown(text: Help) -> str:
         page += "\n## %s\n" % title
         for flag in flags:
             page += "\n### `%s`\n\n%s\n" % (flag.head, _prose(" ".join(flag.doc)))
-    return page + "\nEvery tool also has `--help` (`-h`) and `--version`. Exit status: 0; 1 if the work failed; 2 if the command line is wrong.\n"
+    return (
+        page
+        + "\nEvery tool also has `--help` (`-h`) and `--version`. Exit status: 0; 1 if the work failed; 2 if the command line is wrong.\n"
+    )
 
 
 def _roff(text: str) -> str:
@@ -112,9 +115,17 @@ def _roff(text: str) -> str:
 
 
 def to_man(text: Help, version: str) -> str:
-    out = ['.TH %s 1 "" "Ember %s" "Ember"' % (text.tool.upper().replace("-", "\\-"), version), ".ad l", ".SH NAME",
-           "%s \\- %s" % (_roff(text.tool), _roff(text.summary.split(". ")[0].rstrip("."))), ".SH SYNOPSIS", ".B " + _roff(text.tool), _roff(text.usage),
-           ".SH DESCRIPTION", _roff(text.summary)]
+    out = [
+        '.TH %s 1 "" "Ember %s" "Ember"' % (text.tool.upper().replace("-", "\\-"), version),
+        ".ad l",
+        ".SH NAME",
+        "%s \\- %s" % (_roff(text.tool), _roff(text.summary.split(". ")[0].rstrip("."))),
+        ".SH SYNOPSIS",
+        ".B " + _roff(text.tool),
+        _roff(text.usage),
+        ".SH DESCRIPTION",
+        _roff(text.summary),
+    ]
     for title, flags in text.groups:
         out.append(".SH " + ("OPTIONS" if title == "Flags" else title.upper()))
         for flag in flags:
@@ -137,7 +148,7 @@ def to_bash(text: Help) -> str:
         if flag.choices:
             cases.append("    %s) COMPREPLY=($(compgen -W '%s' -- \"$value\")) ;;" % (flag.spelling, " ".join(flag.choices)))
         elif flag.value and _FILE.search(flag.value):
-            cases.append('    %s) _ember_files ;;' % flag.spelling)
+            cases.append("    %s) _ember_files ;;" % flag.spelling)
     return """\
 # Completion of %(tool)s, made of its --help. With --flag=VALUE bash has the words --flag, = and VALUE.
 _ember_files() {
@@ -164,14 +175,24 @@ _ember_files() {
   esac
 }
 complete -F %(function)s %(tool)s
-""" % {"tool": text.tool, "function": function, "words": " ".join(words), "cases": "\n".join(cases)}
+""" % {
+        "tool": text.tool,
+        "function": function,
+        "words": " ".join(words),
+        "cases": "\n".join(cases),
+    }
 
 
 def main() -> None:
     if len(sys.argv) != 3 or sys.argv[2] not in ("--man", "--bash", "--markdown"):
         sys.exit(__doc__)
     text = read_help(Path(sys.argv[1]))
-    print({"--man": lambda: to_man(text, ""), "--bash": lambda: to_bash(text), "--markdown": lambda: to_markdown(text)}[sys.argv[2]](), end="")
+    print(
+        {"--man": lambda: to_man(text, ""), "--bash": lambda: to_bash(text), "--markdown": lambda: to_markdown(text)}[
+            sys.argv[2]
+        ](),
+        end="",
+    )
 
 
 if __name__ == "__main__":

@@ -36,18 +36,35 @@ Examples:
 def completions(script, line):
     """Returns what bash offers after `line`, whose words are those of COMP_WORDS."""
     words = line.replace("=", " = ").split() + ([""] if line[-1] in " =" else [])
-    command = 'source "$1"; shift; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); COMPREPLY=(); _%s; printf "%%s\\n" "${COMPREPLY[@]}"'
-    done = subprocess.run(["bash", "-c", command % words[0].replace("-", "_"), "bash", script, *words],
-                          stdout=subprocess.PIPE, text=True, check=True)
+    command = (
+        'source "$1"; shift; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); COMPREPLY=(); _%s; printf "%%s\\n" "${COMPREPLY[@]}"'
+    )
+    done = subprocess.run(
+        ["bash", "-c", command % words[0].replace("-", "_"), "bash", script, *words],
+        stdout=subprocess.PIPE,
+        text=True,
+        check=True,
+    )
     return sorted(filter(None, done.stdout.split("\n")))
 
 
 class HelpTextTest(unittest.TestCase):
     def test_reads_all_parts(self):
         text = help_text.parse_help(TEXT)
-        self.assertEqual((text.tool, text.usage, text.summary), ("vm-try", "MODEL -o FILE [flags]", "Tries a model. It is fast."))
-        self.assertEqual([flag.head for flag in text.flags],
-                         ["--input=[NAME=]VALUE", "-o FILE", "--shadow[=FOLDER]", "--tier=0|1|auto", "--a-flag-with-a-long-name=NUMBER", "--quiet"])
+        self.assertEqual(
+            (text.tool, text.usage, text.summary), ("vm-try", "MODEL -o FILE [flags]", "Tries a model. It is fast.")
+        )
+        self.assertEqual(
+            [flag.head for flag in text.flags],
+            [
+                "--input=[NAME=]VALUE",
+                "-o FILE",
+                "--shadow[=FOLDER]",
+                "--tier=0|1|auto",
+                "--a-flag-with-a-long-name=NUMBER",
+                "--quiet",
+            ],
+        )
         self.assertEqual(text.flags[0].doc, ["Gives an input: @a.npy, or", "a text."])
         self.assertEqual(text.flags[4].doc, ["Does nothing."])
         self.assertEqual(text.flags[3].choices, ["0", "1", "auto"])
@@ -67,7 +84,14 @@ class HelpTextTest(unittest.TestCase):
         man = help_text.to_man(help_text.parse_help(TEXT), "1.2")
         self.assertIn(".B \\-\\-tier=0|1|auto\nChooses a tier. Default: auto.\n", man)
         if shutil.which("groff"):
-            done = subprocess.run(["groff", "-man", "-Tutf8", "-ww"], input=man, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=True)
+            done = subprocess.run(
+                ["groff", "-man", "-Tutf8", "-ww"],
+                input=man,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                text=True,
+                check=True,
+            )
             self.assertEqual(done.stderr, "")
 
     def test_completes(self):
@@ -95,7 +119,9 @@ class HelpTextTest(unittest.TestCase):
                 self.assertEqual(text.tool, tool.name)
                 self.assertEqual([flag.head for flag in text.flags if not flag.doc], [])
                 # Each line that begins like a flag is one.
-                self.assertEqual(len(text.flags), sum(line.startswith("  -") for line in printed.split("Examples:")[0].split("\n")))
+                self.assertEqual(
+                    len(text.flags), sum(line.startswith("  -") for line in printed.split("Examples:")[0].split("\n"))
+                )
                 help_text.to_man(text, "1"), help_text.to_bash(text), help_text.to_markdown(text)
 
 

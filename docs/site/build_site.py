@@ -32,8 +32,13 @@ _LEFT_OUT = ("third_party/", "vm/api/testdata/")
 
 
 def our_pages() -> list[str]:
-    listed = subprocess.run(["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard", "*.md"], cwd=ROOT, stdout=subprocess.PIPE, text=True,
-                            check=True).stdout
+    listed = subprocess.run(
+        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard", "*.md"],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        text=True,
+        check=True,
+    ).stdout
     return sorted({p for p in listed.split("\0") if p and not p.startswith(_LEFT_OUT) and (ROOT / p).is_file()})
 
 
@@ -71,17 +76,26 @@ def write_reference(stage: Stage, tools: Path) -> None:
     stage.write(DECLINES[1], declines_page())
     stage.write("reference/python-ember.md", package_page(ROOT / "python/ember", "ember"))
     stage.write("reference/python-ember-te.md", package_page(ROOT / "python/ember/te", "ember.te"))
-    for page, header, title in (("graph-text", "compiler/graph/text/text.h", "The text form of a graph"),
-                                ("schedule-text", "jit/schedule/core/steps.h", "The text form of a schedule")):
-        text = header_page(title, (ROOT / header).read_text(encoding="utf-8"), "`%s` reads and writes this form." % header, "text")
-        stage.write("reference/%s.md" % page, re.split(r"\n## ", text)[0] + (primitives_table() if page == "schedule-text" else ""))
+    for page, header, title in (
+        ("graph-text", "compiler/graph/text/text.h", "The text form of a graph"),
+        ("schedule-text", "jit/schedule/core/steps.h", "The text form of a schedule"),
+    ):
+        text = header_page(
+            title, (ROOT / header).read_text(encoding="utf-8"), "`%s` reads and writes this form." % header, "text"
+        )
+        stage.write(
+            "reference/%s.md" % page, re.split(r"\n## ", text)[0] + (primitives_table() if page == "schedule-text" else "")
+        )
 
 
 def declines_page() -> str:
     """Returns the reasons why a dispatch has no kernel, from their table."""
     rows = re.findall(r'row\(\w+, "([^"]*)", "([^"]*)"\)', (ROOT / DECLINES[0]).read_text(encoding="utf-8"))
     table = "".join("| `%s` | %s |\n" % row for row in rows)
-    return "# Why a dispatch has no kernel\n\nThe interpreter runs such a dispatch, with the same results.\n\n| reason | meaning |\n| --- | --- |\n" + table
+    return (
+        "# Why a dispatch has no kernel\n\nThe interpreter runs such a dispatch, with the same results.\n\n| reason | meaning |\n| --- | --- |\n"
+        + table
+    )
 
 
 def primitives_table() -> str:
@@ -132,11 +146,31 @@ def main() -> int:
         print(problem)
     shutil.copy(HERE / "conf.py", folder)
     shutil.copytree(HERE / "static", folder / "_static", dirs_exist_ok=True)
-    sphinx = subprocess.run([sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", "-j", "auto", "-b", "html", "-d", options.out / "doctrees", folder, site])
+    sphinx = subprocess.run(
+        [
+            sys.executable,
+            "-m",
+            "sphinx",
+            "-q",
+            "-W",
+            "--keep-going",
+            "-j",
+            "auto",
+            "-b",
+            "html",
+            "-d",
+            options.out / "doctrees",
+            folder,
+            site,
+        ]
+    )
     inside, outside, broken = check_site.problems(site)
     for problem in broken:
         print(problem)
-    print("%s: %d pages, %d links inside the site, %d broken" % (site / "index.html", len(list(site.rglob("*.html"))), inside, len(broken) + len(problems)))
+    print(
+        "%s: %d pages, %d links inside the site, %d broken"
+        % (site / "index.html", len(list(site.rglob("*.html"))), inside, len(broken) + len(problems))
+    )
     return 1 if problems or broken or sphinx.returncode else 0
 
 

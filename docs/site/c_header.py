@@ -14,7 +14,9 @@ from dataclasses import dataclass, field
 
 # Lines that open or close a scope which holds declarations of the file's own level.
 _TRANSPARENT = re.compile(r'\s*((inline )?namespace [\w: ]*\{|extern "C" \{|\}\s*(//.*namespace.*|/\*.*\*/)?)\s*$')
-_SPLIT = re.compile(r"^\s*(?:typedef )?struct (\w+Api) \{|^\s*(?:template <[^>]*>\s*)?class (?:\[\[\w+\]\] )?(\w+)[^;]*\{", re.S)
+_SPLIT = re.compile(
+    r"^\s*(?:typedef )?struct (\w+Api) \{|^\s*(?:template <[^>]*>\s*)?class (?:\[\[\w+\]\] )?(\w+)[^;]*\{", re.S
+)
 
 
 @dataclass
@@ -87,8 +89,15 @@ def items_of(lines: list[str]) -> list[Item]:
 def name_of(code: str) -> str:
     bare = re.sub(r"/\*.*?\*/|//[^\n]*", "", code, flags=re.S)
     head = bare.split("{", 1)[0]
-    for pattern in (r"#define (\w+)", r"^\s*(?:template\s*<[^{]*?>\s*)?(?:typedef )?(?:enum class|enum|struct|class|union) (?:\[\[\w+\]\] )?(\w+(?:<\w+>)?)",
-                    r"\(\*(\w+)\)\(", r"\b(operator\S+)\(", r"(~?\w+)\(", r"\busing (\w+)", r"(\w+)\s*(?:\[[^\]]*\])?\s*(?:=[^;]*)?(?:;|$)"):
+    for pattern in (
+        r"#define (\w+)",
+        r"^\s*(?:template\s*<[^{]*?>\s*)?(?:typedef )?(?:enum class|enum|struct|class|union) (?:\[\[\w+\]\] )?(\w+(?:<\w+>)?)",
+        r"\(\*(\w+)\)\(",
+        r"\b(operator\S+)\(",
+        r"(~?\w+)\(",
+        r"\busing (\w+)",
+        r"(\w+)\s*(?:\[[^\]]*\])?\s*(?:=[^;]*)?(?:;|$)",
+    ):
         match = re.search(pattern, head)
         if match:
             return match.group(1)
@@ -155,13 +164,19 @@ def header_page(name: str, text: str, note: str, example: str = "cpp") -> str:
     for item in items_of(body):
         split = _SPLIT.match(item.text)
         title = name_of(item.text)
-        if not title or title == "EMBER_HAS_EXCEPTIONS" or re.match(r"\s*(static_assert|class \w+;|using namespace)", item.text):
+        if (
+            not title
+            or title == "EMBER_HAS_EXCEPTIONS"
+            or re.match(r"\s*(static_assert|class \w+;|using namespace)", item.text)
+        ):
             continue
         if not split or len(item.code) < 12:
             # Declarations of one line without comments follow the section before.
             if not item.comment and seen and len(item.code) == 1 and item.text.startswith("typedef"):
                 page = page.rstrip("\n")
-                page = page[: -len("```")] + item.code[0] + "\n```\n" if page.endswith("```") else page + "\n" + _code(item.code)
+                page = (
+                    page[: -len("```")] + item.code[0] + "\n```\n" if page.endswith("```") else page + "\n" + _code(item.code)
+                )
                 continue
             seen[title] = 1
             page += "\n" + _section(2, item)

@@ -78,8 +78,12 @@ def _function(node: ast.FunctionDef, name: str, level: int) -> str:
 
 def _class(node: ast.ClassDef, name: str) -> str:
     bases = ", ".join(ast.unparse(base) for base in node.bases)
-    page = "## %s\n\n```python\nclass %s%s\n```\n\n%s\n" % (name.rsplit(".", 1)[-1], name, "(%s)" % bases if bases else "",
-                                                         markdown_of(_docstring(node)))
+    page = "## %s\n\n```python\nclass %s%s\n```\n\n%s\n" % (
+        name.rsplit(".", 1)[-1],
+        name,
+        "(%s)" % bases if bases else "",
+        markdown_of(_docstring(node)),
+    )
     fields = [ast.unparse(n) for n in node.body if isinstance(n, ast.AnnAssign) and not ast.unparse(n.target).startswith("_")]
     if fields:
         page += "```python\n%s\n```\n\n" % "\n".join(fields)
@@ -121,8 +125,9 @@ def _definitions(package: Path) -> dict[str, ast.AST]:
 
 def package_page(package: Path, name: str) -> str:
     init = ast.parse((package / "__init__.py").read_text())
-    public = next(ast.literal_eval(n.value) for n in init.body
-                  if isinstance(n, ast.Assign) and ast.unparse(n.targets[0]) == "__all__")
+    public = next(
+        ast.literal_eval(n.value) for n in init.body if isinstance(n, ast.Assign) and ast.unparse(n.targets[0]) == "__all__"
+    )
     definitions = _definitions(package)
     page = "# The Python module %s\n\n%s\n" % (name, markdown_of(_docstring(init)))
     for public_name in sorted(public, key=lambda n: (n[0].isupper(), n)):

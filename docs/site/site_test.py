@@ -54,8 +54,19 @@ class HeaderTest(unittest.TestCase):
     def test_sections(self):
         page = header_page("thing.h", HEADER, "Include it.")
         titles = [line for line in page.split("\n") if line.startswith(("# ", "## ", "### "))]
-        self.assertEqual(titles, ["# thing.h", "## THING_VERSION", "## ThingOptions", "## ThingApi", "### create", "### release", "### count",
-                                  "## thing_get_api"])
+        self.assertEqual(
+            titles,
+            [
+                "# thing.h",
+                "## THING_VERSION",
+                "## ThingOptions",
+                "## ThingApi",
+                "### create",
+                "### release",
+                "### count",
+                "## thing_get_api",
+            ],
+        )
         self.assertIn("```cpp\nuse(thing);\n```", page)
         self.assertIn("Says how. A \\<b\\> is kept.", page)
         self.assertIn("Thing* (*create)(const ThingOptions* options,\n                 int flags);", page)
@@ -69,9 +80,13 @@ class PythonTest(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             package = Path(folder, "thing")
             package.mkdir()
-            (package / "__init__.py").write_text('"""A thing.\n\n>>> make(1)\n2\n"""\nfrom .parts import Part, make\n__all__ = ["Part", "make"]\n')
-            (package / "parts.py").write_text('def make(a: int, *, b: str = "x") -> "Part":\n    """Makes it.\n\n    Args:\n      a: a number.\n    """\n\n\n'
-                                              'class Part:\n    """A part."""\n\n    def _hidden(self): pass\n\n    def shown(self) -> int:\n        """Counts."""\n')
+            (package / "__init__.py").write_text(
+                '"""A thing.\n\n>>> make(1)\n2\n"""\nfrom .parts import Part, make\n__all__ = ["Part", "make"]\n'
+            )
+            (package / "parts.py").write_text(
+                'def make(a: int, *, b: str = "x") -> "Part":\n    """Makes it.\n\n    Args:\n      a: a number.\n    """\n\n\n'
+                'class Part:\n    """A part."""\n\n    def _hidden(self): pass\n\n    def shown(self) -> int:\n        """Counts."""\n'
+            )
             page = package_page(package, "thing")
         self.assertIn("```python\n>>> make(1)\n2\n```", page)
         self.assertIn("thing.make(a: int, *, b: str='x') -> 'Part'", page)
@@ -96,8 +111,13 @@ class StageTest(unittest.TestCase):
             return page, stage.problems, made
 
     def test_links(self):
-        page, problems, made = self.stage("[a](../README.md#x) [b](../code.cc) [c](https://x.y) [d](../docs) `[e](f)` [g](#h) [README.md](../README.md) [`i`](../README.md)")
-        self.assertEqual(page, "[a](../index.md#x) [b](../source/code.cc.md) [c](https://x.y) [d](README.md) `[e](f)` [g](#h) [Root](../index.md) [`i`](../index.md)")
+        page, problems, made = self.stage(
+            "[a](../README.md#x) [b](../code.cc) [c](https://x.y) [d](../docs) `[e](f)` [g](#h) [README.md](../README.md) [`i`](../README.md)"
+        )
+        self.assertEqual(
+            page,
+            "[a](../index.md#x) [b](../source/code.cc.md) [c](https://x.y) [d](README.md) `[e](f)` [g](#h) [Root](../index.md) [`i`](../index.md)",
+        )
         self.assertEqual((problems, made), ([], ["docs/README.md", "source/code.cc.md"]))
 
     def test_broken_link(self):
@@ -114,12 +134,16 @@ class CheckSiteTest(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             site = Path(folder)
             (site / "b.html").write_text('<h1 id="top">b</h1>')
-            (site / "a.html").write_text('<a href="b.html#top"></a><a href="b.html#none"></a><a href="c.html"></a>'
-                                         '<a href="https://x.y/z"></a><script src="https://x.y/z.js"></script><img src="d.png?1">')
+            (site / "a.html").write_text(
+                '<a href="b.html#top"></a><a href="b.html#none"></a><a href="c.html"></a>'
+                '<a href="https://x.y/z"></a><script src="https://x.y/z.js"></script><img src="d.png?1">'
+            )
             inside, outside, found = check_site.problems(site)
         self.assertEqual((inside, outside), (4, 2))
-        self.assertEqual([p.split(": ", 1)[1] for p in found],
-                         ["no place b.html#none", "no file c.html", "loads https://x.y/z.js, which needs a network", "no file d.png?1"])
+        self.assertEqual(
+            [p.split(": ", 1)[1] for p in found],
+            ["no place b.html#none", "no file c.html", "loads https://x.y/z.js, which needs a network", "no file d.png?1"],
+        )
 
 
 if __name__ == "__main__":

@@ -113,7 +113,12 @@ class Page:
         return ""
 
     def _imports(self, module: str) -> bool:
-        return subprocess.run(["python3", "-c", "import " + module], env=self._environment("/nonexistent"), stderr=subprocess.DEVNULL).returncode == 0
+        return (
+            subprocess.run(
+                ["python3", "-c", "import " + module], env=self._environment("/nonexistent"), stderr=subprocess.DEVNULL
+            ).returncode
+            == 0
+        )
 
     def _environment(self, home: str) -> dict[str, str]:
         kept = {k: v for k, v in os.environ.items() if k not in ("EMBER_CACHE", "XDG_CACHE_HOME", "XDG_STATE_HOME")}
@@ -155,11 +160,21 @@ class Page:
         if word.startswith("not-run:") and word != "not-run:":
             return
         if word not in ("", "any", "fails"):
-            self._problem(start, "expected console, console any, console fails or console not-run: REASON, found console %s" % word)
+            self._problem(
+                start, "expected console, console any, console fails or console not-run: REASON, found console %s" % word
+            )
             return
         for number, command, expected in commands_of(start, lines):
-            done = subprocess.run(["bash", "-c", command], cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                                  text=True, errors="replace", env=self._environment(folder))
+            done = subprocess.run(
+                ["bash", "-c", command],
+                cwd=folder,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                text=True,
+                errors="replace",
+                env=self._environment(folder),
+            )
             self.commands += 1
             if (done.returncode != 0) != (word == "fails"):
                 self._problem(number, "%s: exit status %d\n%s" % (command, done.returncode, done.stdout[-2000:]))
@@ -192,7 +207,13 @@ def main() -> int:
             print("%s: skipped: %s" % (path, reason))
             continue
         page.run()
-        print("\n".join(page.problems + ["%s: %d commands, %d quotes, %d problems" % (path, page.commands, page.quotes, len(page.problems))]), flush=True)
+        print(
+            "\n".join(
+                page.problems
+                + ["%s: %d commands, %d quotes, %d problems" % (path, page.commands, page.quotes, len(page.problems))]
+            ),
+            flush=True,
+        )
         commands, quotes, bad = commands + page.commands, quotes + page.quotes, bad + len(page.problems)
     print("%d pages, %d skipped; %d commands, %d quotes, %d problems" % (len(options.pages), skipped, commands, quotes, bad))
     # A test of one page without commands and quotes would test nothing.

@@ -15,7 +15,9 @@ def run(page, *arguments):
         path = Path(folder, "page.md")
         path.write_text(page.replace("~~~", "```"))
         (Path(folder) / "given.txt").write_text("given\n")
-        done = subprocess.run([sys.executable, SCRIPT, "--repository=" + folder, *arguments, path], stdout=subprocess.PIPE, text=True)
+        done = subprocess.run(
+            [sys.executable, SCRIPT, "--repository=" + folder, *arguments, path], stdout=subprocess.PIPE, text=True
+        )
         return done.returncode, done.stdout
 
 
