@@ -35,7 +35,7 @@ import tempfile
 from pathlib import Path
 
 # The beginning of a line that is a command.
-_COMMAND = re.compile(r"(\$ )?(\./dev |vm-[a-z]+ |bazel |cc |g?cc |g\+\+ |pip |apt-get |python3 |cmake |sudo |curl |wget )")
+_COMMAND = re.compile(r"(\$ )?(\./dev |vm-[a-z]+ |bazel |cc |g?cc |g\+\+ |pip |apt-get |python3 |cmake |sudo |curl |wget |git |man )")
 
 
 def blocks(page: str):
@@ -207,13 +207,9 @@ def main() -> int:
             print("%s: skipped: %s" % (path, reason))
             continue
         page.run()
-        print(
-            "\n".join(
-                page.problems
-                + ["%s: %d commands, %d quotes, %d problems" % (path, page.commands, page.quotes, len(page.problems))]
-            ),
-            flush=True,
-        )
+        count = "%s: %d commands, %d quotes, %d problems" % (path, page.commands, page.quotes, len(page.problems))
+        for line in page.problems + ([count] if page.commands + page.quotes + len(page.problems) else []):
+            print(line, flush=True)
         commands, quotes, bad = commands + page.commands, quotes + page.quotes, bad + len(page.problems)
     print("%d pages, %d skipped; %d commands, %d quotes, %d problems" % (len(options.pages), skipped, commands, quotes, bad))
     # A test of one page without commands and quotes would test nothing.
