@@ -21,7 +21,8 @@ where optional libraries are looked for):
                                             libember-compiler
   LIB/libember_llm.so.0 -> libember_llm.so.VERSION, LIB/libember_llm.so, include/ember/ember_llm.h
                                             libember-llm
-  bin/vm-compile, vm-run, ...               ember-tools
+  bin/vm-compile, vm-run, ...; share/man/man1 and share/bash-completion, made of their --help (help_text.py)
+                                            ember-tools
   lib/python3/dist-packages/ember           python3-ember
 
   share/doc/PACKAGE/copyright               each package: Ember's licence, and those of linked libraries (notices.py)
@@ -37,6 +38,7 @@ import sys
 import tarfile
 from pathlib import Path
 
+import help_text
 import python_package
 from notices import notices
 
@@ -194,9 +196,20 @@ class Builder:
         elif package == "ember-tools":
             for tool in TOOLS:
                 install(self.bin / "tools" / tool, root / "bin" / tool, mode=0o755, strip=self.strip)
+                self.write_help(self.bin / "tools" / tool, root / "share")
         elif package == "python3-ember":
             python_package.stage_package(root, self.strip_file)
         self.write_copyright(package, root)
+
+    def write_help(self, tool, share):
+        """Writes the man page of a tool, and its completion for bash."""
+        text = help_text.read_help(tool)
+        man = share / "man/man1" / (tool.name + ".1.gz")
+        completion = share / "bash-completion/completions" / tool.name
+        for target in (man, completion):
+            target.parent.mkdir(parents=True, exist_ok=True)
+        man.write_bytes(gzip.compress(help_text.to_man(text, self.version).encode(), mtime=0))
+        completion.write_text(help_text.to_bash(text))
 
     def write_copyright(self, package, root):
         """Writes the licences of what the package contains."""

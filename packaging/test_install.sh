@@ -121,6 +121,9 @@ apt-get -qq install -y --no-install-recommends "$packages"/libember-jit_*_"$arch
   >apt.log 2>&1 || { tail -n 30 apt.log && exit 1; }
 dpkg -s libember-jit ember-tools | grep -E '^(Package|Version|Depends|Installed-Size):'
 for tool in $(dpkg -L ember-tools | grep '^/usr/bin/'); do "$tool" --help >/dev/null || { echo "FAILED: $tool --help" && exit 1; }; done
+# Man pages and completion are made of --help.
+zcat /usr/share/man/man1/vm-run.1.gz | grep -q '^\.B \\-\\-input='
+bash -c 'source /usr/share/bash-completion/completions/vm-run && complete -p vm-run'
 vm-run "$module" --tier=0
 # Tier 2 needs the JIT's library, which vm-run in /usr/bin must find in the installed folders.
 vm-run "$module" --tier=2 | tee output.txt

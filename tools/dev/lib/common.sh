@@ -11,7 +11,7 @@ SHARED="${EMBER_SHARED:-../shared}"
 BUILDIFIER_VERSION=8.2.1
 ORT_VERSION=1.30.0
 
-# Debian packages in three groups (run, test, all), so that a first `./dev run` installs only what
+# Debian packages in groups (run, test, docs, all), so that a first `./dev run` installs only what
 # it needs.
 PACKAGES_RUN=(
   bazel-bootstrap bazel-platforms bazel-rules-java bazel-rules-proto bazel-skylib g++-12 python3
@@ -26,6 +26,7 @@ PACKAGES_TEST=(
   python3-cffi python3-dev python3-numpy python3-onnx python3-setuptools
   python3-sklearn python3-xgboost
 )
+PACKAGES_DOCS=(python3-sphinx python3-myst-parser furo)
 PACKAGES_LINT=(git clang-19 lld-19 libclang-rt-19-dev clang-format-19 clang-tidy-19)
 
 : "${HOME:=/root}"
@@ -84,14 +85,15 @@ need_buildifier() {
   fi
 }
 
-# Installs what a step needs and writes user.bazelrc: need_setup run, test or all.
+# Installs what a step needs and writes user.bazelrc: need_setup run, test, docs or all.
 need_setup() {
   local packages=("${PACKAGES_RUN[@]}")
   case "$1" in
     run) ;;
     test) packages+=("${PACKAGES_TEST[@]}") ;;
+    docs) packages+=("${PACKAGES_TEST[@]}" "${PACKAGES_DOCS[@]}") ;;
     all) packages+=("${PACKAGES_TEST[@]}" "${PACKAGES_LINT[@]}") ;;
-    *) die "setup: --for=run, test or all" ;;
+    *) die "setup: --for=run, test, docs or all" ;;
   esac
   mkdir -p "$CACHE"
   install_packages "${packages[@]}"
