@@ -273,7 +273,7 @@ void ImportExpand(NodeContext& c) {
       to[i] = from[i];
       continue;
     }
-    if (!to[i].is_constant()) to[i] = LargerOf(from[i], to[i]);
+    if (!to[i].is_constant()) to[i] = graph::BroadcastExtent({from[i], to[i]});
     if (to[i] != from[i]) x = RepeatUnitDim(x, static_cast<int>(i), to[i]);
   }
   c.SetOutput(0, Broadcast(x, to));
