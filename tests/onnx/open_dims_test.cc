@@ -94,10 +94,18 @@ TEST(OpenDims, NoElementsBroadcastWithOne) {
       EXPECT_EQ(selected->front().dims, sum.dims);
     }
   }
-  // 0 and 3 do not broadcast.
-  OneNode node("Add", 17);
-  Open(Open(node, Counted({0})), Counted({3}));
-  EXPECT_THAT(node.Run().status().ToString(), HasSubstr("cannot be broadcast"));
+  // 0 and 3 do not broadcast, nor do 2 and 3, also if only the dims of the
+  // result are used.
+  for (const int64_t count : {0, 2}) {
+    for (const bool only_dims : {false, true}) {
+      OneNode node("Add", 17);
+      Open(Open(node, Counted({count})), Counted({3}));
+      node.model().Node("Shape", {"y0"}, {"s"});
+      if (only_dims) node.model().graph().mutable_output(0)->set_name("s");
+      EXPECT_THAT(node.Run().status().ToString(),
+                  HasSubstr("cannot be broadcast"));
+    }
+  }
 }
 
 TEST(OpenDims, NoMatricesBroadcastWithOne) {
@@ -117,6 +125,9 @@ TEST(OpenDims, ExpandBroadcastsBothWays) {
     for (const int64_t to : {0, 1, 2}) {
       OneNode node("Expand", 13);
       Open(node, Counted({from})).Input(I64({1}, {static_cast<double>(to)}));
+      // The result broadcasts with the operand again.
+      node.model().Node("Add", {"y0", "x0"}, {"z"});
+      node.model().graph().mutable_output(0)->set_name("z");
       const auto results = node.Run();
       if (from != to && from != 1 && to != 1) {
         EXPECT_FALSE(results.ok());
