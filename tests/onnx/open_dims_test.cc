@@ -120,6 +120,33 @@ TEST(OpenDims, NoMatricesBroadcastWithOne) {
   }
 }
 
+// A label of an Einsum may be 1 in one operand only.
+TEST(OpenDims, LabelsOfEinsumBroadcast) {
+  for (const int64_t a : {0, 1, 2}) {
+    for (const int64_t b : {0, 1, 2}) {
+      OneNode node("Einsum", 12);
+      onnx::AttributeProto& equation = *node.node().add_attribute();
+      equation.set_name("equation");
+      equation.set_type(onnx::AttributeProto::STRING);
+      equation.set_s("bi,bi->b");
+      Open(Open(node, Counted({a, 2})), Counted({b, 2}, 10));
+      const auto results = node.Run();
+      if (a != b && a != 1 && b != 1) {
+        EXPECT_FALSE(results.ok());
+        continue;
+      }
+      Values expected;
+      for (int64_t i = 0; i < (a == 1 ? b : a); ++i) {
+        const double x = a == 1 ? 0 : 2 * static_cast<double>(i);
+        const double y = b == 1 ? 0 : 2 * static_cast<double>(i);
+        expected.push_back((x + 1) * (y + 10) + (x + 2) * (y + 11));
+      }
+      ExpectNumbers(results,
+                    {F32({static_cast<int64_t>(expected.size())}, expected)});
+    }
+  }
+}
+
 TEST(OpenDims, ExpandBroadcastsBothWays) {
   for (const int64_t from : {0, 1, 2}) {
     for (const int64_t to : {0, 1, 2}) {

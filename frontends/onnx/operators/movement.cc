@@ -11,6 +11,7 @@
 #include "frontends/onnx/operators/families.h"
 #include "frontends/ops/compositions.h"
 #include "frontends/ops/dims.h"
+#include "frontends/ops/repeated_extent.h"
 
 namespace ember::onnx {
 namespace {
@@ -233,17 +234,6 @@ Tensor RepeatUnitDim(Tensor x, int axis, const Dim& extent) {
   return Gather(x, Minimum(index, last), axis);
 }
 
-// Returns the extent of two dims that broadcast, as a symbol. An expression of
-// the dims would be taken to equal them where it is broadcast with them again.
-std::optional<Dim> RepeatedExtent(NodeContext& c, const Dim& from,
-                                  const Dim& to) {
-  const Tensor a = DimScalar(c.builder(), from);
-  const Tensor b = DimScalar(c.builder(), to);
-  const Tensor extent = Reshape(Select(Equal(a, 1), b, a), {Dim(1)});
-  const std::optional<Shape> sizes = c.Sizes(extent, "shape (input 1)");
-  return sizes ? std::optional(sizes->front()) : std::nullopt;
-}
-
 // Makes the program check dims that are only known at run time.
 void RequireRepeatable(NodeContext& c, const Dim& from, const Dim& to) {
   const Tensor a = DimScalar(c.builder(), from);
@@ -284,11 +274,8 @@ void ImportExpand(NodeContext& c) {
       to[i] = from[i];
       continue;
     }
-    if (!to[i].is_constant()) {
-      const std::optional<Dim> extent = RepeatedExtent(c, from[i], to[i]);
-      if (!extent) return;
-      to[i] = *extent;
-    }
+    if (!to[i].is_constant())
+      to[i] = ops::RepeatedExtent(c.builder(), from[i], to[i]);
     if (to[i] != from[i]) x = RepeatUnitDim(x, static_cast<int>(i), to[i]);
   }
   c.SetOutput(0, Broadcast(x, to));
