@@ -42,7 +42,7 @@ std::string Assumption(const Dim& actual, const Dim& assumed) {
   for (const std::string& symbol : assumed.Symbols()) {
     const Dim other = Dim::Symbol(symbol);
     if (other == actual) continue;
-    for (const Dim& extent : {graph::BroadcastExtent({actual, other}),
+    for (const Dim& extent : {other, graph::BroadcastExtent({actual, other}),
                               graph::BroadcastExtent({other, actual})}) {
       if (assumed != graph::UnitOr(actual, extent)) continue;
       return "dims " + actual.ToString() + " and " + symbol +

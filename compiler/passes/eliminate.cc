@@ -3,6 +3,7 @@
 #include <cstring>
 #include <set>
 #include <span>
+#include <string>
 #include <unordered_map>
 
 #include "base/hash.h"
@@ -15,6 +16,7 @@ namespace {
 
 using graph::Attribute;
 using graph::ConstantData;
+using graph::Dim;
 using graph::Graph;
 using graph::Operation;
 
@@ -121,6 +123,16 @@ void DropUnusedCaptures(Graph& graph, Operation* operation) {
   }
 }
 
+// True if `assumed` says that the dim is 1 or another extent (graph::UnitOr):
+// the expression is 1 where the dim is.
+bool IsRepeated(const Dim& actual, const Dim& assumed) {
+  const std::set<std::string> symbols = actual.Symbols();
+  if (symbols.size() != 1) return false;
+  const std::string& symbol = *symbols.begin();
+  return actual == Dim::Symbol(symbol) && assumed != Dim(1) &&
+         assumed.Substitute({{symbol, Dim(1)}}) == Dim(1);
+}
+
 // True if an `assume` compares dims of which one may be 1 while the other is
 // not. Such dims would broadcast: values computed from broadcast dims would
 // have other dims, and a caller may ask only for the dims of a result. So the
@@ -130,7 +142,10 @@ bool ExcludesBroadcasting(const Operation& operation) {
   const graph::Shape& actual = operation.operand(0)->shape();
   const graph::Shape& assumed = operation.result()->shape();
   for (size_t i = 0; i < actual.size(); ++i) {
-    if (graph::MayBroadcast(actual[i], assumed[i])) return true;
+    if (actual[i] == assumed[i]) continue;
+    if (graph::MayBroadcast(actual[i], assumed[i]) ||
+        IsRepeated(actual[i], assumed[i]))
+      return true;
   }
   return false;
 }

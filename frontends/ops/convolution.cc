@@ -5,6 +5,7 @@
 #include "frontends/ops/compositions.h"
 #include "frontends/ops/dims.h"
 #include "frontends/ops/errors.h"
+#include "frontends/ops/one_type.h"
 
 namespace ember::ops {
 namespace {
@@ -49,6 +50,7 @@ Tensor ToChannelsFirst(Tensor x) {
 }
 
 Tensor Conv(Tensor x, Tensor w, Tensor bias, const ConvSpec& spec) {
+  if (!HaveOneType({x, w})) return {&x.builder(), nullptr};
   const DType type = x.dtype();
   Tensor y =
       Apply("conv", {Cast(x, ComputeType(type)), Cast(w, ComputeType(type))},
@@ -90,6 +92,7 @@ bool PadTransposed(graph::GraphBuilder& builder, const Shape& spatial,
 
 Tensor ConvTranspose(Tensor x, Tensor w, Tensor bias,
                      const ConvTransposeSpec& spec) {
+  if (!HaveOneType({x, w})) return {&x.builder(), nullptr};
   const DType type = x.dtype();
   Tensor y = Apply("conv_transpose",
                    {Cast(x, ComputeType(type)), Cast(w, ComputeType(type))},

@@ -7,6 +7,7 @@
 #include "frontends/ops/compositions.h"
 #include "frontends/ops/dims.h"
 #include "frontends/ops/errors.h"
+#include "frontends/ops/one_type.h"
 
 namespace ember::ops {
 namespace {
@@ -120,6 +121,9 @@ Tensor Sample(const DeformConvSpec& spec, const DeformSizes& sizes, Tensor x,
 
 Tensor DeformConv(const DeformConvOperands& operands,
                   const DeformConvSpec& spec) {
+  if (!HaveOneType({operands.x, operands.w, operands.offsets, operands.mask,
+                    operands.bias}))
+    return {&operands.x.builder(), nullptr};
   const DType result_type = operands.x.dtype();
   const DType type = ComputeType(result_type);
   Tensor x = Cast(operands.x, type);

@@ -70,12 +70,7 @@ DimRange RangeOf(const Dim& dim) {
     return {};
   DimRange range = dim.Fold<DimRange>(
       [](int64_t value) { return DimRange{value, value}; },
-      [](const std::string& symbol) {
-        // A symbol of a size that depends on data (GraphBuilder::FreshSymbol)
-        // begins with '_' and may be 0. All other symbols are at least 1.
-        const int64_t low = symbol.starts_with('_') ? 0 : 1;
-        return DimRange{low, DimRange::kNoHigh};
-      },
+      [](const std::string&) { return DimRange{0, DimRange::kNoHigh}; },
       [](Operation operation, DimRange a, DimRange b) -> DimRange {
         switch (operation) {
           case Operation::kAdd:
@@ -94,9 +89,9 @@ DimRange RangeOf(const Dim& dim) {
         }
         return {};
       });
-  // Fold and the bounds of `dim` complement each other: Fold uses that a named
-  // extent is at least 1, and the bounds use that a multiple of a quotient is
-  // close to its dividend.
+  // Fold and the bounds of `dim` complement each other: Fold bounds quotients
+  // by open divisors, and the bounds use that a multiple of a quotient is close
+  // to its dividend.
   range.low = std::max(range.low, dim.LowerBound().value_or(range.low));
   range.high = std::min(range.high, dim.UpperBound().value_or(range.high));
   return range;

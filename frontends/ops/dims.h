@@ -1,8 +1,7 @@
 // Functions of dims beyond their algebra: bounds, clamping that yields no min
 // or max if the bounds decide, and exact division of element counts.
 //
-//   RangeOf(n - 1).low == 0   // a symbol that the model names is at least 1,
-//                             // a size that depends on data at least 0
+//   RangeOf(n - 1).low == -1   // a symbol is at least 0
 #ifndef EMBER_FRONTENDS_OPS_DIMS_H_
 #define EMBER_FRONTENDS_OPS_DIMS_H_
 

@@ -4,8 +4,10 @@
 #include <map>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "frontends/ops/errors.h"
+#include "frontends/ops/repeated_extent.h"
 
 namespace ember::ops {
 namespace {
@@ -270,6 +272,40 @@ std::map<char, Dim> Extents(const std::vector<Term>& terms) {
   return extents;
 }
 
+// Repeats open dims that may be 1 when the program runs while another dim with
+// the same label is not.
+void RepeatUnits(graph::GraphBuilder& builder, std::vector<Term>& terms) {
+  std::map<char, std::vector<Dim>> dims;
+  for (const Term& term : terms) {
+    for (size_t i = 0; i < term.labels.size(); ++i) {
+      const Dim& dim = term.tensor.dim(static_cast<int>(i));
+      std::vector<Dim>& known = dims[term.labels[i]];
+      if (dim != Dim(1) && std::ranges::count(known, dim) == 0)
+        known.push_back(dim);
+    }
+  }
+  for (const auto& [label, known] : dims) {
+    bool is_open = false;
+    for (const Dim& a : known)
+      for (const Dim& b : known) is_open |= builder.LeavesBroadcastOpen(a, b);
+    if (!is_open) continue;
+    const auto constant = std::ranges::find_if(known, &Dim::is_constant);
+    Dim extent = constant == known.end() ? known.front() : *constant;
+    for (const Dim& dim : known)
+      if (!extent.is_constant() && dim != extent)
+        extent = RepeatedExtent(builder, extent, dim);
+    for (Term& term : terms) {
+      for (size_t i = 0; i < term.labels.size(); ++i) {
+        Shape shape = term.tensor.shape();
+        if (term.labels[i] != label || shape[i].is_constant()) continue;
+        shape[i] = extent;
+        term.tensor = Broadcast(term.tensor, shape);
+        if (!builder.status().ok()) return;
+      }
+    }
+  }
+}
+
 }  // namespace
 
 Tensor Einsum(graph::GraphBuilder& builder, const std::string& equation,
@@ -281,6 +317,8 @@ Tensor Einsum(graph::GraphBuilder& builder, const std::string& equation,
     return {&builder, nullptr};
   }
   std::vector<Term>& terms = *parsed;
+  RepeatUnits(builder, terms);
+  if (!builder.status().ok()) return Tensor(&builder, nullptr);
   const std::map<char, Dim> extents = Extents(terms);
   if (extents.size() > 26) {
     FailUnsupported(builder,

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "frontends/ops/dims.h"
+#include "frontends/ops/one_type.h"
 
 namespace ember::ops {
 namespace {
@@ -15,6 +16,14 @@ Tensor InComputeType(Tensor a, const Compute& compute) {
   const DType type = a.dtype();
   const DType wide = ComputeType(type);
   return Cast(compute(Cast(a, wide)), type);
+}
+
+// The same for two operands, which must have one type.
+template <typename Compute>
+Tensor InComputeType(Tensor a, Tensor b, const Compute& compute) {
+  if (!HaveOneType({a, b})) return {&a.builder(), nullptr};
+  return InComputeType(
+      a, [&](Tensor wide) { return compute(wide, Cast(b, wide.dtype())); });
 }
 
 }  // namespace
@@ -150,17 +159,15 @@ Tensor Mean(Tensor a, std::vector<int64_t> axes, bool keep) {
 
 Tensor Contract(Tensor a, Tensor b, std::string_view spec) {
   graph::GraphBuilder& builder = a.builder();
-  return InComputeType(a, [&](Tensor wide) -> Tensor {
-    return {&builder, builder.Contract(wide.value(),
-                                       Cast(b, wide.dtype()).value(), spec)};
+  return InComputeType(a, b, [&](Tensor x, Tensor y) -> Tensor {
+    return {&builder, builder.Contract(x.value(), y.value(), spec)};
   });
 }
 
 Tensor MatMul(Tensor a, Tensor b) {
   graph::GraphBuilder& builder = a.builder();
-  return InComputeType(a, [&](Tensor wide) -> Tensor {
-    return {&builder,
-            builder.MatMul(wide.value(), Cast(b, wide.dtype()).value())};
+  return InComputeType(a, b, [&](Tensor x, Tensor y) -> Tensor {
+    return {&builder, builder.MatMul(x.value(), y.value())};
   });
 }
 

@@ -6,18 +6,19 @@
 #include <vector>
 
 #include "compiler/graph/builder/builder.h"
+#include "frontends/ops/slice_bounds.h"
 
 namespace ember::tf_common {
 namespace {
 
 // Converts a bound of a slice, which may count from the end, to one that counts
-// from the start, and clamps it to [low, high].
+// from the start, and clamps it to [low, high], where `high` is the last
+// element or, if there is none, at least the place before it.
 Dim Clamped(const Dim& bound, const Dim& extent, const Dim& low,
             const Dim& high) {
-  Dim counted = bound;
   const std::optional<int64_t> constant = bound.AsConstant();
-  if (constant && *constant < 0) counted = extent + bound;
-  return LargerOf(SmallerOf(counted, high), low);
+  if (constant && *constant < 0) return LargerOf(extent + bound, low);
+  return LargerOf(SmallerOf(bound, high), low);
 }
 
 // STRIDED_SLICE's specification of each dim of its operand, and of the dims
@@ -120,29 +121,27 @@ class StridedSlice {
     }
     Dim end = (*end_)[i];
     if (masks_.end_is_offset) end = (*begin_)[i] + end;
-    const Dim none(-1);
-    const bool forward = stride > 0;
-    Dim start, stop;
-    if (forward) {
-      start = IsSet(masks_.begin, i)
-                  ? Dim(0)
-                  : Clamped((*begin_)[i], extent, Dim(0), extent);
-      stop =
-          IsSet(masks_.end, i) ? extent : Clamped(end, extent, Dim(0), extent);
-    } else {
-      start = IsSet(masks_.begin, i)
-                  ? extent - Dim(1)
-                  : Clamped((*begin_)[i], extent, none, extent - Dim(1));
-      stop = IsSet(masks_.end, i) ? none
-                                  : Clamped(end, extent, none, extent - Dim(1));
+    const Dim begin = (*begin_)[i];
+    const bool from_edge = IsSet(masks_.begin, i);
+    const bool to_edge = IsSet(masks_.end, i);
+    if (stride > 0) {
+      const ops::SliceRange range = ops::ForwardSlice(
+          from_edge ? Dim(0) : begin, to_edge ? extent : end, stride, extent);
+      AddSlice(range.start, range.size, stride);
+      return true;
     }
-    const Dim span = forward ? stop - start : start - stop;
-    const Dim size =
-        LargerOf(CeilDivide(span, Dim(forward ? stride : -stride)), Dim(0));
+    const Dim none(-1), last = extent - Dim(1);
+    const Dim start = from_edge ? last : Clamped(begin, extent, none, last);
+    const Dim stop = to_edge ? none : Clamped(end, extent, none, last);
+    AddSlice(start, LargerOf(CeilDivide(start - stop, Dim(-stride)), Dim(0)),
+             stride);
+    return true;
+  }
+
+  void AddSlice(const Dim& start, const Dim& size, int64_t stride) {
     slices_.starts.push_back(start);
     slices_.sizes.push_back(size);
     slices_.steps.push_back(stride);
-    return true;
   }
 
   OperatorBase& c_;

@@ -209,6 +209,7 @@ Status ProgramImporter::AddState(graph::GraphBuilder& builder) {
   const std::string type(frontends::kStateType);
   bool has_flag = false;
   for (auto& [name, state] : states_) {
+    EMBER_RETURN_IF_ERROR(shared_.CheckWrite(name));
     EMBER_ASSIGN_OR_RETURN(state.initial, file_.FindTensor(name));
     state.before =
         Tensor(&builder, builder.Input(name, TypeOf(state.initial), type));
@@ -222,10 +223,28 @@ Status ProgramImporter::AddState(graph::GraphBuilder& builder) {
   return builder.status();
 }
 
+StatusOr<Value> ProgramImporter::StoredValue(const std::string& name,
+                                             Machine& machine) {
+  const auto state = states_.find(name);
+  if (state == states_.end()) {
+    EMBER_ASSIGN_OR_RETURN(const StoredTensor stored, file_.FindTensor(name));
+    return torchscript::NewStored(stored, name, machine);
+  }
+  Tensor value = state->second.before;
+  if (started_ && !IsZero(state->second.initial)) {
+    value = ops::Select(
+        started_, value,
+        torchscript::AddStored(state->second.initial, name, machine.builder()));
+  }
+  return machine.NewTensor(value);
+}
+
 StatusOr<std::vector<Value>> ProgramImporter::InputValues(
     const std::vector<graph::Value*>& user, Machine& machine,
     GraphImporter& importer) {
   std::vector<Value> values;
+  // Values of tensors that the archive stores, by the first name.
+  std::map<std::string, Value> stored;
   size_t next = 0;
   for (size_t i = 0; i < program_.inputs.size(); ++i) {
     const InputSpec& spec = program_.inputs[i];
@@ -246,21 +265,12 @@ StatusOr<std::vector<Value>> ProgramImporter::InputValues(
       case InputSpec::Kind::kParameter:
       case InputSpec::Kind::kBuffer:
       case InputSpec::Kind::kTensorConstant: {
-        const auto state = states_.find(spec.name);
-        if (state == states_.end()) {
-          EMBER_ASSIGN_OR_RETURN(const StoredTensor stored,
-                                 file_.FindTensor(spec.name));
-          values.push_back(torchscript::NewStored(stored, spec.name, machine));
-          break;
+        const std::string& first = shared_.FirstOf(spec.name);
+        const auto [known, is_new] = stored.try_emplace(first);
+        if (is_new) {
+          EMBER_ASSIGN_OR_RETURN(known->second, StoredValue(first, machine));
         }
-        Tensor value = state->second.before;
-        if (started_ && !IsZero(state->second.initial)) {
-          value =
-              ops::Select(started_, value,
-                          torchscript::AddStored(state->second.initial,
-                                                 spec.name, machine.builder()));
-        }
-        values.push_back(machine.NewTensor(value));
+        values.push_back(known->second);
         break;
       }
       case InputSpec::Kind::kToken:
@@ -310,7 +320,8 @@ StatusOr<ProgramImporter::Results> ProgramImporter::Sort(
         break;
       }
       case OutputSpec::Kind::kBufferMutation:
-        states_[spec.name].after = machine.ToTensor(outputs[i]);
+        states_[shared_.FirstOf(spec.name)].after =
+            machine.ToTensor(outputs[i]);
         break;
       case OutputSpec::Kind::kInputMutation:
         mutated.insert(spec.name);
@@ -335,7 +346,7 @@ StatusOr<ProgramImporter::Results> ProgramImporter::Sort(
       continue;
     }
     const auto [state, is_new] =
-        states_.emplace(program_.inputs[i].name, State());
+        states_.emplace(shared_.FirstOf(program_.inputs[i].name), State());
     has_news_ |= is_new;
     if (!state->second.after)
       state->second.after = machine.Read(*inputs[i].cell);
@@ -412,7 +423,7 @@ StatusOr<graph::Graph> ProgramImporter::Import() {
   steps_.Expect(program_.graph.nodes.size());
   for (const OutputSpec& output : program_.outputs)
     if (output.kind == OutputSpec::Kind::kBufferMutation)
-      states_.emplace(output.name, State());
+      states_.emplace(shared_.FirstOf(output.name), State());
   // Each import may find another buffer that is written in place, which then
   // becomes state.
   for (size_t round = 0; round <= program_.inputs.size(); ++round) {

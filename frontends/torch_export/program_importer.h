@@ -20,6 +20,7 @@
 #include "frontends/inputs.h"
 #include "frontends/torch_export/exported_file.h"
 #include "frontends/torch_export/graph_importer.h"
+#include "frontends/torch_export/shared_storages.h"
 #include "frontends/torchscript/machine.h"
 
 namespace ember::torch_export {
@@ -31,6 +32,7 @@ class ProgramImporter {
                   frontends::ImportSteps& steps)
       : file_(file),
         program_(file.program()),
+        shared_(file),
         options_(options),
         steps_(steps) {}
 
@@ -62,6 +64,10 @@ class ProgramImporter {
       const std::vector<frontends::ModelInput>& inputs,
       std::vector<graph::Value*> values, graph::GraphBuilder& builder);
   Status AddState(graph::GraphBuilder& builder);
+  // Returns a parameter, buffer or constant: its state if the program writes to
+  // it, else what the archive stores.
+  StatusOr<Value> StoredValue(const std::string& name,
+                              torchscript::Machine& machine);
   // Returns the values of the graph's inputs. `user`: the values of the inputs
   // that the user gives.
   StatusOr<std::vector<Value>> InputValues(
@@ -78,9 +84,12 @@ class ProgramImporter {
 
   const ExportedFile& file_;
   const Program& program_;
+  const SharedStorages shared_;
   const frontends::ImportOptions& options_;
   frontends::ImportSteps& steps_;
-  // States by the name of the buffer. More may be found while the graph is run.
+  // States by the name of the buffer, or of the first one with the same
+  // elements (SharedStorages::FirstOf). More may be found while the graph is
+  // run.
   std::map<std::string, State> states_;
   torchscript::Tensor started_;
   bool has_news_ = false;

@@ -162,8 +162,8 @@ Tensor WithoutAxis(const Tensor& y, const Tensor& x) {
 bool CheckNumbers(Call& c, std::string_view name, const Tensor& x,
                   std::string_view other_name, const Tensor& other) {
   if (!c.ok()) return false;
-  if (x.dtype() == other.dtype() || (x.is_float() && other.is_float()))
-    return true;
+  if (x.dtype() == other.dtype()) return true;
+  c.machine().Want(x, other.dtype());
   const std::string& input = x.value()->name();
   c.FailInvalid(std::string(name) + ": expected " +
                 std::string(DTypeName(other.dtype())) + ", as '" +

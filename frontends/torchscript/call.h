@@ -141,9 +141,8 @@ int NormalAxis(Machine& machine, int64_t axis, int rank);
 Tensor WithAxis(const Tensor& x);
 // Returns y, whose dims are all 1, without dims if `x` has none.
 Tensor WithoutAxis(const Tensor& y, const Tensor& x);
-// Returns false, with a message, if operands of a product have types that do
-// not go together: floats and integers, or integers of different types. Floats
-// of different types do.
+// Returns false, with a message, if operands of a product have different types.
+// If the model states no type for `x`, it is imported again with the other one.
 bool CheckNumbers(Call& c, std::string_view name, const Tensor& x,
                   std::string_view other_name, const Tensor& other);
 // Broadcasts both tensors to one shape. Returns false after an error.

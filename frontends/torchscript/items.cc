@@ -5,6 +5,7 @@
 #include <string>
 
 #include "base/one_line.h"
+#include "frontends/torchscript/known_extents.h"
 #include "frontends/torchscript/operator_table.h"
 
 namespace ember::torchscript {
@@ -22,8 +23,7 @@ std::optional<bool> AreEqual(Call& c, const Value& a, const Value& b,
     if (a.is_known_number() && b.is_known_number())
       return a.known_number() == b.known_number();
     if (a.is_dynamic() || b.is_dynamic()) return std::nullopt;
-    const ops::DimRange range = ops::RangeOf(a.dim - b.dim);
-    if (range.low > 0 || range.high < 0) return false;
+    if (IsNeverZero(c, a.dim - b.dim)) return false;
     return std::nullopt;
   }
   if (a.is_sequence() && a.kind == b.kind) {

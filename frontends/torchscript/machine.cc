@@ -292,7 +292,8 @@ void Machine::Write(Cell& cell, Tensor value) {
     if (!at->write) {
       FailUnsupported(
           "expected a view whose elements lie apart in memory to write to, "
-          "found one that repeats or reorders them");
+          "found one that repeats or reorders them, or that shares its memory "
+          "with a tensor of another type; write to a copy (clone)");
       return;
     }
     value = at->write(Read(*at->base), value);

@@ -136,6 +136,12 @@ class ModuleLoader {
         machine_(machine),
         interpreter_(interpreter) {}
 
+  // Converts the root of a pickle.
+  StatusOr<Value> ConvertAll(const PickleValue& root, const std::string& path) {
+    storages_.of_several_types = StoragesOfSeveralTypes(root);
+    return Convert(root, path);
+  }
+
   // Converts a value of a pickle. `path`: path of the value in the module, for
   // example "encoder.0.weight".
   StatusOr<Value> Convert(const PickleValue& value, const std::string& path) {
@@ -337,7 +343,7 @@ StatusOr<std::vector<Value>> ModuleFile::Constants(Machine& machine) {
   if (constants_ == nullptr) return std::vector<Value>();
   ModuleLoader loader(*this, "constants", machine, nullptr);
   EMBER_ASSIGN_OR_RETURN(const Value all,
-                         loader.Convert(constants_->root(), "CONSTANTS"));
+                         loader.ConvertAll(constants_->root(), "CONSTANTS"));
   if (!all.is_sequence()) {
     return DataLossError("constants.pkl: expected a tuple, found " +
                          Describe(all));
@@ -349,7 +355,7 @@ StatusOr<Object*> ModuleFile::Load(Machine& machine, Interpreter& interpreter) {
   EMBER_RETURN_IF_ERROR(ModuleClass().status());
   ModuleLoader loader(*this, "data", machine, &interpreter);
   EMBER_ASSIGN_OR_RETURN(const Value module,
-                         loader.Convert(Unwrapped(data_->root()), ""));
+                         loader.ConvertAll(Unwrapped(data_->root()), ""));
   return module.object;
 }
 

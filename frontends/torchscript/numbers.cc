@@ -4,6 +4,7 @@
 #include <limits>
 #include <optional>
 
+#include "frontends/torchscript/known_extents.h"
 #include "frontends/torchscript/operator_table.h"
 
 namespace ember::torchscript {
@@ -164,7 +165,7 @@ Value LargestOf(Call& c) { return ExtremeOfList(c, true); }
 struct Order {
   std::optional<bool> less, equal;
 };
-Order OrderOf(const Value& a, const Value& b) {
+Order OrderOf(const Value& a, const Value& b, bool takes_not_empty) {
   if (a.is_known_number() && b.is_known_number()) {
     return {a.known_number() < b.known_number(),
             a.known_number() == b.known_number()};
@@ -173,7 +174,8 @@ Order OrderOf(const Value& a, const Value& b) {
     return {};
   Order order;
   const Dim difference = a.dim - b.dim;
-  const ops::DimRange range = ops::RangeOf(difference);
+  const ops::DimRange range =
+      takes_not_empty ? RangeIfNotEmpty(difference) : ops::RangeOf(difference);
   if (range.high < 0) order = {true, false};
   if (range.low > 0) order = {false, false};
   if (range.low >= 0) order.less = false;
@@ -223,7 +225,11 @@ template <typename Decide, typename OnTensors>
 Value Compare(Call& c, Decide decide, OnTensors on_tensors) {
   const Value& a = c.value("a");
   const Value& b = c.value("b");
-  const std::optional<bool> known = decide(OrderOf(a, b));
+  std::optional<bool> known = decide(OrderOf(a, b, false));
+  if (!known) {
+    known = decide(OrderOf(a, b, true));
+    if (known) RequireNotEmpty(c, a.dim - b.dim);
+  }
   if (known) return Value::Bool(*known);
   const Pair scalars = Scalars(c, ResultKind(a, b));
   if (!c.ok()) return {};
@@ -436,8 +442,7 @@ Value ToBool(Call& c) {
   const Value& a = c.value("a");
   if (a.is_known_number()) return Value::Bool(a.known_number() != 0);
   if (a.is(Kind::kInt) && !a.is_dynamic()) {
-    const ops::DimRange range = ops::RangeOf(a.dim);
-    if (range.low > 0 || range.high < 0) return Value::Bool(true);
+    if (IsNeverZero(c, a.dim)) return Value::Bool(true);
   }
   Tensor scalar =
       a.is_tensor() ? ops::Reshape(c.tensor("a"), {}) : c.machine().ToScalar(a);

@@ -1,9 +1,9 @@
 // Imports operators that return parts of a tensor as views. A write to a view
 // changes its base (machine.h).
 #include <algorithm>
-#include <limits>
 
 #include "base/rounding.h"
+#include "frontends/ops/slice_bounds.h"
 #include "frontends/torchscript/operator_table.h"
 #include "frontends/torchscript/views.h"
 
@@ -23,22 +23,11 @@ Value SliceView(Call& c) {
     return {};
   }
   const Dim extent = x.dim(axis);
-  const auto place = [&](std::string_view name, const Dim& otherwise) {
-    if (!c.has(name)) return otherwise;
-    Dim at = c.dim(name);
-    // An end of 2^63 - 1 means the end of the axis.
-    if (at == Dim(std::numeric_limits<int64_t>::max())) return extent;
-    if (!ops::IsNonNegative(at)) {
-      if (at.is_constant() || ops::RangeOf(at).high < 0) at = extent + at;
-    }
-    return SmallerOf(LargerOf(at, Dim(0)), extent);
-  };
-  const Dim start = place("start", Dim(0));
-  const Dim end = place("end", extent);
+  const Dim start = c.has("start") ? c.dim("start") : Dim(0);
+  const Dim end = c.has("end") ? c.dim("end") : extent;
   if (!c.ok()) return {};
-  const Dim size =
-      LargerOf(FloorDivide(end - start + Dim(step - 1), Dim(step)), Dim(0));
-  return SlicedView(c, "self", axis, start, size, step);
+  const ops::SliceRange range = ops::ForwardSlice(start, end, step, extent);
+  return SlicedView(c, "self", axis, range.start, range.size, step);
 }
 Value Narrow(Call& c) {
   const Tensor x = c.tensor("self");

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cstring>
 #include <optional>
+#include <set>
 #include <utility>
+#include <vector>
 
 #include "base/one_line.h"
 #include "frontends/torchscript/views.h"
@@ -129,6 +131,31 @@ const PickleValue& Unwrapped(const PickleValue& value) {
        ++i)
     at = at->items[0];
   return *at;
+}
+
+std::set<std::string> StoragesOfSeveralTypes(const PickleValue& root) {
+  std::map<std::string, std::string> types;
+  std::set<std::string> found;
+  std::set<const PickleValue*> seen = {&root};
+  std::vector<const PickleValue*> rest = {&root};
+  while (!rest.empty()) {
+    const PickleValue& value = *rest.back();
+    rest.pop_back();
+    if (value.kind == Kind::kTuple && value.items.size() >= 3 &&
+        value.items[1]->kind == Kind::kGlobal &&
+        value.items[2]->kind == Kind::kString) {
+      const std::string& key = value.items[2]->text;
+      const std::string& type = value.items[1]->text;
+      if (types.emplace(key, type).first->second != type) found.insert(key);
+    }
+    const auto visit = [&](const PickleValue* next) {
+      if (next != nullptr && seen.insert(next).second) rest.push_back(next);
+    };
+    for (const PickleValue* item : value.items) visit(item);
+    visit(value.callee);
+    visit(value.state);
+  }
+  return found;
 }
 
 StatusOr<StoredTensor> FindStoredTensor(const archive::ZipArchive& archive,
@@ -279,6 +306,8 @@ Value NewStored(const StoredTensor& stored, const std::string& name,
                 Machine& machine, StorageCells* cells) {
   Value value = NewAlone(stored, name, machine);
   if (cells == nullptr || stored.entry.empty()) return value;
+  const std::string key = stored.entry.substr(stored.entry.rfind('/') + 1);
+  const bool is_read_only = cells->of_several_types.contains(key);
   const auto width = static_cast<int64_t>(DTypeByteSize(stored.dtype));
   const auto rest = static_cast<int64_t>(stored.storage.size()) / width;
   const StridedPart part{Shape(stored.dims.begin(), stored.dims.end()),
@@ -286,10 +315,10 @@ Value NewStored(const StoredTensor& stored, const std::string& name,
                          Dim(stored.offset)};
   const Dim count(stored.offset + rest);
   Cell*& root =
-      (*cells)[stored.entry + " " + std::string(DTypeName(stored.dtype))];
+      cells->roots[stored.entry + " " + std::string(DTypeName(stored.dtype))];
   if (root == nullptr) {
     root = value.cell;
-    if (part.IsWhole(count)) return value;
+    if (part.IsWhole(count) && !is_read_only) return value;
     const auto before = static_cast<size_t>(stored.offset * width);
     StoredTensor all;
     all.dtype = stored.dtype;
@@ -308,7 +337,7 @@ Value NewStored(const StoredTensor& stored, const std::string& name,
   cell.read = [part, count](Tensor base) {
     return part.Read(ops::Reshape(base, {count}));
   };
-  if (part.CanWrite()) {
+  if (part.CanWrite() && !is_read_only) {
     cell.write = [part, count](Tensor base, Tensor written) {
       const Tensor vector = ops::Reshape(base, {count});
       return ops::Reshape(part.Write(vector, written), base.shape());

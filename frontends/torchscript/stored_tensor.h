@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -38,9 +39,14 @@ struct StoredTensor {
   int64_t offset = 0;
 };
 
-// The tensors that hold the elements of storages, by entry. Tensors that share
-// a storage are views of one of them, as in PyTorch.
-using StorageCells = std::map<std::string, Cell*>;
+struct StorageCells {
+  // The tensors that hold the elements of storages, by entry and type. Tensors
+  // that share a storage are views of one of them, as in PyTorch.
+  std::map<std::string, Cell*> roots;
+  // Keys of the storages that tensors of several types share. A write would
+  // change the bits that the other type reads, so their tensors are read only.
+  std::set<std::string> of_several_types;
+};
 
 // Reads a pickle that is an entry of an archive.
 StatusOr<std::unique_ptr<Pickle>> ReadPickle(const archive::ZipArchive& archive,
@@ -57,6 +63,9 @@ bool IsTensorCall(const PickleValue& value);
 // True for a call that makes a tensor and has a quantization as its fifth
 // argument.
 bool IsQuantizedTensorCall(const PickleValue& value);
+// Returns the keys of the storages that tensors of several types in a pickle
+// share.
+std::set<std::string> StoragesOfSeveralTypes(const PickleValue& root);
 // Finds the tensor that a call of a pickle makes. Its storage is an entry of
 // the folder ("net/data/").
 StatusOr<StoredTensor> FindStoredTensor(const archive::ZipArchive& archive,

@@ -229,11 +229,16 @@ TEST(Aliasing, BuffersOfOneStorage) {
     archive.View("b", "0", DType::kF32, {2}, {3}, 1);
     archive.TracedInput(DType::kF32, {2});
     const Numbers after = F32({2, 3}, {1, 12, 3, 4, 25, 6});
-    ExpectNumbers(
-        RunTorchArchive(archive.Finish(),
-                        {F32({2}, {10, 20}), F32({2, 3}, {0, 0, 0, 0, 0, 0}),
-                         F32({2}, {0, 0}), kNo}),
-        {after, after, F32({2}, {12, 25}), kYes});
+    const std::string file = archive.Finish();
+    ExpectNumbers(RunTorchArchive(file, {F32({2}, {10, 20}),
+                                         F32({2, 3}, {0, 0, 0, 0, 0, 0}),
+                                         F32({2}, {0, 0}), kNo}),
+                  {after, after, F32({2}, {12, 25}), kYes});
+    // In later calls, too, the second buffer is a column of the first one.
+    const Numbers later = F32({2, 3}, {1, 13, 3, 4, 27, 6});
+    ExpectNumbers(RunTorchArchive(file, {F32({2}, {1, 2}), after,
+                                         F32({2}, {12, 25}), kYes}),
+                  {later, later, F32({2}, {13, 27}), kYes});
   }
   {
     // The buffers overlap, and neither is the whole storage.
@@ -249,6 +254,40 @@ TEST(Aliasing, BuffersOfOneStorage) {
          F32({2, 3}, {0, 0, 0, 0, 0, 0}), F32({4}, {0, 0, 0, 0}), kNo});
     ASSERT_TRUE(results.ok()) << results.status().message();
     EXPECT_EQ(results->front().values, std::vector<double>({1, 2, 13, 14}));
+  }
+}
+
+// A write to a buffer would change the bits that another buffer of the same
+// storage reads as numbers of another type.
+TEST(Aliasing, BuffersOfOneStorageAndTwoTypes) {
+  const auto file = [](const std::string& statement) {
+    ArchiveBuilder archive;
+    archive.Code(R"(class Net(Module):
+  a : Tensor
+  bits : Tensor
+  def forward(self: __torch__.Net,
+    x0: Tensor) -> Tensor:
+    )" + statement +
+                 R"(
+    return torch.add(torch.mul(self.bits, 1), x0)
+)");
+    const std::string bytes = BytesOf(F32({2}, {1, 2}));
+    archive.Tensor("a", DType::kF32, {2}, {bytes.begin(), bytes.end()});
+    archive.View("bits", "0", DType::kI32, {2}, {1}, 0);
+    archive.TracedInput(DType::kI32, {1});
+    return archive.Finish();
+  };
+  const Numbers x = {DType::kI32, {1}, {1}};
+  ExpectNumbers(RunTorchArchive(file("_0 = torch.add(self.a, 1)"), {x}),
+                {{DType::kI32, {2}, {0x3f800001, 0x40000001}}});
+  for (const std::string written : {"self.a", "self.bits"}) {
+    const auto refused =
+        RunTorchArchive(file("_0 = torch.add_(" + written + ", 1)"), {x});
+    ASSERT_FALSE(refused.ok());
+    EXPECT_NE(refused.status().message().find(
+                  "shares its memory with a tensor of another type"),
+              std::string::npos)
+        << refused.status().message();
   }
 }
 

@@ -383,6 +383,25 @@ TEST(Import, StridedAndSharedTensors) {
                 {F32({2, 3}, {2, 4, 6, 5, 7, 9})});
 }
 
+// The archive states no type for the input. PyTorch multiplies tensors of one
+// type only, so the input has the type of the weight.
+TEST(Import, AFactorHasTheTypeOfTheWeight) {
+  ArchiveBuilder archive;
+  archive.Code(R"(class Net(Module):
+  def forward(self: __torch__.Net,
+    x: Tensor) -> Tensor:
+    return torch.matmul(x, self.w)
+)");
+  const Numbers w = {DType::kF16, {2, 1}, {3, 4}};
+  const std::string bytes = BytesOf(w);
+  archive.Tensor("w", DType::kF16, {2, 1}, {bytes.begin(), bytes.end()});
+  frontends::ImportOptions options;
+  options.input_shapes["x"] = {1, 2};
+  ExpectNumbers(RunTorchArchive(archive.Finish(),
+                                {{DType::kF16, {1, 2}, {1, 2}}}, options),
+                {{DType::kF16, {1, 1}, {11}}});
+}
+
 TEST(Import, OtherMethods) {
   const std::string archive =
       Net("  def forward(self: __torch__.Net, x: Tensor) -> Tensor:\n"

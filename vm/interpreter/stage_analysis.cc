@@ -365,11 +365,10 @@ class Analyzer {
       const StageValue value = ValueOf(dim.index);
       const bool proved = dim.extent > 0 && value.range.Within(inside);
       if (!proved && !pads && !never && dim.affine) {
-        return InvalidArgumentError(Concat(
-            {Where(), ": buffer %", dispatch_.buffers[buffer].name, ": index ",
-             dim.dimension, " runs from ", value.range.low, " to ",
-             value.range.high, ", extent is ", dim.extent,
-             dim.extent == 0 ? "; open dims are taken to be at least 1" : ""}));
+        return InvalidArgumentError(
+            Concat({Where(), ": buffer %", dispatch_.buffers[buffer].name,
+                    ": index ", dim.dimension, " runs from ", value.range.low,
+                    " to ", value.range.high, ", extent is ", dim.extent}));
       }
       // All unproved indices of an access are checked in the same way: if one
       // index is not affine, the others become dynamic indices instead of

@@ -5,6 +5,7 @@
 
 #include "compiler/graph/builder/broadcasting.h"
 #include "compiler/graph/builder/builder.h"
+#include "compiler/graph/builder/dim_symbols.h"
 
 namespace ember::graph {
 namespace {
@@ -30,7 +31,8 @@ void GraphBuilder::Remember(const Dim& a, const Dim& b) {
 
 bool GraphBuilder::LeavesBroadcastOpen(const Dim& a, const Dim& b) {
   if (a == b || a.is_constant() || !MayBeUnit(a)) return false;
-  if (broadcasting_ == Broadcasting::kDecidedByData) return true;
+  if (broadcasting_ == Broadcasting::kDecidedByData || DataMayBroadcast({a, b}))
+    return true;
   Remember(a, b);
   return false;
 }
@@ -63,11 +65,14 @@ bool GraphBuilder::AlignDims(std::vector<Value*>& operands,
       if (own != Dim(1)) extents.push_back(own);
     }
     if (extents.size() < 2) continue;
-    if (broadcasting_ == Broadcasting::kAssumeEqual) {
+    const bool by_data = DataMayBroadcast(extents);
+    if (broadcasting_ == Broadcasting::kAssumeEqual && !by_data) {
       for (const Dim& extent : extents) Remember(extents.front(), extent);
       continue;
     }
-    const Dim result = is_fixed ? extents.front() : BroadcastExtent(extents);
+    const Dim result = is_fixed  ? extents.front()
+                       : by_data ? StretchedExtent(*this, graph_, extents)
+                                 : BroadcastExtent(extents);
     for (Value*& operand : operands) {
       if (operand->shape().size() < back) continue;
       const size_t axis = operand->shape().size() - back;

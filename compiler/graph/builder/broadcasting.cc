@@ -8,24 +8,51 @@
 namespace ember::graph {
 namespace {
 
-// Returns the expression with each symbol s replaced by s + 1. The new symbols
-// may be 0, so bounds that hold for all symbols of at least 0 hold for the old
-// symbols of at least 1.
-Dim AboveOne(const Dim& dim) {
-  std::map<std::string, Dim> replacements;
-  for (const std::string& symbol : dim.Symbols()) {
-    if (!symbol.starts_with('_'))
-      replacements.emplace(symbol, Dim::Symbol(symbol) + Dim(1));
+// True if the predicate may hold for some values of the symbols, each at least
+// 0. `may_hold` gets the expression for a part of these values, and decides by
+// its bounds. Bounds are closer if a symbol is known to be 0 or known to be
+// more: 2*N is never 1. So each symbol is split into these two cases, if there
+// are few of them.
+template <typename MayHold>
+bool MayHoldForSome(const Dim& dim, const MayHold& may_hold) {
+  constexpr size_t kMaxSplit = 4;
+  const std::set<std::string> names = dim.Symbols();
+  const std::vector<std::string> symbols(names.begin(), names.end());
+  if (symbols.size() > kMaxSplit) return may_hold(dim);
+  for (size_t zeros = 0; zeros < size_t{1} << symbols.size(); ++zeros) {
+    std::map<std::string, Dim> values;
+    for (size_t i = 0; i < symbols.size(); ++i) {
+      const bool is_zero = (zeros >> i & 1) != 0;
+      values.emplace(symbols[i],
+                     is_zero ? Dim(0) : Dim::Symbol(symbols[i]) + Dim(1));
+    }
+    if (may_hold(dim.Substitute(values))) return true;
   }
-  return dim.Substitute(replacements);
+  return false;
 }
 
 bool MayBeZero(const Dim& dim) {
-  return AboveOne(dim).LowerBound().value_or(0) <= 0;
+  return MayHoldForSome(
+      dim, [](const Dim& part) { return part.LowerBound().value_or(0) <= 0; });
+}
+
+// True if broadcasting the two gives `result`, as for a symbol from which
+// `result` was made by broadcasting: it is 0 where the symbol is 0, and it is
+// never 1 where the symbol is more than 1.
+bool Absorbs(const Dim& result, const Dim& extent) {
+  const std::set<std::string> names = extent.Symbols();
+  if (names.size() != 1 || extent != Dim::Symbol(*names.begin())) return false;
+  const std::string& name = *names.begin();
+  if (result == extent || !result.Symbols().contains(name)) return false;
+  if (result.Substitute({{name, Dim(0)}}) != Dim(0)) return false;
+  std::map<std::string, Dim> values;
+  for (const std::string& symbol : result.Symbols())
+    values.emplace(symbol, Dim::Symbol(symbol) + Dim(symbol == name ? 2 : 1));
+  return result.Substitute(values).LowerBound().value_or(0) > 1;
 }
 
 Dim LargerOf(const Dim& a, const Dim& b) {
-  const Dim difference = AboveOne(a - b);
+  const Dim difference = a - b;
   if (difference.LowerBound().value_or(-1) >= 0) return a;
   if (difference.UpperBound().value_or(1) <= 0) return b;
   return Maximum(a, b);
@@ -34,9 +61,10 @@ Dim LargerOf(const Dim& a, const Dim& b) {
 }  // namespace
 
 bool MayBeUnit(const Dim& dim) {
-  const Dim shifted = AboveOne(dim);
-  return shifted.LowerBound().value_or(0) <= 1 &&
-         shifted.UpperBound().value_or(1) >= 1;
+  return MayHoldForSome(dim, [](const Dim& part) {
+    return part.LowerBound().value_or(0) <= 1 &&
+           part.UpperBound().value_or(1) >= 1;
+  });
 }
 
 bool MayBroadcast(const Dim& a, const Dim& b) {
@@ -48,8 +76,14 @@ bool MayBroadcast(const Dim& a, const Dim& b) {
       [&](const std::string& symbol) { return others.contains(symbol); });
 }
 
-Dim BroadcastExtent(const std::vector<Dim>& extents) {
+Dim BroadcastExtent(const std::vector<Dim>& all) {
   Dim result = 1;
+  std::vector<Dim> extents;
+  for (const Dim& extent : all) {
+    if (std::ranges::none_of(
+            all, [&](const Dim& other) { return Absorbs(other, extent); }))
+      extents.push_back(extent);
+  }
   for (const Dim& extent : extents) {
     if (extent.is_constant() && extent != Dim(1)) return extent;
   }

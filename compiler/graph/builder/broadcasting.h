@@ -10,7 +10,8 @@
 //
 // A frontend builds a model the first way. If that assumed anything, it also
 // builds it the second way and lets the program choose
-// (frontends/onnx/import/variants.cc).
+// (frontends/onnx/import/variants.cc). That choice reads the dims of inputs, so
+// dims whose sizes data gives are always treated the second way.
 #ifndef EMBER_COMPILER_GRAPH_BUILDER_BROADCASTING_H_
 #define EMBER_COMPILER_GRAPH_BUILDER_BROADCASTING_H_
 
@@ -28,14 +29,12 @@ struct AssumedDims {
   Dim a, b;
 };
 
-// True if the extent may be 1. Symbols of the model are assumed to be at least
-// 1.
+// True if the extent may be 1. Symbols may have any value from 0 on.
 bool MayBeUnit(const Dim& dim);
 
 // True if one dim may be 1 while the other is not, so that assuming them equal
-// excludes a legal broadcast. Symbols of the model are assumed to be at least
-// 1. Two expressions of one symbol (an image's height, say) are assumed to be
-// meant to be equal.
+// excludes a legal broadcast. Two expressions of one symbol (an image's height,
+// say) are assumed to be meant to be equal.
 bool MayBroadcast(const Dim& a, const Dim& b);
 
 // Returns the extent of the result of broadcasting operands of these extents.

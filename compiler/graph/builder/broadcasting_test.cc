@@ -28,15 +28,16 @@ TEST(Broadcasting, ExtentsAndIndicesAreThoseOfAllValues) {
     for (int64_t n = 0; n <= 3; ++n) {
       for (int64_t m = 0; m <= 3; ++m) {
         const std::map<std::string, int64_t> symbols = {
-            {"N", std::max<int64_t>(n, 1)},
-            {"M", std::max<int64_t>(m, 1)},
-            {"_0", a == kData ? n : m}};
+            {"N", n}, {"M", m}, {"_0", a == kData ? n : m}};
         const int64_t x = ValueOf(a, symbols), y = ValueOf(b, symbols);
         // Extents that are neither equal nor 1 do not broadcast, so they are
         // skipped.
         if (x != 1 && y != 1 && x != y) continue;
         const int64_t extent = x == 1 ? y : x;
         EXPECT_EQ(ValueOf(result, symbols), extent) << x << " and " << y;
+        // The result broadcasts with the operands again.
+        EXPECT_EQ(BroadcastExtent({result, a}), result);
+        EXPECT_EQ(BroadcastExtent({b, result}), result);
         // Checks for both operands that UnitOr gives the operand's extent, and
         // that IndexFactor maps the result's last index to the operand's last
         // index.
@@ -57,8 +58,9 @@ TEST(Broadcasting, OnlySomeDimsMayBroadcast) {
   EXPECT_TRUE(MayBroadcast(kN, kM));
   EXPECT_TRUE(MayBroadcast(kN, Dim(3)));
   EXPECT_FALSE(MayBroadcast(kN, kN));
-  EXPECT_FALSE(MayBroadcast(kN + Dim(1), Dim(3)));
-  EXPECT_FALSE(MayBroadcast(kN * Dim(2), kM + Dim(1)));
+  EXPECT_TRUE(MayBroadcast(kN + Dim(1), Dim(3)));
+  EXPECT_FALSE(MayBroadcast(kN + Dim(2), Dim(3)));
+  EXPECT_FALSE(MayBroadcast(kN * Dim(2), kM + Dim(2)));
   // The two expressions are meant to be equal: an image's height after scaling
   // down and up again.
   EXPECT_FALSE(MayBroadcast(kH, FloorDivide(kH, Dim(2)) * Dim(2)));
@@ -83,13 +85,33 @@ TEST(Broadcasting, TheDataMayDecide) {
   Value* y = b.Input("y", {DType::kF32, {kM, Dim(4)}});
   Value* sum = b.Add(x, y);
   ASSERT_TRUE(b.status().ok()) << b.status().ToString();
-  EXPECT_EQ(sum->shape(), (Shape{Maximum(kN, kM), Dim(4)}));
+  EXPECT_EQ(sum->shape(), (Shape{BroadcastExtent({kN, kM}), Dim(4)}));
   // An operand whose dim was already broadcast is repeated again, so nothing is
   // assumed about it.
   Value* more = b.Add(sum, x);
   ASSERT_TRUE(b.status().ok()) << b.status().ToString();
   EXPECT_EQ(more->shape(), sum->shape());
   EXPECT_TRUE(b.assumed_dims().empty());
+}
+
+// The program cannot choose between variants by dims that data gives.
+TEST(Broadcasting, DimsOfDataAreNeverAssumed) {
+  GraphBuilder b("of_data");
+  Value* x = b.Input("x", {DType::kF32, {kN}});
+  const Dim count = b.FreshSymbol();
+  Value* places = b.Apply("non_zero", {b.Cast(x, DType::kBool)},
+                          {{"defines", Shape{count}}});
+  Value* found = b.Cast(b.Reshape(places, {count}), DType::kF32);
+  Value* sum = b.Add(found, x);
+  Value* more = b.Add(sum, x);
+  ASSERT_TRUE(b.status().ok()) << b.status().ToString();
+  // The sums have symbols of their own.
+  EXPECT_NE(sum->shape(), x->shape());
+  EXPECT_NE(sum->shape(), found->shape());
+  EXPECT_NE(more->shape(), x->shape());
+  EXPECT_TRUE(b.assumed_dims().empty());
+  // Equal dims are not repeated.
+  EXPECT_EQ(b.Add(found, found)->producer()->operand(0), found);
 }
 
 TEST(Broadcasting, ChannelsOfConvolutionsAreAssumed) {

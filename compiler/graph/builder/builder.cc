@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "compiler/graph/builder/constant_folding.h"
+#include "compiler/graph/builder/dim_symbols.h"
 #include "compiler/graph/builder/unify_dims.h"
 #include "tensor/scalar.h"
 
@@ -37,33 +38,6 @@ bool IsLong(const Dim& dim) {
          dim.Fold<int>(
              [](int64_t) { return 1; }, [](const std::string&) { return 1; },
              [](Dim::Operation, int a, int b) { return a + b; }) > kMaxLeaves;
-}
-
-// Returns the symbol that has replaced the expression in this graph, if there
-// is one.
-std::optional<Dim> SymbolFor(const Dim& dim, const Graph& graph) {
-  for (const auto& operation : graph.operations()) {
-    if (operation->name() != "extents" ||
-        operation->attributes().Find("message") != nullptr)
-      continue;
-    const Operation* producer = operation->operand(0)->producer();
-    if (producer == nullptr || producer->name() != "shape_value") continue;
-    if (producer->attributes().Get<Shape>("values") == Shape{dim})
-      return operation->attributes().Get<Shape>("defines")[0];
-  }
-  return std::nullopt;
-}
-
-// Replaces a long expression by a symbol that the program computes; equal
-// expressions get the same symbol. Without that, expressions that contain each
-// other over many layers would grow exponentially.
-Dim ShortDim(GraphBuilder& builder, const Graph& graph, const Dim& dim) {
-  if (!IsLong(dim)) return dim;
-  if (const auto known = SymbolFor(dim, graph)) return *known;
-  const Dim symbol = builder.FreshSymbol();
-  builder.ApplyAll("extents", {builder.ShapeValue({dim})},
-                   {{"defines", Shape{symbol}}});
-  return symbol;
 }
 
 bool AllZero(const Shape& dims) {
@@ -210,7 +184,10 @@ Value* GraphBuilder::Apply(std::string_view operator_name,
   Value* result = Add(*record, std::move(operands), std::move(attributes));
   if (result != nullptr) {
     Shape shape = result->shape();
-    for (Dim& dim : shape) dim = ShortDim(*this, graph_, dim);
+    // A long expression is replaced by a symbol. Without that, expressions that
+    // contain each other over many layers would grow exponentially.
+    for (Dim& dim : shape)
+      if (IsLong(dim)) dim = SymbolOf(*this, graph_, dim);
     if (shape != result->shape() && status_.ok())
       result = Add(OperatorNamed("assume"), {result}, {{"shape", shape}});
   }

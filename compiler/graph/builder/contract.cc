@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "compiler/graph/builder/builder.h"
+#include "compiler/graph/builder/dim_symbols.h"
 #include "compiler/graph/operators/contract_spec.h"
 
 namespace ember::graph {
@@ -37,12 +38,14 @@ Value* GraphBuilder::MatMul(Value* a, Value* b) {
     const auto at_a = static_cast<size_t>(batch_a - i),
                at_b = static_cast<size_t>(batch_b - i);
     const std::vector<Dim> extents = {a->shape()[at_a], b->shape()[at_b]};
-    if (broadcasting_ == Broadcasting::kAssumeEqual) {
+    const bool by_data = DataMayBroadcast(extents);
+    if (broadcasting_ == Broadcasting::kAssumeEqual && !by_data) {
       Remember(extents[0], extents[1]);
       continue;
     }
-    const Dim extent = BroadcastExtent(extents);
     if (extents[0] == Dim(1) || extents[1] == Dim(1)) continue;
+    const Dim extent = by_data ? StretchedExtent(*this, graph_, extents)
+                               : BroadcastExtent(extents);
     if (!extents[0].is_constant() && MayBeUnit(extents[0]))
       a = Stretch(a, at_a, extent);
     if (!extents[1].is_constant() && MayBeUnit(extents[1]))

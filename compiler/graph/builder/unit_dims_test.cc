@@ -17,14 +17,14 @@ const Dim kN = Dim::Symbol("N");
 
 TEST(UnitDimsTest, OpenDimsAreTakenNotToBe1) {
   GraphBuilder b("squeeze");
-  Value* x = b.Input("x", {DType::kF32, {kN, 1, 3, kN + 1}});
+  Value* x = b.Input("x", {DType::kF32, {kN, 1, 3, kN + 2}});
   const std::vector<int64_t> axes = UnitAxes(b, x->shape());
   EXPECT_THAT(axes, ElementsAre(1));
   b.Output("y", b.Squeeze(x, axes));
   const StatusOr<Graph> graph = b.Finish();
   ASSERT_TRUE(graph.ok()) << graph.status().message();
   EXPECT_TRUE(Verify(*graph).ok());
-  // N + 1 is at least 2, so no assumption about it is recorded.
+  // N + 2 is at least 2, so no assumption about it is recorded.
   EXPECT_THAT(DimsTakenNotUnit(*graph), ElementsAre(kN));
   // The assumption is part of the graph's text.
   const std::string text = Print(*graph);

@@ -15,12 +15,12 @@
 //
 // Initializers share the memory of the file. Dims that the model leaves open
 // become symbols: the model's name for them ("batch"), or INPUT_AXIS ("x_0");
-// they are taken to be at least 1. If two open dims may broadcast (one of them
-// may be 1), the graph is an `if` of two variants: one takes the dims to be
-// equal, the other broadcasts as the extents require. A Squeeze without axes
-// drops an open dim only if it is 1. The nodes that follow it are imported for
-// both cases, if both lead to results of the same rank; otherwise the dim is
-// taken not to be 1. Sizes that depend on data become symbols of their own,
+// they may be 0. If two open dims may broadcast (one of them may be 1), the
+// graph is an `if` of two variants: one takes the dims to be equal, the other
+// broadcasts as the extents require. A Squeeze without axes drops an open dim
+// only if it is 1. The nodes that follow it are imported for both cases, if
+// both lead to results of the same rank; otherwise the dim is taken not to be
+// 1. Sizes that depend on data become symbols of their own,
 // read when the program runs ("_0"). The number of axes and the ranks must be
 // known when compiling.
 //

@@ -176,7 +176,9 @@ void ImportAttention(NodeContext& c) {
   const Tensor biased = masks.bias ? capped + masks.bias : capped;
   const Tensor scores = HideUnseen(biased, masks.seen);
   const Tensor probabilities = Probabilities(c, scores, masks);
-  Tensor y = Contract(probabilities, v, "bhqk,bhks->bhqs");
+  // The values may have another type than the queries, which the result has.
+  Tensor y = Contract(probabilities, Cast(v, probabilities.dtype()),
+                      "bhqk,bhks->bhqs");
   c.SetOutput(0, o->heads_merged ? MergeHeads(y) : y);
   c.SetOutput(1, o->k);
   c.SetOutput(2, o->v);

@@ -11,6 +11,7 @@
 #include "frontends/onnx/operators/families.h"
 #include "frontends/ops/compositions.h"
 #include "frontends/ops/dims.h"
+#include "frontends/ops/repeated_extent.h"
 
 namespace ember::onnx {
 namespace {
@@ -273,7 +274,8 @@ void ImportExpand(NodeContext& c) {
       to[i] = from[i];
       continue;
     }
-    if (!to[i].is_constant()) to[i] = LargerOf(from[i], to[i]);
+    if (!to[i].is_constant())
+      to[i] = ops::RepeatedExtent(c.builder(), from[i], to[i]);
     if (to[i] != from[i]) x = RepeatUnitDim(x, static_cast<int>(i), to[i]);
   }
   c.SetOutput(0, Broadcast(x, to));

@@ -147,6 +147,12 @@ bool SetDynamicScales(NodeContext& c, int input,
                   " values, found " + scales.dim(0).ToString());
     return false;
   }
+  // The comparison is false for NaN, too.
+  const Tensor are_positive =
+      ops::Reduce(Cast(Less(0, scales), DType::kI64), "minimum", {0}, false);
+  c.builder().Require(NotEqual(are_positive, 0).value(),
+                      "scales (input " + std::to_string(input) +
+                          "): expected values above 0, found another one");
   const Tensor in = Cast(c.Wrap(c.builder().ShapeValue(extents)), DType::kF64);
   const auto sizes =
       c.Sizes(Cast(Floor(in * scales), DType::kI64), "scaled sizes");

@@ -1,7 +1,6 @@
 // Imports operators that return parts of a tensor or that pad a tensor: slice,
 // split, pad, center-crop.
 #include <algorithm>
-#include <limits>
 #include <numeric>
 #include <optional>
 #include <string>
@@ -13,6 +12,7 @@
 #include "frontends/onnx/operators/families.h"
 #include "frontends/ops/compositions.h"
 #include "frontends/ops/dims.h"
+#include "frontends/ops/slice_bounds.h"
 
 namespace ember::onnx {
 namespace {
@@ -71,47 +71,22 @@ void ImportSplit(NodeContext& c) {
   }
 }
 
-// Normalizes a bound of a slice: a negative bound counts from the end; the
-// result is then clamped to [low, high].
-Dim ClampBound(const Dim& bound, const Dim& extent, const Dim& low,
-               const Dim& high) {
-  // Exporters write the extremes of int32 and int64 for "to the end".
-  constexpr int64_t kFar = std::numeric_limits<int32_t>::max() / 2;
-  if (bound.is_constant()) {
-    if (bound.constant() >= kFar) return high;
-    if (bound.constant() <= -kFar) return low;
-  }
-  Dim position = bound;
-  const DimRange range = RangeOf(bound);
-  if (range.high < 0) {
-    position = bound + extent;
-  } else if (range.low < 0) {
-    // The extent is added if bound < 0: exactly then min(1, max(0, -bound)) is
-    // 1.
-    position =
-        bound + extent * SmallerOf(Dim(1), LargerOf(Dim(0), Dim(0) - bound));
-  }
-  return LargerOf(SmallerOf(position, high), low);
+// Returns a slice that runs backward from the place `start` to the one after
+// `end`. A start before the axis means its first element.
+ops::SliceRange BackwardSlice(const Dim& start, const Dim& end, int64_t step,
+                              const Dim& extent) {
+  const Dim first = LargerOf(ops::ClampedBound(start, extent, /*shift=*/1),
+                             SmallerOf(extent, Dim(1)));
+  const Dim last = ops::ClampedBound(end, extent, /*shift=*/1);
+  const Dim size = CeilDivide(first - last, Dim(-step));
+  return {first - Dim(1), last == Dim(0) ? size : LargerOf(size, Dim(0))};
 }
 
-struct SliceRange {
-  Dim start;
-  Dim size;
-};
-
-SliceRange ResolveSlice(const Dim& start, const Dim& end, int64_t step,
-                        const Dim& extent) {
-  // A backward slice of an empty axis has no first element, so this case is
-  // handled separately.
+ops::SliceRange ResolveSlice(const Dim& start, const Dim& end, int64_t step,
+                             const Dim& extent) {
   if (extent == Dim(0)) return {Dim(0), Dim(0)};
-  if (step > 0) {
-    const Dim first = ClampBound(start, extent, Dim(0), extent);
-    const Dim last = ClampBound(end, extent, Dim(0), extent);
-    return {first, LargerOf(CeilDivide(last - first, Dim(step)), Dim(0))};
-  }
-  const Dim first = ClampBound(start, extent, Dim(0), extent - Dim(1));
-  const Dim last = ClampBound(end, extent, Dim(-1), extent - Dim(1));
-  return {first, LargerOf(CeilDivide(first - last, Dim(-step)), Dim(0))};
+  return step > 0 ? ops::ForwardSlice(start, end, step, extent)
+                  : BackwardSlice(start, end, step, extent);
 }
 
 struct SliceOperands {
@@ -353,7 +328,7 @@ void ImportSlice(NodeContext& c) {
     const int64_t far = int64_t{1} << 40;
     const int64_t step = std::clamp(slice->steps[i], -far, far);
     if (step == 0) return c.FailInvalid("steps: expected values other than 0");
-    const SliceRange range =
+    const ops::SliceRange range =
         ResolveSlice(slice->starts[i], slice->ends[i], step, x.dim(axis));
     starts[axis] = range.start;
     sizes[axis] = range.size;

@@ -1,5 +1,6 @@
 #include "frontends/torch_export/testing/program_builder.h"
 
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "frontends/torchscript/testing/archive_builder.h"
@@ -68,7 +69,8 @@ std::string ExtentJson(const std::string& extent) {
   return Tagged("as_expr", Object({Member("expr_str", Quoted(extent)),
                                    Member("hint", "null")}));
 }
-std::string MetaJson(DType dtype, const std::vector<std::string>& extents) {
+std::string MetaJson(DType dtype, const std::vector<std::string>& extents,
+                     int64_t offset = 0) {
   std::vector<std::string> sizes;
   std::vector<std::string> strides;
   int64_t stride = 1;
@@ -81,7 +83,7 @@ std::string MetaJson(DType dtype, const std::vector<std::string>& extents) {
                  Member("sizes", List(sizes)), Member("requires_grad", "false"),
                  Member("device", R"({"type": "cpu", "index": null})"),
                  Member("strides", List(strides)),
-                 Member("storage_offset", R"({"as_int": 0})"),
+                 Member("storage_offset", ExtentJson(std::to_string(offset))),
                  Member("layout", "7")});
 }
 std::vector<std::string> Texts(const std::vector<int64_t>& numbers) {
@@ -274,6 +276,10 @@ void ProgramBuilder::TensorConstant(const std::string& name,
                      Member("tensor_constant_name", Quoted(constant))})),
       {constant, dtype, dims, bytes, true});
 }
+void ProgramBuilder::ShareStorage(const std::string& of, int64_t offset) {
+  stored_.back().shares = of;
+  stored_.back().offset = offset;
+}
 void ProgramBuilder::Output(const std::string& name) {
   Result(Tensor(name));
   Append(output_specs_,
@@ -340,21 +346,26 @@ std::string ProgramBuilder::ProgramJson() const {
 std::string ProgramBuilder::AddPayloads(archive::ZipBuilder& zip,
                                         bool constants) const {
   std::string config;
-  int count = 0;
+  std::map<std::string, std::string> entries;
   for (const Stored& stored : stored_) {
     if (stored.is_constant != constants) continue;
-    const std::string entry =
-        (constants ? "tensor_" : "weight_") + std::to_string(count++);
-    zip.Add((constants ? "net/data/constants/" : "net/data/weights/") + entry,
-            {stored.bytes.begin(), stored.bytes.end()});
-    Append(
-        config,
-        Member(stored.name,
-               Object({Member("path_name", Quoted(entry)),
-                       Member("is_param", constants ? "false" : "true"),
-                       Member("use_pickle", "false"),
-                       Member("tensor_meta",
-                              MetaJson(stored.dtype, Texts(stored.dims)))})));
+    std::string& entry = entries[stored.name];
+    if (stored.shares.empty()) {
+      entry = (constants ? "tensor_" : "weight_") +
+              std::to_string(entries.size() - 1);
+      zip.Add((constants ? "net/data/constants/" : "net/data/weights/") + entry,
+              {stored.bytes.begin(), stored.bytes.end()});
+    } else {
+      entry = entries.at(stored.shares);
+    }
+    Append(config,
+           Member(stored.name,
+                  Object({Member("path_name", Quoted(entry)),
+                          Member("is_param", constants ? "false" : "true"),
+                          Member("use_pickle", "false"),
+                          Member("tensor_meta",
+                                 MetaJson(stored.dtype, Texts(stored.dims),
+                                          stored.offset))})));
   }
   return Tagged("config", "{" + config + "}");
 }
@@ -402,18 +413,24 @@ std::string ProgramBuilder::SavedDict(bool constants,
   archive::ZipBuilder zip;
   std::string items;
   int count = 0;
+  std::map<std::string, std::string> keys;
   for (const Stored& stored : stored_) {
     if (stored.is_constant != constants) continue;
-    const std::string key = std::to_string(count++);
-    zip.Add("archive/data/" + key, {stored.bytes.begin(), stored.bytes.end()});
+    std::string& key = keys[stored.name];
+    key =
+        stored.shares.empty() ? std::to_string(count) : keys.at(stored.shares);
+    ++count;
+    if (stored.shares.empty())
+      zip.Add("archive/data/" + key,
+              {stored.bytes.begin(), stored.bytes.end()});
     std::vector<int64_t> strides(stored.dims.size());
     int64_t stride = 1;
     for (size_t i = stored.dims.size(); i-- > 0;) {
       strides[i] = stride;
       stride *= stored.dims[i];
     }
-    const std::string tensor =
-        torchscript::PickleTensor(key, stored.dtype, stored.dims, strides, 0);
+    const std::string tensor = torchscript::PickleTensor(
+        key, stored.dtype, stored.dims, strides, stored.offset);
     // In the pickle, a parameter is wrapped in a call that marks it as a
     // parameter.
     items += torchscript::PickleText(stored.name);

@@ -96,6 +96,10 @@ class ProgramBuilder : public GraphText {
   void TensorConstant(const std::string& name, const std::string& constant,
                       DType dtype, const std::vector<int64_t>& dims,
                       const std::vector<uint8_t>& bytes);
+  // Makes the tensor that was added last a view of the storage of an earlier
+  // parameter, buffer or constant: its bytes are those from the element
+  // `offset` on.
+  void ShareStorage(const std::string& of, int64_t offset);
   void Output(const std::string& name);
   void SymOutput(const std::string& name);
   void BufferMutation(const std::string& name, const std::string& buffer);
@@ -126,6 +130,10 @@ class ProgramBuilder : public GraphText {
     std::vector<int64_t> dims;
     std::vector<uint8_t> bytes;
     bool is_constant;
+    // Name of the tensor whose storage this one shares, if it has none itself,
+    // and the index of its first element there.
+    std::string shares = {};
+    int64_t offset = 0;
   };
   void Add(const std::string& name, const std::string& spec, Stored stored);
   // Adds the entries of one folder, and returns the JSON that lists them.
