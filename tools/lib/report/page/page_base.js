@@ -56,7 +56,11 @@ const clipped = (text, most) => {
 const median = (values) => d3.quantile(values, 0.5);
 
 // Sums of a side that several sections show.
-const totalTime = (s) => d3.sum(s.sites, (site) => site.total);
+const totals = new WeakMap();
+const totalTime = (s) => {
+  if (!totals.has(s)) totals.set(s, d3.sum(s.sites, (site) => site.total));
+  return totals.get(s);
+};
 const shareOf = (site) => site.total / (totalTime(side()) || 1);
 const laterRuns = (s) => (s.runs.length > 1 ? s.runs.slice(1) : s.runs);
 const runTime = (s) => median(laterRuns(s).map((run) => run[1] - run[0]));

@@ -6,7 +6,8 @@ const kNodeWidth = 196, kNodeHeight = 42;
 const kMostRows = 24;
 
 // Runs in the worker; `d3` is d3-dag there. Returns the box centres and the
-// points of each edge.
+// points of each edge. Short graphs get straighter lines. In long ones these
+// would drift to one side, so each row is centred there.
 function layOut(lib, count, edges, width, height) {
   const build = lib.graph();
   const nodes = Array.from({length: count}, (_, i) => build.node(i));
@@ -15,7 +16,7 @@ function layOut(lib, count, edges, width, height) {
   lib.sugiyama()
     .layering(lib.layeringLongestPath())
     .decross(lib.decrossTwoLayer().order(lib.twolayerAgg()).passes(crossings))
-    .coord(lib.coordGreedy())
+    .coord(count > 400 ? lib.coordCenter() : lib.coordGreedy())
     .nodeSize([width, height])
     .gap([22, 30])(build);
   return {
@@ -33,6 +34,28 @@ function shortEdges(count, edges) {
     row[to] = Math.max(row[to], row[from] + 1);
   }
   return edges.map(([from, to]) => from < to && row[to] - row[from] <= kMostRows);
+}
+
+// Breaks a layout that is much higher than wide into columns, so that the whole
+// graph can be seen: the lines of a column continue in the next one. Adds to
+// each link if it stays within a column.
+function breakIntoColumns(layout, edges) {
+  const [left, right] = d3.extent(layout.nodes, (box) => box[0]);
+  const height = d3.max(layout.nodes, (box) => box[1]) ?? 0;
+  const width = right - left + kNodeWidth + 70;
+  const columns = Math.max(1, Math.round(Math.sqrt(height / width / 1.2)));
+  const isLow = height < 8 * width || columns === 1;
+  // A row is in one column as a whole.
+  const row = kNodeHeight + 30;
+  const high = isLow ? Infinity : Math.ceil(height / columns / row) * row;
+  const columnOf = (y) => (isLow ? 0 : Math.floor((y + 1 - kNodeHeight / 2) / high));
+  const moved = ([x, y], column) => [x + column * width, y - column * (isLow ? 0 : high)];
+  const column = layout.nodes.map((box) => columnOf(box[1]));
+  return {
+    nodes: layout.nodes.map((box, i) => moved(box, column[i])),
+    links: layout.links.map((points, i) => column[edges[i][0]] === column[edges[i][1]]
+      ? points.map((point) => moved(point, column[edges[i][0]])) : null),
+  };
 }
 
 function layoutInWorker(count, edges) {
@@ -73,13 +96,19 @@ async function showGraph() {
   }
   if (ticket !== graph.drawn) return;
   status.textContent = "";
+  layout = breakIntoColumns(layout, edges);
   graph.boxes = layout.nodes;
   drawGraph(shown, layout, isShort);
   goToTop();
   document.documentElement.dataset.layout = "done";
 }
 
+// A curve from the right edge of a box to that of a later one, or to the left
+// edge of one in another column.
 function longCurve([fromX, fromY], [toX, toY]) {
+  if (Math.abs(toX - fromX) > 2 * kNodeWidth) {
+    return d3.linkHorizontal()({source: [fromX + kNodeWidth / 2, fromY], target: [toX - kNodeWidth / 2, toY]});
+  }
   const bend = kNodeWidth * 0.75;
   return `M${fromX + kNodeWidth / 2},${fromY}C${fromX + kNodeWidth / 2 + bend},${fromY} ` +
     `${toX + kNodeWidth / 2 + bend},${toY} ${toX + kNodeWidth / 2},${toY}`;
@@ -96,9 +125,11 @@ function drawGraph(shown, layout, isShort) {
     return line(moved);
   };
   let next = 0;
-  const paths = shown.edges.map((edge, i) => isShort[i]
-    ? {edge, path: route(layout.links[next++])}
-    : {edge, path: longCurve(boxes[edge[0]], boxes[edge[1]]), isLong: true});
+  const paths = shown.edges.map((edge, i) => {
+    const points = isShort[i] ? layout.links[next++] : null;
+    return points !== null ? {edge, path: route(points)}
+      : {edge, path: longCurve(boxes[edge[0]], boxes[edge[1]]), isLong: true};
+  });
   graph.width = d3.max(boxes, (box) => box[0]) + kNodeWidth;
   graph.height = d3.max(boxes, (box) => box[1]) + kNodeHeight;
   withTip(graph.root.append("g").selectAll("path").data(paths).join("path")
