@@ -393,7 +393,7 @@ Status RunAll(const Options& options, vm::Session& session,
         LimitRunOnDevice(options.limits, device, options.device);
     EMBER_RETURN_IF_ERROR(
         OnDevice(options.device, RunOnce(session, inputs, results, life)));
-    // Of very many runs the first ones are kept.
+    // The record keeps the first ones of very many runs.
     constexpr size_t kMaxKept = 1'000'000;
     if (life.runs.size() > kMaxKept) life.runs.pop_back();
   }

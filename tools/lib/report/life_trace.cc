@@ -188,7 +188,7 @@ class LifeTracer {
            .at_ns = at,
            .values = {{"tier 1", tiers[0]}, {"tier 2", tiers[1]}}});
     }
-    // Of events at one moment, the request comes before its begin.
+    // A request comes before its begin, also if both are at one moment.
     std::ranges::sort(waiting, [](const auto& a, const auto& b) {
       return a.first != b.first ? a.first < b.first : a.second > b.second;
     });

@@ -59,9 +59,10 @@ function startNavigation() {
 startTheme();
 startSides();
 startSearch();
+// The graph is first, so that its worker runs while tables and plots are drawn.
+startGraph();
 startTables();
 startPlots();
-startGraph();
 showComparison();
 startNavigation();
 chooseSide(0);
