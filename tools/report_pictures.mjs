@@ -95,6 +95,7 @@ async function checkFile(browser, folder, file) {
   expect(!shown.wide, "the page is wider than the window");
   expect(shown.foreign === 0, `${shown.foreign} elements take something from elsewhere`);
   await checkUse(page);
+  await page.evaluate(() => scrollTo(0, 0));
   await pause(500);
   await page.screenshot({path: `${folder}/${name}.light.png`, fullPage: true});
   await page.click("#zoom-fit");

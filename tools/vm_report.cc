@@ -218,7 +218,8 @@ StatusOr<nlohmann::json> RunModel(Options& options, const std::string& path) {
                      .tier = options.tier,
                      .device = options.device,
                      .threads = threads,
-                     .kernels_text = JitText(tier, *model.module)});
+                     .kernels_text = JitText(tier, *model.module),
+                     .max_bytes = kMaxPageData / options.models.size()});
 }
 
 // Returns the text of the file if it is a page of an earlier report.
@@ -238,6 +239,7 @@ StatusOr<nlohmann::json> SideOf(Options& options, const std::string& path) {
   if (!page) return RunModel(options, path);
   StatusOr<nlohmann::json> data = DataOfPage(*page);
   if (!data.ok()) return data.status().WithContext(path);
+  LimitTexts(*data, kMaxPageData / options.models.size());
   return data;
 }
 

@@ -118,7 +118,7 @@ function selectNode(node) {
 
 const searchedText = (node) => {
   const site = node.site === undefined ? null : side().sites[node.site];
-  return [node.name, node.type, node.origin, site?.computes, site?.tier && `tier ${site.tier}`]
+  return [node.name, node.type, node.origin, site?.origin, site?.computes, site?.tier && `tier ${site.tier}`]
     .filter((text) => text).join(" ").toLowerCase();
 };
 

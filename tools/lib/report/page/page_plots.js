@@ -38,7 +38,7 @@ function showRoofline() {
     rate: site.operations / site.median / 1000})).filter((p) => p.intensity > 0 && p.rate > 0);
   const without = s.sites.length - points.length;
   byId("roofline-note").textContent = (limits
-    ? `Limits of this machine, measured after the runs: ${limits.text} A dispatch on a line is as fast as the machine allows. `
+    ? `Limits of this machine, measured after the runs: ${limits.text.replace(/\.?\s*$/, "")}. A dispatch on a line is as fast as the machine allows. `
     : "The limits of this device are not measured, so the plot has no roof. ") +
     "The size of a point is its share of the time." +
     (without ? ` ${counted(without, "dispatch")} without arithmetic (copies, integer work) ${without === 1 ? "is" : "are"} not in the plot.` : "");
@@ -120,7 +120,7 @@ function showArena(s) {
   const top = Math.max(s.arena_bytes, d3.max(s.arena, (range) => range[3]));
   const unit = top >= 1e6 ? [1e6, "MB"] : [1e3, "kB"];
   const x = d3.scaleLinear([0, s.nodes.length], [plot.left, plot.right]);
-  const y = d3.scaleLinear([0, (top / unit[0]) * 1.04], [plot.bottom, plot.top]);
+  const y = d3.scaleLinear([0, (top / unit[0]) * 1.12], [plot.bottom, plot.top]);
   addAxes(plot, x, y, {xText: "step of the program (inputs, dispatches, results)", yText: `offset in the arena (${unit[1]})`});
   const scaledY = (value) => y(value / unit[0]);
   withTip(plot.svg.append("g").selectAll("rect").data(s.arena).join("rect").attr("class", "range")
@@ -134,7 +134,7 @@ function showArena(s) {
     change[lastStep + 1] -= end - begin;
   }
   const alive = d3.cumsum(change);
-  plot.svg.append("path").attr("class", "live").attr("d", d3.line().curve(d3.curveStepAfter)(
+  plot.svg.append("path").attr("class", "live").style("stroke-width", s.nodes.length > 400 ? 0.6 : null).attr("d", d3.line().curve(d3.curveStepAfter)(
     Array.from(alive).slice(0, s.nodes.length + 1).map((value, i) => [x(i), scaledY(Math.min(value, top))])));
   const most = d3.max(alive);
   plot.svg.append("text").attr("class", "label").attr("x", plot.right - 4).attr("y", plot.top + 11).attr("text-anchor", "end")
@@ -145,23 +145,24 @@ function showArena(s) {
 const markRanges = () => d3.selectAll("#arena-plot .range").classed("selected", (r) => r[0] === state.node);
 
 function showRunMemory(s) {
-  const plot = newPlot(byId("run-memory-plot"), 200, {left: 70, right: 24, top: 16, bottom: 46});
+  const plot = newPlot(byId("run-memory-plot"), 200, {left: 70, right: 24, top: 30, bottom: 46});
   const top = d3.max(s.runs, (run) => Math.max(run[2] + run[3], run[4])) || 1;
   const unit = top >= 1e6 ? [1e6, "MB"] : [1e3, "kB"];
-  const x = d3.scaleLinear([0, s.runs.at(-1)[1] / 1000], [plot.left, plot.right]);
-  const y = d3.scaleLinear([0, (top / unit[0]) * 1.15], [plot.bottom, plot.top]);
-  addAxes(plot, x, y, {xText: "time (ms)", yText: `memory (${unit[1]})`, yTicks: 4});
+  const x = d3.scaleLinear([0.5, s.runs.length + 0.5], [plot.left, plot.right]);
+  const y = d3.scaleLinear([0, (top / unit[0]) * 1.1], [plot.bottom, plot.top]);
+  addAxes(plot, x, y, {xText: "run (number); memory after each run", yText: `memory (${unit[1]})`, yTicks: 4,
+    xTicks: Math.min(12, s.runs.length), xFormat: (value) => (Number.isInteger(value) ? String(value) : "")});
   const lines = [["arena", "var(--memory)", (run) => run[2]], ["arena and pool", "var(--compile)", (run) => run[2] + run[3]],
     ["largest so far", "var(--bad)", (run) => run[4]]];
   lines.forEach(([name, colour, value], i) => {
-    const points = [[0, 0], ...s.runs.map((run) => [run[1] / 1000, value(run) / unit[0]])];
-    plot.svg.append("path").attr("fill", "none").attr("stroke", colour).attr("stroke-width", 2)
-      .attr("stroke-dasharray", i === 2 ? "4 3" : null)
-      .attr("d", d3.line((p) => x(p[0]), (p) => y(p[1])).curve(d3.curveStepAfter)(points));
-    plot.svg.append("line").attr("x1", plot.left + 12 + 150 * i).attr("x2", plot.left + 34 + 150 * i)
-      .attr("y1", plot.top + 4).attr("y2", plot.top + 4).attr("stroke", colour).attr("stroke-width", 2)
-      .attr("stroke-dasharray", i === 2 ? "4 3" : null);
-    plot.svg.append("text").attr("class", "label").attr("x", plot.left + 40 + 150 * i).attr("y", plot.top + 8).text(name);
+    const stroke = (line) => line.attr("stroke", colour).attr("stroke-width", 2).attr("stroke-dasharray", i === 2 ? "4 3" : null);
+    const points = s.runs.map((run, n) => [n + 1, value(run) / unit[0]]);
+    const ends = [[0.5, points[0][1]], ...points, [s.runs.length + 0.5, points.at(-1)[1]]];
+    stroke(plot.svg.append("path").attr("fill", "none")
+      .attr("d", d3.line((p) => x(p[0]), (p) => y(p[1])).curve(d3.curveStep)(ends)));
+    const left = plot.left + 12 + 150 * i;
+    stroke(plot.svg.append("line").attr("x1", left).attr("x2", left + 22).attr("y1", 14).attr("y2", 14));
+    plot.svg.append("text").attr("class", "label").attr("x", left + 28).attr("y", 18).text(name);
   });
 }
 

@@ -11,6 +11,7 @@
 
 #include "base/shortened.h"
 #include "tensor/text/text.h"
+#include "tools/lib/cli/json.h"
 #include "tools/lib/report/dispatch_measures.h"
 #include "tools/lib/report/life_trace.h"
 #include "tools/lib/report/module_graph.h"
@@ -44,6 +45,18 @@ std::string Clipped(const std::string& text) {
 // Prints JSON. Bytes that are not UTF-8 become U+FFFD.
 std::string Dumped(const json& value) {
   return value.dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+// Returns the number of bytes of the data in a page.
+size_t BytesInPage(const json& data) { return ScriptJson(Dumped(data)).size(); }
+
+// Removes a list of texts and the references of the sites to it.
+void RemoveTexts(json& data, const char* list, const char* reference) {
+  if (!data.contains(list) || !data.contains("sites")) return;
+  data[list] = json::array();
+  for (json& site : data["sites"]) {
+    if (site.is_object()) site.erase(reference);
+  }
 }
 
 class DataMaker {
@@ -196,8 +209,11 @@ class DataMaker {
                     {"type", Shown(node.type)}};
       const auto row = row_of_instruction.find(node.instruction);
       if (node.kind == GraphNode::Kind::kDispatch) {
-        shown["origin"] = Shown(node.origin);
-        if (row != row_of_instruction.end()) shown["site"] = row->second;
+        // The site has the origin, too.
+        if (row != row_of_instruction.end())
+          shown["site"] = row->second;
+        else
+          shown["origin"] = Shown(node.origin);
       }
       nodes.push_back(std::move(shown));
     }
@@ -252,8 +268,9 @@ class DataMaker {
     });
     json texts = json::array(), code = json::array();
     std::map<uint32_t, size_t> texts_of_group, code_of_group;
-    size_t texts_left = input_.budget.expressions_and_schedules;
-    size_t code_left = input_.budget.code;
+    const size_t used = BytesInPage(data);
+    const size_t left = input_.max_bytes > used ? input_.max_bytes - used : 0;
+    size_t texts_left = left / 2, code_left = left / 2;
     for (const size_t i : order) {
       const vm::DispatchSite& site = module_.sites()[measures_[i].site];
       json& row = data["sites"][i];
@@ -327,5 +344,10 @@ class DataMaker {
 }  // namespace
 
 json ReportData(const ReportInput& input) { return DataMaker(input).Make(); }
+
+void LimitTexts(json& data, size_t max_bytes) {
+  if (BytesInPage(data) > max_bytes) RemoveTexts(data, "code", "code");
+  if (BytesInPage(data) > max_bytes) RemoveTexts(data, "texts", "text");
+}
 
 }  // namespace ember::tools

@@ -19,12 +19,9 @@
 
 namespace ember::tools {
 
-// The largest numbers of bytes that compressed texts of dispatches take in the
-// page. Those of the dispatches that took the most time come first.
-struct TextBudget {
-  size_t expressions_and_schedules = 1'500'000;
-  size_t code = 1'200'000;
-};
+// Largest number of bytes of a page's data with the texts of dispatches, unless
+// the data without texts are larger. With the rest of the page this is 5 MB.
+inline constexpr size_t kMaxPageData = 4'400'000;
 
 struct ReportInput {
   const SessionLife& life;
@@ -36,12 +33,18 @@ struct ReportInput {
   std::string device;  // --device
   int threads = 1;
   std::string kernels_text;  // JitText of tools/lib/models/tier.h
-  TextBudget budget = {};
+  // Texts are left out that would make the data larger than this. Texts of the
+  // dispatches that took the most time come first.
+  size_t max_bytes = kMaxPageData;
 };
 
 // The session must have run with SessionOptions::trace. Texts may have bytes
 // that are not UTF-8.
 nlohmann::json ReportData(const ReportInput& input);
+
+// Removes texts from the data, first those of code, until the data are not
+// larger than `max_bytes` or there are no more texts.
+void LimitTexts(nlohmann::json& data, size_t max_bytes);
 
 }  // namespace ember::tools
 

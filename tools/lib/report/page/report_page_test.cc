@@ -58,11 +58,11 @@ Sample RunSample(bool is_hostile) {
   return sample;
 }
 
-json DataOf(const Sample& sample, TextBudget budget = {}) {
+json DataOf(const Sample& sample, size_t max_bytes = kMaxPageData) {
   return ReportData({.life = sample.life,
                      .session = *sample.session,
                      .tiering = sample.tiering.get(),
-                     .budget = budget});
+                     .max_bytes = max_bytes});
 }
 
 TEST(ReportDataTest, HasGraphTimesMemoryAndTexts) {
@@ -101,10 +101,16 @@ TEST(ReportDataTest, HasGraphTimesMemoryAndTexts) {
 
 TEST(ReportDataTest, TextsBeyondTheBudgetAreLeftOut) {
   const Sample sample = RunSample(false);
-  const json data =
-      DataOf(sample, {.expressions_and_schedules = 10, .code = 10});
+  const json data = DataOf(sample, 10);
   EXPECT_TRUE(data["texts"].empty());
   EXPECT_FALSE(data["sites"][0].contains("text"));
+  json limited = DataOf(sample);
+  ASSERT_TRUE(limited["sites"][0].contains("text"));
+  LimitTexts(limited, kMaxPageData);
+  EXPECT_TRUE(limited["sites"][0].contains("text"));
+  LimitTexts(limited, 10);
+  EXPECT_FALSE(limited["sites"][0].contains("text"));
+  EXPECT_TRUE(limited["texts"].empty());
 }
 
 TEST(ReportPageTest, HostileNamesStayData) {
