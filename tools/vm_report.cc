@@ -127,6 +127,7 @@ class Runner {
     if (options_.tier == "auto") EMBER_RETURN_IF_ERROR(WarmUp());
     // The session's profile has the counters of the runs that follow.
     if (options_.runs > 1) TakeCalls(session_, life_);
+    life_.warm_up_runs = life_.runs.size();
     for (int64_t run = 1; run < options_.runs; ++run)
       EMBER_RETURN_IF_ERROR(RunLimited());
     return OkStatus();
@@ -139,17 +140,17 @@ class Runner {
     return RunOnce(session_, inputs_, &results_, life_);
   }
 
-  // Runs until several runs in a row have asked for no kernel, for at most half
-  // a minute.
+  // Runs until several runs in a row have asked for no kernel, for half a
+  // second to half a minute.
   Status WarmUp() {
+    constexpr int64_t kMinNanoseconds = 500'000'000;
     constexpr int64_t kMaxNanoseconds = 30'000'000'000;
     constexpr int kQuietRuns = 12;
     const int64_t begin_ns = vm::SteadyNanoseconds();
     for (int quiet = 0; quiet < kQuietRuns; ++quiet) {
-      if (tier_.jit == nullptr ||
-          vm::SteadyNanoseconds() - begin_ns > kMaxNanoseconds)
-        return OkStatus();
-      if (tier_.jit->is_busy()) quiet = 0;
+      const int64_t ns = vm::SteadyNanoseconds() - begin_ns;
+      if (tier_.jit == nullptr || ns > kMaxNanoseconds) return OkStatus();
+      if (tier_.jit->is_busy() || ns < kMinNanoseconds) quiet = 0;
       EMBER_RETURN_IF_ERROR(RunLimited());
     }
     return OkStatus();

@@ -75,6 +75,9 @@ struct SessionLife {
   int64_t load_begin_ns = 0, load_end_ns = 0;
   bool is_compiled_here = false;  // LoadedModel::compiled_here
   std::vector<RunOfLife> runs;
+  // Number of runs before those that measures are about: kernels are made in
+  // them.
+  size_t warm_up_runs = 1;
   // The calls of all runs (Session::trace), in order.
   std::vector<vm::TraceEvent> calls;
   std::vector<MadeKernel> kernels;

@@ -62,7 +62,7 @@ const totalTime = (s) => {
   return totals.get(s);
 };
 const shareOf = (site) => site.total / (totalTime(side()) || 1);
-const laterRuns = (s) => (s.runs.length > 1 ? s.runs.slice(1) : s.runs);
+const laterRuns = (s) => (s.runs.length > s.warm_up_runs ? s.runs.slice(s.warm_up_runs) : s.runs);
 const runTime = (s) => median(laterRuns(s).map((run) => run[1] - run[0]));
 
 // --- texts that are packed (zlib in base64)

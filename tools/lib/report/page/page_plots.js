@@ -113,7 +113,7 @@ function showMemory() {
 function showArena(s) {
   const holder = byId("arena-plot");
   if (s.arena.length === 0) {
-    holder.replaceChildren(element("p", {text: "The program keeps no tensors of known size in an arena."}));
+    holder.replaceChildren(element("p", {text: "The program keeps no tensors of known size in an arena. If dims of its inputs are open, --shape pins them."}));
     return;
   }
   const plot = newPlot(holder, 320, {left: 70, right: 24, top: 16, bottom: 46});

@@ -147,7 +147,7 @@ class DataMaker {
   }
 
   void AddSites(json& data) {
-    // The measures leave the first run out, which may have compiled.
+    // The measures leave out the first runs, in which kernels were made.
     measures_ = MeasureDispatches(input_.session, LaterCalls(), input_.tiering);
     std::map<size_t, double> first_ms;
     for (const vm::TraceEvent& call : input_.life.calls) {
@@ -185,8 +185,9 @@ class DataMaker {
 
   std::span<const vm::TraceEvent> LaterCalls() const {
     const std::span<const vm::TraceEvent> calls = input_.life.calls;
-    if (input_.life.runs.size() < 2) return calls;
-    const int64_t begin_ns = input_.life.runs[1].begin_ns;
+    const SessionLife& life = input_.life;
+    if (life.runs.size() <= life.warm_up_runs) return calls;
+    const int64_t begin_ns = life.runs[life.warm_up_runs].begin_ns;
     const auto later = std::ranges::lower_bound(calls, begin_ns, {},
                                                 &vm::TraceEvent::begin_ns);
     return calls.subspan(static_cast<size_t>(later - calls.begin()));
@@ -255,6 +256,7 @@ class DataMaker {
       if (calls.size() >= kMaxCalls) break;
     }
     data["runs"] = std::move(runs);
+    data["warm_up_runs"] = input_.life.warm_up_runs;
     data["calls"] = std::move(calls);
   }
 

@@ -80,6 +80,7 @@ TEST(ReportDataTest, HasGraphTimesMemoryAndTexts) {
   EXPECT_EQ(site["calls"], 2);  // without the first run
   EXPECT_GT(site["first"], 0);
   EXPECT_EQ(data["runs"].size(), 3u);
+  EXPECT_EQ(data["warm_up_runs"], 1);
   // The calls of the first and the last run.
   EXPECT_EQ(data["calls"].size(), 4u);
   EXPECT_GT(data["edges"].size(), 1u);
@@ -99,7 +100,16 @@ TEST(ReportDataTest, HasGraphTimesMemoryAndTexts) {
       "\"vmovaps %zmm0, (%rax)\"");
 }
 
-TEST(ReportDataTest, TextsBeyondTheBudgetAreLeftOut) {
+TEST(ReportDataTest, MeasuresLeaveOutTheWarmUp) {
+  Sample sample = RunSample(false);
+  sample.life.warm_up_runs = 2;
+  EXPECT_EQ(DataOf(sample)["sites"][0]["calls"], 1);
+  // Without other runs the warm-up is measured.
+  sample.life.warm_up_runs = 3;
+  EXPECT_EQ(DataOf(sample)["sites"][0]["calls"], 3);
+}
+
+TEST(ReportDataTest, TextsThatMakeThePageTooLargeAreLeftOut) {
   const Sample sample = RunSample(false);
   const json data = DataOf(sample, 10);
   EXPECT_TRUE(data["texts"].empty());
