@@ -7,7 +7,7 @@ const byId = (id) => document.getElementById(id);
 
 // The side that is shown, and the selected node of its graph or row of its
 // sites; null if nothing is selected.
-const state = {side: 0, node: null, site: null, matches: new Set(), match: -1};
+const state = {side: 0, node: null, site: null, matches: new Set(), found: [], match: -1};
 const side = () => data.sides[state.side];
 
 // Functions that a section calls to hear of changes.
@@ -116,31 +116,36 @@ function selectNode(node) {
   notify("selection");
 }
 
-const searchedText = (node) => {
-  const site = node.site === undefined ? null : side().sites[node.site];
-  return [node.name, node.type, node.origin, site?.origin, site?.computes, site?.tier && `tier ${site.tier}`]
+// The text in which a search for a node or for a dispatch outside of the graph
+// looks.
+const searchedText = (node, site) =>
+  [node?.name, node?.type, node?.origin, site?.dispatch, site?.origin, site?.computes, site?.program, site?.tier && `tier ${site.tier}`]
     .filter((text) => text).join(" ").toLowerCase();
-};
 
+// Sets state.matches to the matching nodes and state.found to all matches: these
+// nodes, and dispatches of bodies of loops and branches, which are in no node.
 function search(text) {
   const words = text.toLowerCase().split(/\s+/).filter((word) => word);
-  const found = [];
-  if (words.length > 0) {
-    side().nodes.forEach((node, i) => {
-      const searched = searchedText(node);
-      if (words.every((word) => searched.includes(word))) found.push(i);
-    });
-  }
-  state.matches = new Set(found);
+  const isMatch = (searched) => words.length > 0 && words.every((word) => searched.includes(word));
+  const s = side(), found = [], inGraph = new Set(s.nodes.map((node) => node.site));
+  s.nodes.forEach((node, i) => {
+    if (isMatch(searchedText(node, s.sites[node.site]))) found.push({node: i});
+  });
+  s.sites.forEach((site, i) => {
+    if (!inGraph.has(i) && isMatch(searchedText(null, site))) found.push({site: i});
+  });
+  state.found = found;
+  state.matches = new Set(found.map((match) => match.node).filter((node) => node !== undefined));
   state.match = -1;
   byId("matches").textContent = words.length === 0 ? "" : counted(found.length, "match");
   notify("search");
 }
 
 function goToMatch(step) {
-  const found = [...state.matches];
+  const {found} = state;
   if (found.length === 0) return;
   state.match = (state.match + step + found.length + (state.match < 0 && step < 0 ? 1 : 0)) % found.length;
   byId("matches").textContent = `${state.match + 1} of ${found.length}`;
-  selectNode(found[state.match]);
+  const {node, site} = found[state.match];
+  if (node !== undefined) selectNode(node); else selectSite(site);
 }

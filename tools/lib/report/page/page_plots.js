@@ -92,7 +92,7 @@ function drawRoofs(plot, x, y, limits) {
 
 function markPoints() {
   const s = side();
-  const matched = new Set([...state.matches].map((node) => s.nodes[node].site));
+  const matched = new Set(state.found.map(({node, site}) => site ?? s.nodes[node].site));
   d3.selectAll("#roofline-plot .point").classed("selected", (p) => p.i === state.site)
     .classed("match", (p) => matched.has(p.i));
 }

@@ -105,6 +105,7 @@ async function showDetails() {
     fact("tier", site.tier);
     if (site.roof !== undefined) fact("roofline", `${micros(site.roof)} at least, bound by ${site.bound}: ${percent(site.roof / site.median)}`);
     fact("work", `${flop(site.operations)}, ${bytes(site.bytes)} of operands`);
+    if (node === null) fact("program", `${site.program}, which is not in the graph`);
     fact("parameters", site.parameters.join(", "));
     fact("how", site.plan);
   } else if (node.kind === "dispatch") {
