@@ -180,7 +180,8 @@ const moveTo = (transform, isSlow = true) =>
 
 function goToTop() {
   const [width, height] = graphSize();
-  const scale = Math.max(0.45, Math.min(1, (width - 20) / graph.width, (height - 20) / graph.height));
+  const whole = Math.min(1, (width - 20) / graph.width, (height - 20) / graph.height);
+  const scale = whole > 0.35 ? whole : 0.6;
   const fitsX = graph.width * scale <= width;
   // A graph that is too wide begins at the first box of its program.
   const x = fitsX ? (width - graph.width * scale) / 2 : width / 2 - (graph.boxes[0]?.[0] ?? 0) * scale;
