@@ -128,8 +128,8 @@ class LifeTracer {
     const int64_t length = kernel.end_ns - kernel.begin_ns;
     const int64_t schedule =
         std::min<int64_t>(length, std::llround(1e6 * kernel.schedule_ms));
-    const int64_t pack =
-        std::min<int64_t>(length - schedule, std::llround(1e6 * kernel.pack_ms));
+    const int64_t pack = std::min<int64_t>(length - schedule,
+                                           std::llround(1e6 * kernel.pack_ms));
     const int64_t code_begin = kernel.begin_ns + schedule;
     const int64_t code_end = kernel.end_ns - pack;
     trace_.slices.push_back({.name = "schedule and loop nest",
