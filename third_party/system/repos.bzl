@@ -332,7 +332,7 @@ def _report_page_impl(rctx):
     if not lock.exists or rctx.read(lock) != rctx.read(rctx.attr._lock):
         print("vm-report is not built: the libraries of its page are missing; ./dev setup --for=report installs them")
         rctx.file("BUILD", """package(default_visibility = ["//visibility:public"])
-filegroup(name = "libraries", target_compatible_with = ["@//:incompatible"])
+cc_library(name = "libraries", target_compatible_with = ["@//:incompatible"])
 """)
         return
     rctx.symlink(folder + "/node_modules/d3/dist/d3.min.js", "d3.min.js")
