@@ -2,6 +2,7 @@
 // declined with the reason.
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -23,6 +24,7 @@
 #include "jit/schedule_folder.h"
 #include "jit/target/matrix_instructions.h"
 #include "vm/runtime/dispatch/tiering.h"
+#include "vm/runtime/steady_clock.h"
 
 namespace ember::jit {
 namespace {
@@ -96,6 +98,9 @@ class BackgroundJit final : public Jit {
 
  private:
   void Run(const CompileQueue::Job& job);
+  // Adds a kernel, or the reason why there is none, to the totals.
+  void Count(const KernelReport& report, const Status& status,
+             const GivenSchedule& given);
   // Builds the kernel with the tuned schedule, if there is one that applies,
   // otherwise with that of the options.
   StatusOr<std::unique_ptr<vm::Kernel>> BuildTuned(
@@ -129,7 +134,7 @@ BackgroundJit::BackgroundJit(JitOptions options,
 
 void BackgroundJit::RequestKernel(const vm::KernelRequest& request,
                                   std::shared_ptr<vm::KernelSlot> slot) {
-  CompileQueue::Job job = {request, std::move(slot)};
+  CompileQueue::Job job = {request, std::move(slot), vm::SteadyNanoseconds()};
   job.request.interrupt = nullptr;
   if (options_.threads > 0) return queue_.Add(std::move(job));
   // Only one thread at a time may use a device, so the run's own thread
@@ -150,12 +155,15 @@ std::string BackgroundJit::schedule_problem() const {
 }
 
 void BackgroundJit::Run(const CompileQueue::Job& job) {
+  const int64_t begin_ns = vm::SteadyNanoseconds();
   const bool dumps = !options_.dump_folder.empty();
+  const bool is_observed_as_text =
+      options_.observer != nullptr && options_.observer->wants_texts();
   const GivenSchedule given =
       schedules_.Find(job.request.dispatch->name, job.request.tier);
   const KernelOptions options = {
-      .keeps_text = dumps || options_.wrapper != nullptr,
-      .keeps_code_text = dumps,
+      .keeps_text = dumps || is_observed_as_text || options_.wrapper != nullptr,
+      .keeps_code_text = dumps || is_observed_as_text,
       .given_schedule = given.text,
       .is_exact = options_.exact_schedules,
       .disabled_passes = options_.disabled_passes};
@@ -165,23 +173,19 @@ void BackgroundJit::Run(const CompileQueue::Job& job) {
   StatusOr<std::unique_ptr<vm::Kernel>> kernel = BuildTuned(
       request, given.text.empty() ? tuned_.Find(request) : "", options, report);
   if (dumps) Dump(job.request, report);
-  {
-    std::lock_guard<std::mutex> lock(mutex_);
-    totals_.kernels += kernel.ok();
-    totals_.declined += !kernel.ok();
-    if (!kernel.ok() && !given.text.empty() && schedule_problem_.empty())
-      schedule_problem_ = kernel.status().WithContext(given.file).message();
-    totals_.schedule_ms += report.schedule_ms;
-    totals_.optimize_ms += report.optimize_ms;
-    totals_.codegen_ms += report.codegen_ms;
-    totals_.pack_ms += report.pack_ms;
-    for (const PassRecord& pass : report.passes)
-      totals_.pass_ms[pass.name] += pass.milliseconds;
-    totals_.shared += report.origin == CodeOrigin::kShared;
-    totals_.loaded += report.origin == CodeOrigin::kLoaded;
-    if (report.origin != CodeOrigin::kShared)
-      totals_.code_bytes += report.code_bytes;
+  if (options_.observer != nullptr) {
+    options_.observer->Observe(
+        {.request = job.request,
+         .slot = *job.slot,
+         .requested_ns = job.requested_ns,
+         .begin_ns = begin_ns,
+         .end_ns = vm::SteadyNanoseconds(),
+         .thread = std::hash<std::thread::id>()(std::this_thread::get_id()),
+         .is_in_worker = compiler_->is_in_worker(),
+         .report = report,
+         .status = kernel.status()});
   }
+  Count(report, kernel.status(), given);
   if (!kernel.ok()) return job.slot->Decline(kernel.status().ToString());
   if (options_.wrapper != nullptr) {
     kernel = options_.wrapper->Wrap(
@@ -190,6 +194,25 @@ void BackgroundJit::Run(const CompileQueue::Job& job) {
         *std::move(kernel));
   }
   job.slot->Install(*std::move(kernel));
+}
+
+void BackgroundJit::Count(const KernelReport& report, const Status& status,
+                          const GivenSchedule& given) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  totals_.kernels += status.ok();
+  totals_.declined += !status.ok();
+  if (!status.ok() && !given.text.empty() && schedule_problem_.empty())
+    schedule_problem_ = status.WithContext(given.file).message();
+  totals_.schedule_ms += report.schedule_ms;
+  totals_.optimize_ms += report.optimize_ms;
+  totals_.codegen_ms += report.codegen_ms;
+  totals_.pack_ms += report.pack_ms;
+  for (const PassRecord& pass : report.passes)
+    totals_.pass_ms[pass.name] += pass.milliseconds;
+  totals_.shared += report.origin == CodeOrigin::kShared;
+  totals_.loaded += report.origin == CodeOrigin::kLoaded;
+  if (report.origin != CodeOrigin::kShared)
+    totals_.code_bytes += report.code_bytes;
 }
 
 StatusOr<std::unique_ptr<vm::Kernel>> BackgroundJit::BuildTuned(

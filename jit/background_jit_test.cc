@@ -242,6 +242,45 @@ TEST(BackgroundJit, TheWrapperSeesKernelsFirst) {
       << wrapper->texts[0].nest;
 }
 
+class RecordingObserver : public KernelObserver {
+ public:
+  bool wants_texts() const override { return true; }
+  void Observe(const KernelEvent& event) override {
+    dispatches.push_back(event.request.dispatch->name);
+    slots.push_back(&event.slot);
+    times.push_back({event.requested_ns, event.begin_ns, event.end_ns});
+    texts.push_back(event.report.code.back().text);
+    is_empty &= event.slot.kernels() == nullptr;
+    is_ok &= event.status.ok();
+  }
+  std::vector<std::string> dispatches;
+  std::vector<const vm::KernelSlot*> slots;
+  std::vector<std::vector<int64_t>> times;
+  std::vector<std::string> texts;
+  bool is_empty = true, is_ok = true;
+};
+
+TEST(BackgroundJit, TheObserverSeesKernelsBeforeSessions) {
+  const std::shared_ptr<const vm::Module> module =
+      *vm::Module::FromDefinition(vm::SampleNamed("loop"));
+  const auto observer = std::make_shared<RecordingObserver>();
+  JitOptions options;
+  options.threads = 0;
+  options.observer = observer;
+  auto jit = NewJit(options);
+  ASSERT_TRUE(jit.ok()) << jit.status().ToString();
+  const auto tiering =
+      std::make_shared<vm::Tiering>(module, *jit, vm::Tiering::Eager(2));
+  RunLoop(*NewSession(module, tiering), 2);
+  ASSERT_EQ(observer->dispatches, std::vector<std::string>{"add_bias"});
+  EXPECT_EQ(observer->slots[0], tiering->slot(0).get());
+  EXPECT_TRUE(observer->is_empty);
+  EXPECT_TRUE(observer->is_ok);
+  EXPECT_TRUE(std::ranges::is_sorted(observer->times[0]));
+  EXPECT_NE(observer->texts[0].find("add_bias"), std::string::npos)
+      << observer->texts[0];
+}
+
 // A wrapper that records the schedule of the last kernel.
 class ScheduleKeeper : public KernelWrapper {
  public:

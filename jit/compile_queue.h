@@ -23,6 +23,7 @@
 
 #include <chrono>
 #include <condition_variable>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -41,6 +42,8 @@ class CompileQueue {
   struct Job {
     vm::KernelRequest request;
     std::shared_ptr<vm::KernelSlot> slot;
+    // Time of the request (KernelEvent::requested_ns). The queue ignores it.
+    int64_t requested_ns = 0;
   };
   struct Options {
     int threads = 1;  // largest number of threads

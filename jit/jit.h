@@ -20,6 +20,7 @@
 #include <string>
 
 #include "base/status.h"
+#include "jit/backend/kernel_report.h"
 #include "jit/cache/options.h"
 #include "jit/oracle/oracle.h"
 #include "jit/worker/background_thread.h"
@@ -44,6 +45,36 @@ class KernelWrapper {
   virtual std::unique_ptr<vm::Kernel> Wrap(
       const vm::KernelRequest& request, vm::KernelSlot& slot, KernelText text,
       std::unique_ptr<vm::Kernel> kernel) = 0;
+};
+
+// The making of one kernel, from the request to its end. Times are those of the
+// steady clock (vm/runtime/steady_clock.h), in nanoseconds.
+struct KernelEvent {
+  const vm::KernelRequest& request;
+  // The slot that gets the answer, which says for which dispatch sites the
+  // kernel is.
+  const vm::KernelSlot& slot;
+  int64_t requested_ns = 0;  // the request reached the JIT
+  int64_t begin_ns = 0;      // a thread took the request
+  int64_t end_ns = 0;        // the kernel was made or declined
+  // Number that is the same for all kernels of one thread.
+  uint64_t thread = 0;
+  // True if LLVM ran in the compile worker, if it ran.
+  bool is_in_worker = false;
+  const KernelReport& report;
+  // OK, or the reason why there is no kernel.
+  const Status& status;
+};
+
+// Gets an event for each request, before the request's slot is answered. Called
+// from the threads that compile, several at a time.
+class KernelObserver {
+ public:
+  virtual ~KernelObserver() = default;
+  // True if KernelEvent::report shall have the texts of schedule, nest and
+  // code. Then no code is read from the cache.
+  virtual bool wants_texts() const = 0;
+  virtual void Observe(const KernelEvent& event) = 0;
 };
 
 // Returns the nice value of the JIT's threads in this process. Threads that run
@@ -93,6 +124,8 @@ struct JitOptions {
   // Wraps kernels before sessions get them. Null: sessions get kernels
   // unchanged.
   std::shared_ptr<KernelWrapper> wrapper;
+  // Gets the events of all requests. Null: none.
+  std::shared_ptr<KernelObserver> observer;
   // Judges first calls of kernels. Null: an oracle that reports to no one.
   std::shared_ptr<Oracle> oracle;
 };

@@ -17,13 +17,15 @@ Status NoWorker() {
               ": expected it beside the JIT's library, found none there"}));
 }
 
+// is_in_worker: is set to true if the compiler is the worker.
 StatusOr<std::unique_ptr<ObjectCompiler>> CompilerAt(
-    vm::CompileLocation location) {
+    vm::CompileLocation location, std::atomic<bool>& is_in_worker) {
   if (location == vm::CompileLocation::kThread)
     return llvm_ir::LoadLlvmCompiler();
   StatusOr<std::unique_ptr<ObjectCompiler>> worker = NoWorker();
   const std::string program = FindWorkerProgram();
   if (!program.empty()) worker = NewRemoteCompiler({.program = program});
+  is_in_worker = worker.ok();
   if (worker.ok() || location == vm::CompileLocation::kWorker) return worker;
   return llvm_ir::LoadLlvmCompiler();
 }
@@ -70,7 +72,7 @@ void LateCompiler::OpenCacheOnce() {
 
 StatusOr<std::unique_ptr<CachingCompiler>> LateCompiler::Make() {
   EMBER_ASSIGN_OR_RETURN(std::unique_ptr<ObjectCompiler> compiler,
-                         CompilerAt(location_));
+                         CompilerAt(location_, is_in_worker_));
   OpenCacheOnce();
   if (disk_ != nullptr && compiler->identity().empty()) {
     disk_ = nullptr;

@@ -13,6 +13,7 @@
 #ifndef EMBER_JIT_LATE_COMPILER_H_
 #define EMBER_JIT_LATE_COMPILER_H_
 
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -50,6 +51,8 @@ class LateCompiler final : public Compiler {
   StatusOr<std::unique_ptr<CompiledNest>> Compile(
       const loops::LoopNest& nest, const CompileOptions& options) override;
 
+  // True if the compiler has been made and LLVM runs in the compile worker.
+  bool is_in_worker() const { return is_in_worker_; }
   // Declines current and later requests. Does not wait for them to end.
   void Stop();
   // Returns the reason why not all kernels are kept on disk; empty if there is
@@ -70,6 +73,7 @@ class LateCompiler final : public Compiler {
   // locked before mutex_.
   std::mutex making_;
   bool is_cache_open_ = false;
+  std::atomic<bool> is_in_worker_ = false;
   // The cache on disk. Null after the compiler is made, because the compiler
   // then owns the cache.
   std::unique_ptr<DiskCache> disk_;

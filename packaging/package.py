@@ -44,7 +44,8 @@ from notices import notices
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
-TOOLS = ["vm-compile", "vm-run", "vm-bench", "vm-dump", "vm-diff", "vm-generate", "vm-prejit", "vm-sign", "vm-tune"]
+TOOLS = ["vm-compile", "vm-run", "vm-bench", "vm-dump", "vm-diff", "vm-generate", "vm-prejit", "vm-report",
+         "vm-sign", "vm-tune"]
 # For each package of a library of the tools: the library's folder, its name, and its header.
 TOOL_LIBRARIES = {
     "libember-compiler": ("tools/compiler_api", "libember_compiler.so", "ember_compiler.h"),
@@ -100,8 +101,8 @@ PACKAGES = {
  The C API of language models (ember_llm.h): GGUF files, folders of Hugging
  Face and modules, tokenizers, chats. The header includes that of libember-dev."""),
     "ember-tools": ("utils", "compiles models (ONNX, TensorFlow, PyTorch, Core ML, ...) to modules, runs and measures them", """\
- vm-compile, vm-run, vm-bench, vm-dump, vm-diff, vm-generate, vm-prejit, vm-sign,
- vm-tune."""),
+ vm-compile, vm-run, vm-bench, vm-dump, vm-diff, vm-generate, vm-prejit,
+ vm-report, vm-sign, vm-tune."""),
     "python3-ember": ("python", "compiles and runs trained models: Python", """\
  ember.compile and ember.load, with NumPy, DLPack, estimators of scikit-learn
  and XGBoost, and an InferenceSession with the surface of ONNX Runtime."""),

@@ -1,8 +1,7 @@
 // Runs vm-run as a user calls it, and checks what it says about kernels:
 // tiers, passes, the kernel cache, profiles and explanations.
-#include <nlohmann/json.hpp>
-
 #include "gtest/gtest.h"
+#include "tools/lib/report/testing/chrome_trace_rules.h"
 #include "tools/testing/cli_fixture.h"
 
 namespace ember::tools {
@@ -80,10 +79,34 @@ TEST_F(RunTest, TraceAndProfile) {
       "vm-run model.vmfb --profile --runs=3 --trace=trace.json --print=none");
   EXPECT_EQ(outcome.exit_status, 0) << outcome.output;
   EXPECT_NE(outcome.output.find("conv1"), std::string::npos) << outcome.output;
-  const nlohmann::json trace =
-      nlohmann::json::parse(Read("trace.json"), nullptr, false);
-  ASSERT_FALSE(trace.is_discarded());
-  EXPECT_GT(trace["traceEvents"].size(), 4u);
+  const std::string trace = Read("trace.json");
+  EXPECT_TRUE(ChromeTraceProblems(trace).empty())
+      << testing::PrintToString(ChromeTraceProblems(trace));
+  for (const char* name : {"load the module", "run 1", "run 3",
+                           "d0_conv_maximum", "memory of the session, MB"}) {
+    EXPECT_NE(trace.find("\"name\": \"" + std::string(name) + "\""),
+              std::string::npos)
+        << name;
+  }
+}
+
+TEST_F(RunTest, TracesHaveKernelsAndTheirFirstCalls) {
+  const Outcome outcome =
+      Run("vm-run digits.onnx --tier=2 --runs=2 --trace=trace.json "
+          "--print=none");
+  EXPECT_EQ(outcome.exit_status, 0) << outcome.output;
+  const std::string trace = Read("trace.json");
+  EXPECT_TRUE(ChromeTraceProblems(trace).empty())
+      << testing::PrintToString(ChromeTraceProblems(trace));
+  for (const char* name :
+       {"import and compile the model", "compile, thread 1",
+        "d0_conv_maximum tier 2", "schedule and loop nest", "kernels ready",
+        "requests waiting for the compiler"}) {
+    EXPECT_NE(trace.find("\"name\": \"" + std::string(name) + "\""),
+              std::string::npos)
+        << name;
+  }
+  EXPECT_NE(trace.find("\"ph\": \"f\""), std::string::npos);
 }
 
 TEST_F(RunTest, ExplainSaysWhyAndHowFast) {

@@ -1,7 +1,6 @@
 // vm-run: runs a module, or a model compiled in memory, on given or
 // random inputs.
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <map>
 #include <memory>
@@ -29,8 +28,10 @@
 #include "tools/lib/models/tier.h"
 #include "tools/lib/report/chrome_trace.h"
 #include "tools/lib/report/explain.h"
+#include "tools/lib/report/life_trace.h"
 #include "tools/lib/report/placement.h"
 #include "tools/lib/report/profile.h"
+#include "tools/lib/report/session_life.h"
 #include "tools/lib/report/statistics.h"
 #include "tools/lib/report/table.h"
 #include "tools/lib/tensors/compare.h"
@@ -41,6 +42,7 @@
 #include "vm/runtime/devices/session.h"
 #include "vm/runtime/library/string_functions.h"
 #include "vm/runtime/session.h"
+#include "vm/runtime/steady_clock.h"
 
 namespace ember::tools {
 namespace {
@@ -164,8 +166,9 @@ void Declare(Options& options, Flags& flags) {
   flags.Add("profile-rows", &options.profile_rows, "N",
             "Prints at most N rows of the profile.");
   flags.Add("trace", &options.trace, "FILE.json",
-            "Writes the run's dispatches for chrome://tracing or "
-            "ui.perfetto.dev.");
+            "Writes loading, runs, dispatches, compiled kernels, memory and "
+            "waiting requests for\n"
+            "ui.perfetto.dev or chrome://tracing.");
   flags.Example("vm-run model.vmfb");
   flags.Example("vm-run resnet50.onnx --input=@image.npy --output=@scores.npy");
   flags.Example("vm-run model.onnx --input=x=2x3xf32=1,2,3,4,5,6 --print=full");
@@ -243,20 +246,15 @@ Status WriteOutputs(const std::vector<NamedPath>& paths,
   return OkStatus();
 }
 
-Status WriteTrace(const std::string& path, const std::string& model,
-                  const vm::Session& session) {
-  std::vector<ChromeTraceEvent> events;
-  const std::vector<vm::SiteProfile> profile = session.Profile();
-  for (const vm::TraceEvent& event : session.trace()) {
-    ChromeTraceEvent& shown = events.emplace_back();
-    shown.name = std::string(session.SiteName(event.site));
-    shown.begin_ns = event.begin_ns;
-    shown.end_ns = event.end_ns;
-    shown.thread = event.thread;
-    const vm::SiteProfile& site = profile[event.site];
-    shown.details = {{"nodes", std::string(site.origin)}, {"how", site.plan}};
-  }
-  return WriteFileAtomically(UserPath(path), ChromeTrace(model, events));
+// Writes the trace. `life` has the calls of the first run; the session has
+// those of the others.
+Status WriteTrace(const std::string& path, SessionLife life,
+                  const vm::Session& session, const Tier& tier) {
+  const std::span<const vm::TraceEvent> calls = session.trace();
+  life.calls.insert(life.calls.end(), calls.begin(), calls.end());
+  return WriteFileAtomically(
+      UserPath(path),
+      PrintChromeTrace(LifeTrace(life, session, tier.tiering.get())));
 }
 
 // Writes a profile to a file: for each dispatch, the times of all its sites
@@ -382,29 +380,31 @@ Status CheckOptions(const Options& options) {
   return CheckOutputFolder("--shadow", options.shadow);
 }
 
-// Calls the session as often as --runs says.
-StatusOr<std::vector<double>> TimeRuns(const Options& options,
-                                       vm::Session& session,
-                                       const hal::Device& device,
-                                       const std::vector<vm::Tensor>& inputs,
-                                       std::vector<vm::Tensor>* results) {
-  using Clock = std::chrono::steady_clock;
+// Calls the session as often as --runs says, and records the runs. The record
+// gets the calls of the first run, which the session's profile leaves out.
+Status RunAll(const Options& options, vm::Session& session,
+              const hal::Device& device, const std::vector<vm::Tensor>& inputs,
+              std::vector<vm::Tensor>* results, SessionLife& life) {
   int64_t runs = options.runs;
   if (runs == 0) runs = options.explain ? 11 : 1;
-  std::vector<double> milliseconds;
   for (int64_t run = 0; run < runs; ++run) {
-    if (run == 1) session.ResetProfile();
+    if (run == 1) TakeCalls(session, life);
     const std::unique_ptr<TimeLimit> limit =
         LimitRunOnDevice(options.limits, device, options.device);
-    const Clock::time_point begin = Clock::now();
-    const Status status = session.Run(inputs, results);
-    if (!status.ok()) return OnDevice(options.device, status);
+    EMBER_RETURN_IF_ERROR(
+        OnDevice(options.device, RunOnce(session, inputs, results, life)));
+    // The record keeps the first ones of very many runs.
     constexpr size_t kMaxKept = 1'000'000;
-    if (milliseconds.size() < kMaxKept) {
-      milliseconds.push_back(
-          std::chrono::duration<double, std::milli>(Clock::now() - begin)
-              .count());
-    }
+    if (life.runs.size() > kMaxKept) life.runs.pop_back();
+  }
+  return OkStatus();
+}
+
+std::vector<double> MillisecondsOf(const SessionLife& life) {
+  std::vector<double> milliseconds;
+  for (const RunOfLife& run : life.runs) {
+    milliseconds.push_back(1e-6 *
+                           static_cast<double>(run.end_ns - run.begin_ns));
   }
   return milliseconds;
 }
@@ -462,8 +462,12 @@ Status Run(Options& options) {
   EMBER_ASSIGN_OR_RETURN(
       std::unique_ptr<CompileLimits> compile_limits,
       CompileLimits::Start(options.limits, options.models[0]));
+  SessionLife life = {.model = options.models[0]};
+  life.load_begin_ns = vm::SteadyNanoseconds();
   EMBER_ASSIGN_OR_RETURN(const LoadedModel model,
                          LoadModel(options.models[0], load));
+  life.load_end_ns = vm::SteadyNanoseconds();
+  life.is_compiled_here = model.compiled_here;
   compile_limits = nullptr;
   EMBER_ASSIGN_OR_RETURN(const std::vector<size_t> output_numbers,
                          BindOutputs(outputs, *model.module));
@@ -476,6 +480,8 @@ Status Run(Options& options) {
   options.missing.Report("vm-run", options.seed);
   TierOptions tier_options = TierOptionsOf(options);
   tier_options.wrapper = shadow;
+  const auto log = std::make_shared<KernelLog>(/*keeps_texts=*/false);
+  if (!options.trace.empty()) tier_options.observer = log;
   EMBER_ASSIGN_OR_RETURN(Tier opened,
                          OpenTier(tier_options, device, model.module));
   const Tier& tier = KeepTier(std::move(opened));
@@ -493,12 +499,11 @@ Status Run(Options& options) {
   if (!created.ok()) return OnDevice(options.device, created.status());
   std::unique_ptr<vm::Session> session = *std::move(created);
   std::vector<vm::Tensor> results;
-  EMBER_ASSIGN_OR_RETURN(
-      std::vector<double> milliseconds,
-      TimeRuns(options, *session, *device, inputs, &results));
+  EMBER_RETURN_IF_ERROR(
+      RunAll(options, *session, *device, inputs, &results, life));
   EMBER_RETURN_IF_ERROR(CheckSchedulesUsed(tier));
   PrintResults(options, *model.module, results);
-  if (options.runs > 1) PrintLatency(std::move(milliseconds));
+  if (options.runs > 1) PrintLatency(MillisecondsOf(life));
   const Placement placement = PlacementOf(session->Profile());
   if (!device->is_host() && placement.on_host > 0 && !options.explain) {
     std::fprintf(stderr, "vm-run: %s (see --explain)\n",
@@ -514,8 +519,9 @@ Status Run(Options& options) {
   EMBER_RETURN_IF_ERROR(
       WriteOutputs(outputs, output_numbers, *model.module, results));
   if (!options.trace.empty()) {
-    EMBER_RETURN_IF_ERROR(
-        WriteTrace(options.trace, options.models[0], *session));
+    life.inputs = DescribeInputs(*model.module, inputs);
+    life.kernels = log->Kernels();
+    EMBER_RETURN_IF_ERROR(WriteTrace(options.trace, life, *session, tier));
   }
   if (!options.record.empty())
     EMBER_RETURN_IF_ERROR(WriteRecord(options.record, *session));

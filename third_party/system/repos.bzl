@@ -320,6 +320,35 @@ cc_library(name = "headers", deps = [":cuda_toolkit_not_found_set_CUDA_HOME"])
 
 system_cuda = repository_rule(implementation = _cuda_impl, attrs = _attrs, environ = ["CUDA_HOME"], local = True, configure = True)
 
+# --------------------------------------------------------------------------- vm-report's page
+def _report_page_impl(rctx):
+    """Optional: without the libraries the repository exists, and targets that need them are skipped by //...
+
+    The folder is that of need_report_page of tools/dev/lib/common.sh. Its lock file says which libraries it has.
+    """
+    home = rctx.os.environ.get("HOME", "/root")
+    folder = rctx.os.environ.get("XDG_CACHE_HOME", home + "/.cache") + "/ember/report-page"
+    lock = rctx.path(folder + "/package-lock.json")
+    if not lock.exists or rctx.read(lock) != rctx.read(rctx.attr._lock):
+        print("vm-report is not built: the libraries of its page are missing; ./dev setup --for=report installs them")
+        rctx.file("BUILD", """package(default_visibility = ["//visibility:public"])
+cc_library(name = "libraries", target_compatible_with = ["@//:incompatible"])
+""")
+        return
+    rctx.symlink(folder + "/node_modules/d3/dist/d3.min.js", "d3.min.js")
+    rctx.symlink(folder + "/node_modules/d3-dag/dist/d3-dag.iife.min.js", "d3-dag.iife.min.js")
+    rctx.file("BUILD", """package(default_visibility = ["//visibility:public"])
+filegroup(name = "libraries", srcs = ["d3.min.js", "d3-dag.iife.min.js"])
+""")
+
+report_page_libraries = repository_rule(
+    implementation = _report_page_impl,
+    attrs = {"_lock": attr.label(default = "//third_party/report_page:package-lock.json")},
+    environ = ["HOME", "XDG_CACHE_HOME"],
+    local = True,
+    configure = True,
+)
+
 def system_repositories():
     """Declares every system library repository; each is looked up only when used."""
     system_llvm(name = "llvm")
@@ -338,3 +367,4 @@ def system_repositories():
     system_zlib(name = "zlib")
     system_vulkan(name = "vulkan")
     system_cuda(name = "cuda")
+    report_page_libraries(name = "report_page")

@@ -85,20 +85,44 @@ need_buildifier() {
   fi
 }
 
-# Installs what a step needs and writes user.bazelrc: need_setup run, test, docs or all.
+# Installs the JavaScript libraries of vm-report's page, with the versions and checksums of
+# third_party/report_page. Bazel looks for them in this folder (third_party/system/repos.bzl).
+need_report_page() {
+  local dir="$CACHE/report-page" lock=third_party/report_page/package-lock.json
+  ! cmp -s "$lock" "$dir/package-lock.json" || return 0
+  command -v npm >/dev/null || install_packages npm
+  say "installing the libraries of vm-report's page from npm"
+  rm -rf "$dir.new"
+  mkdir -p "$dir.new"
+  cp third_party/report_page/package.json "$lock" "$dir.new/"
+  npm ci --silent --ignore-scripts --no-audit --no-fund --prefix "$dir.new" >/dev/null || return 1
+  rm -rf "$dir"
+  mv "$dir.new" "$dir"
+  # Bazel looks at folders outside of the workspace only when it is asked to.
+  [[ ! -e bazel-out ]] || bazel --noblock_for_lock sync --configure >/dev/null 2>&1 ||
+    say "bazel sync --configure makes Bazel see the libraries"
+}
+
+# Installs what a step needs and writes user.bazelrc: need_setup run, test, docs, report or all.
 need_setup() {
   local packages=("${PACKAGES_RUN[@]}")
   case "$1" in
-    run) ;;
+    run | report) ;;
     test) packages+=("${PACKAGES_TEST[@]}") ;;
     docs) packages+=("${PACKAGES_TEST[@]}" "${PACKAGES_DOCS[@]}") ;;
     all) packages+=("${PACKAGES_TEST[@]}" "${PACKAGES_LINT[@]}") ;;
-    *) die "setup: --for=run, test, docs or all" ;;
+    *) die "setup: --for=run, test, docs, report or all" ;;
   esac
   mkdir -p "$CACHE"
   install_packages "${packages[@]}"
-  # buildifier needs npm, which is 400 packages on Debian. So it is installed here only if npm
-  # exists; the commands lint and format install both when they need them.
+  # npm is 400 packages on Debian. So what comes from npm is installed here only if npm exists, or
+  # if it was asked for. The commands lint and format install npm and buildifier when they need
+  # them. Without the libraries of vm-report's page, Bazel leaves vm-report out of //....
+  if [[ "$1" == report ]]; then
+    need_report_page || die "npm could not install the libraries of vm-report's page"
+  elif [[ "$1" != run ]] && command -v npm >/dev/null; then
+    need_report_page || say "npm could not install the libraries of vm-report's page; ./dev setup --for=report tries again"
+  fi
   if [[ "$1" == all ]] && command -v npm >/dev/null; then need_buildifier; fi
   if [[ ! -e user.bazelrc ]]; then
     printf '# Written by ./dev setup; yours to extend, git ignores it.\nbuild --disk_cache=%s\n' \

@@ -9,9 +9,14 @@
 
 namespace ember::tools {
 
-// Quotes and escapes a text. Bytes that are not ASCII stay as they are, so
-// UTF-8 stays UTF-8.
+// Quotes and escapes a text. UTF-8 stays as it is. A byte that is not UTF-8
+// becomes U+FFFD, because JSON must be UTF-8 and names come from any model.
 std::string JsonString(std::string_view text);
+
+// Returns the same JSON, which must be valid, in a form that may be inside of
+// an HTML page's script element: no text in it ends the element, begins a
+// comment, or ends a line of JavaScript.
+std::string ScriptJson(std::string_view json);
 
 }  // namespace ember::tools
 

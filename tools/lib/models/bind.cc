@@ -183,6 +183,16 @@ void MissingInputs::Report(std::string_view tool, int64_t seed) const {
                OnOneLine(ListText(made)).c_str());
 }
 
+std::string DescribeInputs(const vm::Module& module,
+                           std::span<const vm::Tensor> inputs) {
+  std::string text;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    text += (i == 0 ? "" : ", ") + module.inputs()[i].name + ": " +
+            inputs[i].TypeText();
+  }
+  return text;
+}
+
 std::string DescribeSignatures(
     const vm::Program& program,
     std::span<const vm::TensorSignature> signatures) {

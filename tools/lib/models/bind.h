@@ -75,6 +75,10 @@ StatusOr<std::vector<size_t>> BindNames(
 std::string DescribeSignatures(const vm::Program& program,
                                std::span<const vm::TensorSignature> signatures);
 
+// Returns a text such as "x: 1x3xf32, mask: 1x8xi64" for tensors of all inputs.
+std::string DescribeInputs(const vm::Module& module,
+                           std::span<const vm::Tensor> inputs);
+
 }  // namespace ember::tools
 
 #endif  // EMBER_TOOLS_LIB_MODELS_BIND_H_

@@ -152,6 +152,7 @@ StatusOr<std::shared_ptr<vm::KernelProvider>> FindProvider(
   made.allow_tf32 = options.rounding.allow_tf32;
   made.cache = options.cache;
   made.wrapper = options.wrapper;
+  made.observer = options.observer;
   made.oracle = oracle;
   EMBER_ASSIGN_OR_RETURN(tier.jit, LoadJit(made));
   tier.oracle = std::move(oracle);

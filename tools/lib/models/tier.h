@@ -93,6 +93,8 @@ struct TierOptions {
   // tier "auto" also uses kernels that are slower than tier 0, and no kernel is
   // checked except by the wrapper itself.
   std::shared_ptr<jit::KernelWrapper> wrapper;
+  // The observer that is passed as JitOptions::observer, or null.
+  std::shared_ptr<jit::KernelObserver> observer;
   RoundingFlags rounding;
   // Flags for checks of the first calls of each kernel. Kernels of devices that
   // are not the host are not checked.

@@ -1,31 +1,60 @@
-// Writes events for chrome://tracing and ui.perfetto.dev.
+// Writes a trace for chrome://tracing and ui.perfetto.dev: slices on tracks,
+// counters, and arrows from one slice to another.
 //
-//   std::string json = ChromeTrace(
-//       "resnet50", {{.name = "conv1", .begin_ns = 0, .end_ns = 900}});
+//   ChromeTrace trace = {.process = "resnet50", .tracks = {"runs"}};
+//   trace.slices.push_back({.name = "conv1", .begin_ns = 0, .end_ns = 900});
+//   std::string json = PrintChromeTrace(trace);
+//
+// Times are nanoseconds of any clock. In the file they are relative to the
+// earliest one.
+//
+// Source: "Trace Event Format", the JSON form that Perfetto imports.
 #ifndef EMBER_TOOLS_LIB_REPORT_CHROME_TRACE_H_
 #define EMBER_TOOLS_LIB_REPORT_CHROME_TRACE_H_
 
+#include <cstddef>
 #include <cstdint>
-#include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
 namespace ember::tools {
 
-struct ChromeTraceEvent {
+struct TraceSlice {
   std::string name;
   int64_t begin_ns = 0;
   int64_t end_ns = 0;
-  uint64_t thread = 0;
+  // Index of the track. Slices of one track must be apart or nested.
+  size_t track = 0;
   std::vector<std::pair<std::string, std::string>>
-      details;  // Text that the viewer shows when the event is selected.
+      details;  // Text that the viewer shows when the slice is selected.
 };
 
-// Returns the text of the trace file. Times are relative to the first event.
-// Threads are numbered in order of appearance.
-std::string ChromeTrace(std::string_view process,
-                        std::span<const ChromeTraceEvent> events);
+// A value of a counter, which it keeps until the counter's next value.
+struct TraceCounter {
+  std::string name;
+  int64_t at_ns = 0;
+  // Names of the parts and their values. The viewer draws a line for each.
+  std::vector<std::pair<std::string, double>> values;
+};
+
+// An arrow between two slices.
+struct TraceFlow {
+  std::string name;
+  size_t from = 0, to = 0;  // indices of the slices
+};
+
+struct ChromeTrace {
+  std::string process;
+  std::vector<std::string> tracks;  // names of the tracks, from top to bottom
+  std::vector<TraceSlice> slices;
+  std::vector<TraceCounter> counters;
+  std::vector<TraceFlow> flows;
+};
+
+// Returns the text of the trace file. Slices are ordered by time, and a slice
+// comes before those that are nested in it.
+std::string PrintChromeTrace(const ChromeTrace& trace);
 
 }  // namespace ember::tools
 

@@ -30,10 +30,6 @@ std::string ExplainDeviceText(const vm::Session& session,
                               const vm::Tiering* tiering,
                               const std::string& device);
 
-// Returns the row of jit/backend/decline_reasons.h that a reason names
-// ("float-remainder"), or else the reason's beginning.
-std::string ReasonName(const std::string& reason);
-
 }  // namespace ember::tools
 
 #endif  // EMBER_TOOLS_LIB_REPORT_EXPLAIN_H_

@@ -3,6 +3,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "hal/cpu/device.h"
+#include "tools/lib/report/dispatch_measures.h"
 #include "vm/isa/testing/sample_modules.h"
 
 namespace ember::tools {

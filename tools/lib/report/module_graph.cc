@@ -19,11 +19,16 @@ struct Region {
   size_t memory = 0;
   int64_t begin = 0;
   int64_t end = kUnknownEnd;
+  // True if `end` is known to be the end.
+  bool has_length = false;
 };
+
+constexpr size_t kNoRange = std::numeric_limits<size_t>::max();
 
 struct Write {
   int64_t begin, end;
   size_t node;
+  size_t range = kNoRange;  // index in ModuleGraph::arena
 };
 
 class GraphMaker {
@@ -42,6 +47,7 @@ class GraphMaker {
     }
     for (const vm::ProgramInstruction& instruction : program.instructions) {
       Visit(program, instruction);
+      ++instruction_;
     }
     return std::move(graph_);
   }
@@ -66,6 +72,7 @@ class GraphMaker {
     node.kind = kind;
     node.name = std::move(name);
     node.type = std::move(type);
+    if (kind != GraphNode::Kind::kInput) node.instruction = instruction_;
     return graph_.nodes.size() - 1;
   }
 
@@ -143,7 +150,7 @@ class GraphMaker {
     return overflow ? std::nullopt : std::optional<int64_t>(result);
   }
 
-  Region NewMemory() { return {memory_count_++, 0, kUnknownEnd}; }
+  Region NewMemory() { return {memory_count_++, 0, kUnknownEnd, false}; }
 
   Region View(const vm::ProgramInstruction& instruction) const {
     Region region = registers_[instruction.b];
@@ -152,6 +159,7 @@ class GraphMaker {
     // A region whose length is not known counts as one byte. So two views of
     // one memory that begin at different offsets count as different tensors.
     region.end = region.begin + (length ? *length : 1);
+    region.has_length = length.has_value();
     return region;
   }
 
@@ -219,8 +227,9 @@ class GraphMaker {
     }
     std::vector<size_t> sources;
     for (const Write& write : writes_[region.memory]) {
-      if (write.begin < region.end && region.begin < write.end)
-        sources.push_back(write.node);
+      if (write.begin >= region.end || region.begin >= write.end) continue;
+      sources.push_back(write.node);
+      if (write.range != kNoRange) graph_.arena[write.range].last_node = node;
     }
     std::sort(sources.begin(), sources.end());
     sources.erase(std::unique(sources.begin(), sources.end()), sources.end());
@@ -234,15 +243,20 @@ class GraphMaker {
     std::vector<Write> kept;
     for (const Write& write : writes_[region.memory]) {
       if (write.begin < region.begin) {
-        kept.push_back(
-            {write.begin, std::min(write.end, region.begin), write.node});
+        kept.push_back({write.begin, std::min(write.end, region.begin),
+                        write.node, write.range});
       }
       if (write.end > region.end) {
-        kept.push_back(
-            {std::max(write.begin, region.end), write.end, write.node});
+        kept.push_back({std::max(write.begin, region.end), write.end,
+                        write.node, write.range});
       }
     }
-    kept.push_back({region.begin, region.end, node});
+    size_t range = kNoRange;
+    if (arena_ && region.memory == arena_->memory && region.has_length) {
+      range = graph_.arena.size();
+      graph_.arena.push_back({node, node, region.begin, region.end});
+    }
+    kept.push_back({region.begin, region.end, node, range});
     writes_[region.memory] = std::move(kept);
   }
 
@@ -252,6 +266,7 @@ class GraphMaker {
   std::vector<std::optional<int64_t>> integers_;
   std::optional<Region> arena_;
   size_t memory_count_ = 0;
+  int64_t instruction_ = 0;  // number of the instruction that is visited
   // For each memory, the writes whose bytes no later write has overwritten.
   std::map<size_t, std::vector<Write>> writes_;
   // For each memory that is a constant, the constant's number.

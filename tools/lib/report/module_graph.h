@@ -36,8 +36,17 @@ struct GraphNode {
   // The nodes of the model that a dispatch computes, as text.
   std::string origin;
   int64_t dispatch = -1;
+  // Number of the node's instruction in the entry program; -1 for inputs.
+  int64_t instruction = -1;
   // Numbers of the constants that the node reads directly.
   std::vector<size_t> constants;
+};
+
+// A tensor in the arena: a range of bytes, from the node that writes it to the
+// last one that reads it.
+struct ArenaRange {
+  size_t first_node = 0, last_node = 0;
+  int64_t begin = 0, end = 0;
 };
 
 struct ModuleGraph {
@@ -45,6 +54,9 @@ struct ModuleGraph {
   // The nodes in the order in which the program runs them.
   std::vector<GraphNode> nodes;
   std::vector<GraphEdge> edges;
+  // The tensors of the arena whose length does not depend on the inputs, in
+  // the order in which they are written.
+  std::vector<ArenaRange> arena;
 };
 
 ModuleGraph MakeModuleGraph(const vm::ModuleDefinition& module);

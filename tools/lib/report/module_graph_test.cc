@@ -1,5 +1,6 @@
 #include "tools/lib/report/module_graph.h"
 
+#include <array>
 #include <set>
 
 #include "gtest/gtest.h"
@@ -51,6 +52,23 @@ program main(x: f32[4]) -> (y: f32[4]) {
 )");
   EXPECT_TRUE(module.ok()) << module.status().ToString();
   return MakeModuleGraph(*module);
+}
+
+TEST(ModuleGraphTest, TensorsOfTheArenaLiveUntilTheirLastReader) {
+  const ModuleGraph graph = Example();
+  std::vector<std::array<int64_t, 4>> ranges;
+  for (const ArenaRange& range : graph.arena) {
+    ranges.push_back({static_cast<int64_t>(range.first_node),
+                      static_cast<int64_t>(range.last_node), range.begin,
+                      range.end});
+  }
+  // The results of a and b live until join has read them, that of join until a
+  // has run again, and the last one until the result is returned.
+  const std::vector<std::array<int64_t, 4>> want = {
+      {1, 3, 0, 16}, {2, 3, 64, 80}, {3, 4, 128, 144}, {4, 5, 0, 16}};
+  EXPECT_EQ(ranges, want);
+  EXPECT_EQ(graph.nodes[0].instruction, -1);
+  EXPECT_EQ(graph.nodes[1].instruction, 8);
 }
 
 TEST(ModuleGraphTest, FollowsMemoryThroughTheArena) {

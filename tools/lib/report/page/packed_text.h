@@ -1,0 +1,21 @@
+// Packs a text for a page: zlib's format (RFC 1950) in base64. A browser's
+// DecompressionStream("deflate") reads the bytes.
+//
+//   std::string packed = PackedText("loops @conv …");
+//   UnpackedText(packed) == "loops @conv …"
+#ifndef EMBER_TOOLS_LIB_REPORT_PAGE_PACKED_TEXT_H_
+#define EMBER_TOOLS_LIB_REPORT_PAGE_PACKED_TEXT_H_
+
+#include <string>
+#include <string_view>
+
+namespace ember::tools {
+
+std::string PackedText(std::string_view text);
+// Returns the text of at most 16 MB, or an empty text if `packed` is no packed
+// text. For tests.
+std::string UnpackedText(std::string_view packed);
+
+}  // namespace ember::tools
+
+#endif  // EMBER_TOOLS_LIB_REPORT_PAGE_PACKED_TEXT_H_

@@ -1,0 +1,51 @@
+// Makes the data of the page of vm-report: JSON that describes one session's
+// module, its runs and its kernels.
+//
+//   nlohmann::json side = ReportData({.life = life, .session = *session, …});
+//   std::string page = ReportPage({side});
+//
+// The page's script (report.js) documents how it uses each field.
+#ifndef EMBER_TOOLS_LIB_REPORT_PAGE_REPORT_DATA_H_
+#define EMBER_TOOLS_LIB_REPORT_PAGE_REPORT_DATA_H_
+
+#include <cstdint>
+#include <string>
+
+#include "jit/target/peak.h"
+#include "nlohmann/json.hpp"
+#include "tools/lib/report/session_life.h"
+#include "vm/runtime/dispatch/tiering.h"
+#include "vm/runtime/session.h"
+
+namespace ember::tools {
+
+// Largest number of bytes of a page's data with the texts of dispatches, unless
+// the data without texts are larger. With the rest of the page this is 5 MB.
+inline constexpr size_t kMaxPageData = 4'400'000;
+
+struct ReportInput {
+  const SessionLife& life;
+  const vm::Session& session;
+  const vm::Tiering* tiering = nullptr;  // null at tier 0
+  // Null if the limits of the device are not known.
+  const jit::MachineLimits* limits = nullptr;
+  std::string tier;    // --tier
+  std::string device;  // --device
+  int threads = 1;
+  std::string kernels_text;  // JitText of tools/lib/models/tier.h
+  // Texts are left out that would make the data larger than this. Texts of the
+  // dispatches that took the most time come first.
+  size_t max_bytes = kMaxPageData;
+};
+
+// The session must have run with SessionOptions::trace. Texts may have bytes
+// that are not UTF-8.
+nlohmann::json ReportData(const ReportInput& input);
+
+// Removes texts from the data, first those of code, until the data are not
+// larger than `max_bytes` or there are no more texts.
+void LimitTexts(nlohmann::json& data, size_t max_bytes);
+
+}  // namespace ember::tools
+
+#endif  // EMBER_TOOLS_LIB_REPORT_PAGE_REPORT_DATA_H_

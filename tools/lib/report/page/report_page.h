@@ -1,0 +1,33 @@
+// Makes the page of vm-report from data of one session, or of two to compare:
+// one HTML file with everything in it, which opens without network.
+//
+//   std::string page = ReportPage({ReportData(input)});
+//   EMBER_ASSIGN_OR_RETURN(nlohmann::json before, DataOfPage(old_page));
+//
+// Names in the data may come from any model: no text leaves the page's data,
+// and the script shows texts as texts. The shell of the page (report.html,
+// report.css, report.js and the libraries) is put together by Bazel.
+#ifndef EMBER_TOOLS_LIB_REPORT_PAGE_REPORT_PAGE_H_
+#define EMBER_TOOLS_LIB_REPORT_PAGE_REPORT_PAGE_H_
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/status.h"
+#include "nlohmann/json.hpp"
+
+namespace ember::tools {
+
+// `sides` has one or two items of ReportData.
+std::string ReportPage(std::vector<nlohmann::json> sides);
+
+// True if the text seems to be a page of vm-report.
+bool IsReportPage(std::string_view text);
+// Returns the data of the first side of a page that vm-report wrote, which may
+// be by a stranger. Error: the text is no such page.
+StatusOr<nlohmann::json> DataOfPage(std::string_view page);
+
+}  // namespace ember::tools
+
+#endif  // EMBER_TOOLS_LIB_REPORT_PAGE_REPORT_PAGE_H_

@@ -1,0 +1,74 @@
+#include "tools/lib/report/session_life.h"
+
+#include <utility>
+
+#include "vm/runtime/steady_clock.h"
+
+namespace ember::tools {
+namespace {
+
+std::string OriginText(jit::CodeOrigin origin) {
+  switch (origin) {
+    case jit::CodeOrigin::kShared:
+      return "shared with an equal kernel";
+    case jit::CodeOrigin::kLoaded:
+      return "read from the cache";
+    case jit::CodeOrigin::kCompiled:
+      break;
+  }
+  return "compiled";
+}
+
+}  // namespace
+
+void KernelLog::Observe(const jit::KernelEvent& event) {
+  const jit::KernelReport& report = event.report;
+  MadeKernel made = {
+      .dispatch = event.request.dispatch->name,
+      .tier = event.request.tier,
+      .parameters = event.request.parameters,
+      .slot = &event.slot,
+      .requested_ns = event.requested_ns,
+      .begin_ns = event.begin_ns,
+      .end_ns = event.end_ns,
+      .thread = event.thread,
+      .is_in_worker = event.is_in_worker,
+      .origin = OriginText(report.origin),
+      .declined = event.status.ok() ? "" : event.status.ToString(),
+      .schedule_ms = report.schedule_ms,
+      .optimize_ms = report.optimize_ms,
+      .codegen_ms = report.codegen_ms,
+      .pack_ms = report.pack_ms,
+      .code_bytes = report.code_bytes,
+      .schedule = report.schedule,
+      .nest = report.nest,
+      .code = {}};
+  // The last text is that of the machine's code.
+  if (!report.code.empty()) made.code = report.code.back().text;
+  const std::lock_guard<std::mutex> lock(mutex_);
+  kernels_.push_back(std::move(made));
+}
+
+std::vector<MadeKernel> KernelLog::Kernels() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return kernels_;
+}
+
+Status RunOnce(vm::Session& session, std::span<const vm::Tensor> inputs,
+               std::vector<vm::Tensor>* results, SessionLife& life) {
+  RunOfLife run;
+  run.begin_ns = vm::SteadyNanoseconds();
+  EMBER_RETURN_IF_ERROR(session.Run(inputs, results));
+  run.end_ns = vm::SteadyNanoseconds();
+  run.memory = session.memory();
+  life.runs.push_back(run);
+  return OkStatus();
+}
+
+void TakeCalls(vm::Session& session, SessionLife& life) {
+  const std::span<const vm::TraceEvent> calls = session.trace();
+  life.calls.insert(life.calls.end(), calls.begin(), calls.end());
+  session.ResetProfile();
+}
+
+}  // namespace ember::tools

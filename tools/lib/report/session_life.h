@@ -1,0 +1,95 @@
+// Records the life of a session for people: when the model was loaded, when it
+// ran, which calls the runs made, and when kernels were made for it. The trace
+// (life_trace.h) and the page of vm-report show it.
+//
+//   SessionLife life = {.model = "resnet50.onnx"};
+//   auto log = std::make_shared<KernelLog>(/*keeps_texts=*/false);
+//   JitOptions options = {.observer = log};
+//   …
+//   life.kernels = log->Kernels();
+//
+// Times are nanoseconds of the steady clock.
+#ifndef EMBER_TOOLS_LIB_REPORT_SESSION_LIFE_H_
+#define EMBER_TOOLS_LIB_REPORT_SESSION_LIFE_H_
+
+#include <cstdint>
+#include <mutex>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/status.h"
+#include "jit/jit.h"
+#include "vm/runtime/session.h"
+#include "vm/runtime/tensor.h"
+
+namespace ember::tools {
+
+// A request for a kernel, and what came of it.
+struct MadeKernel {
+  std::string dispatch;
+  int tier = 0;
+  std::vector<int64_t> parameters;  // as KernelRequest::parameters
+  // The slot that got the answer: a slot of the session's Tiering.
+  const vm::KernelSlot* slot = nullptr;
+  int64_t requested_ns = 0, begin_ns = 0, end_ns = 0;
+  uint64_t thread = 0;
+  bool is_in_worker = false;  // KernelEvent::is_in_worker
+  // "compiled", "shared with an equal kernel" or "read from the cache"
+  std::string origin;
+  std::string declined;  // the reason why there is no kernel, or empty
+  // Milliseconds of the parts of the work, one after the other: schedule and
+  // loop nest; LLVM's passes and code generation, or the device's driver;
+  // packing of constants.
+  double schedule_ms = 0, optimize_ms = 0, codegen_ms = 0, pack_ms = 0;
+  int64_t code_bytes = 0;
+  // The texts of schedule, nest and code, if the log keeps texts.
+  std::string schedule, nest, code;
+};
+
+// Keeps what a JIT reports. Thread-safe.
+class KernelLog final : public jit::KernelObserver {
+ public:
+  // keeps_texts: KernelObserver::wants_texts, and the records have texts.
+  explicit KernelLog(bool keeps_texts) : keeps_texts_(keeps_texts) {}
+
+  bool wants_texts() const override { return keeps_texts_; }
+  void Observe(const jit::KernelEvent& event) override;
+  // Returns the kernels so far, in the order in which they were answered.
+  std::vector<MadeKernel> Kernels() const;
+
+ private:
+  const bool keeps_texts_;
+  mutable std::mutex mutex_;  // guards kernels_
+  std::vector<MadeKernel> kernels_;
+};
+
+struct RunOfLife {
+  int64_t begin_ns = 0, end_ns = 0;
+  vm::SessionMemory memory;  // after the run
+};
+
+struct SessionLife {
+  std::string model;   // name of the model, as the user typed it
+  std::string inputs;  // "x: 1x3xf32, mask: 1x8xi64"
+  int64_t load_begin_ns = 0, load_end_ns = 0;
+  bool is_compiled_here = false;  // LoadedModel::compiled_here
+  std::vector<RunOfLife> runs;
+  // Number of runs before those that measures are about: kernels are made in
+  // them.
+  size_t warm_up_runs = 1;
+  // The calls of all runs (Session::trace), in order.
+  std::vector<vm::TraceEvent> calls;
+  std::vector<MadeKernel> kernels;
+};
+
+// Runs the session once and adds the run to the record.
+Status RunOnce(vm::Session& session, std::span<const vm::Tensor> inputs,
+               std::vector<vm::Tensor>* results, SessionLife& life);
+// Moves the calls that the session has traced to the record, and clears the
+// session's profile.
+void TakeCalls(vm::Session& session, SessionLife& life);
+
+}  // namespace ember::tools
+
+#endif  // EMBER_TOOLS_LIB_REPORT_SESSION_LIFE_H_
