@@ -23,6 +23,7 @@
 #include "tools/lib/cli/output_path.h"
 #include "tools/lib/cli/paths.h"
 #include "tools/lib/cli/time_limit.h"
+#include "tools/lib/media/media.h"
 #include "tools/lib/models/bind.h"
 #include "tools/lib/models/import_flags.h"
 #include "tools/lib/models/load_model.h"
@@ -61,6 +62,7 @@ struct Options {
   RoundingFlags rounding;
   bool no_side_by_side = false;
   MissingInputs missing;
+  MediaFlags media;
 };
 
 void Declare(Options& options, Flags& flags) {
@@ -68,7 +70,8 @@ void Declare(Options& options, Flags& flags) {
   flags.Add("input", &options.inputs, "[NAME=]VALUE",
             "Gives an input: 2x3xf32=1,2,3,4,5,6 (one value alone fills "
             "it), @a.npy, @x.pb (ONNX tensor,\n"
-            "sequence, optional or map), 2xstring=a,b, 2x3xf32=@raw.bin, "
+            "sequence, optional or map), @cat.jpg, @cat.png, @yes.wav, "
+            "2xstring=a,b, 2x3xf32=@raw.bin,\n"
             "or 2x3xf32 (random). Values\n"
             "without NAME= are taken in order. Without any --input all "
             "inputs are random, and stderr says\n"
@@ -77,6 +80,7 @@ void Declare(Options& options, Flags& flags) {
             "decides the dims. State that the model keeps is zero.");
   AddImportFlags(flags, &options.import);
   options.missing.AddFlag(flags);
+  options.media.Add(flags);
   flags.Add("seed", &options.seed, "N", "Seeds the random inputs.");
   flags.Add("output", &options.outputs, "[NAME=]@FILE",
             "Writes a result: .npy, .pb, or raw elements to .bin, .raw or "
@@ -169,6 +173,10 @@ void Declare(Options& options, Flags& flags) {
   flags.Example("vm-run model.vmfb");
   flags.Example("vm-run resnet50.onnx --input=@image.npy --output=@scores.npy");
   flags.Example("vm-run model.onnx --input=x=2x3xf32=1,2,3,4,5,6 --print=full");
+  flags.Example(
+      "vm-run mobilenet.tflite --input=@cat.jpg --image=imagenet "
+      "--labels=labels.txt --top=5");
+  flags.Example("vm-run ssd.onnx --input=@street.jpg --draw=boxes.png");
   flags.Example(
       "vm-run model.vmfb --input=@input_0.pb --expected=@output_0.pb "
       "--rtol=1e-4");
@@ -454,6 +462,8 @@ Status Run(Options& options) {
   EMBER_ASSIGN_OR_RETURN(std::shared_ptr<hal::Device> device,
                          OpenDevice(options.device, options.threads,
                                     CacheOptionsOf(options.cache).folder));
+  EMBER_ASSIGN_OR_RETURN(Media media,
+                         Media::Start(options.media, options.inputs));
   const int threads = device->host_runner().worker_count();
   EMBER_ASSIGN_OR_RETURN(const std::shared_ptr<Shadow> shadow,
                          OpenShadow(options, *device));
@@ -472,7 +482,8 @@ Status Run(Options& options) {
   RandomTensors random(static_cast<uint64_t>(options.seed));
   EMBER_ASSIGN_OR_RETURN(const std::vector<vm::Tensor> inputs,
                          BindInputs(*model.module, options.inputs, load.shapes,
-                                    random, options.limits, &options.missing));
+                                    random, options.limits, &options.missing,
+                                    media.Reader(*model.module)));
   options.missing.Report("vm-run", options.seed);
   TierOptions tier_options = TierOptionsOf(options);
   tier_options.wrapper = shadow;
@@ -498,6 +509,7 @@ Status Run(Options& options) {
       TimeRuns(options, *session, *device, inputs, &results));
   EMBER_RETURN_IF_ERROR(CheckSchedulesUsed(tier));
   PrintResults(options, *model.module, results);
+  EMBER_RETURN_IF_ERROR(media.Show(*model.module, results));
   if (options.runs > 1) PrintLatency(std::move(milliseconds));
   const Placement placement = PlacementOf(session->Profile());
   if (!device->is_host() && placement.on_host > 0 && !options.explain) {
