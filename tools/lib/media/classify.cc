@@ -1,6 +1,7 @@
 #include "tools/lib/media/classify.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <cstdio>
 #include <numeric>
@@ -8,6 +9,7 @@
 
 #include "base/one_line.h"
 #include "tools/lib/tensors/elements.h"
+#include "vm/isa/model_metadata.h"
 
 namespace ember::tools {
 namespace {
@@ -26,7 +28,29 @@ void Softmax(std::vector<double>& scores) {
   for (double& score : scores) score /= sum;
 }
 
+std::optional<double> NumberOf(std::span<const vm::MetadataEntry> metadata,
+                               const std::string& key) {
+  const vm::MetadataEntry* entry = vm::FindMetadata(metadata, key);
+  if (entry == nullptr) return std::nullopt;
+  const std::string_view text = entry->value;
+  double value = 0;
+  const char* const end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, value);
+  if (error != std::errc() || stop != end) return std::nullopt;
+  return value;
+}
+
 }  // namespace
+
+std::optional<ScoreScale> ScaleOfResult(
+    std::span<const vm::MetadataEntry> metadata, size_t number) {
+  const std::string key = "tflite.output." + std::to_string(number);
+  const std::optional<double> step = NumberOf(metadata, key + ".scale");
+  const std::optional<double> zero = NumberOf(metadata, key + ".zero_point");
+  if (!step || !zero || !(*step > 0) || !(std::fabs(*zero) < 1e9))
+    return std::nullopt;
+  return ScoreScale{*step, std::lround(*zero)};
+}
 
 std::optional<int64_t> ClassCount(const vm::Tensor& result) {
   if (result.strings != nullptr || result.type == DType::kBool)
@@ -43,12 +67,17 @@ std::optional<int64_t> ClassCount(const vm::Tensor& result) {
 
 std::optional<std::string> TopText(std::string_view name,
                                    const vm::Tensor& result,
-                                   const Labels& labels, int64_t top) {
+                                   const Labels& labels, int64_t top,
+                                   std::optional<ScoreScale> scale) {
   const std::optional<int64_t> classes = ClassCount(result);
   if (!classes) return std::nullopt;
   std::vector<double> scores;
-  for (int64_t i = 0; i < *classes; ++i)
-    scores.push_back(FloatElement(result, i));
+  const bool is_float = IsFloat(result.type) || scale;
+  for (int64_t i = 0; i < *classes; ++i) {
+    double& score = scores.emplace_back(FloatElement(result, i));
+    if (scale && !IsFloat(result.type))
+      score = (score - static_cast<double>(scale->zero_point)) * scale->step;
+  }
   // A NaN has no order, so it counts as the lowest score.
   size_t nan_count = 0;
   for (double& score : scores) {
@@ -56,7 +85,6 @@ std::optional<std::string> TopText(std::string_view name,
     score = -INFINITY;
     ++nan_count;
   }
-  const bool is_float = IsFloat(result.type);
   const bool uses_softmax =
       is_float && nan_count == 0 && !AreProbabilities(scores);
   if (uses_softmax) Softmax(scores);

@@ -100,6 +100,16 @@ TEST(ClassifyTest, IntegersAreScores) {
       "out: top 1 of 2\n       253      1\n");
 }
 
+TEST(ClassifyTest, QuantisedScoresAreScaled) {
+  std::vector<vm::MetadataEntry> metadata;
+  vm::SetMetadata("tflite.output.0.scale", "0.00390625", metadata);
+  EXPECT_FALSE(ScaleOfResult(metadata, 0));
+  vm::SetMetadata("tflite.output.0.zero_point", "-128", metadata);
+  EXPECT_EQ(TopText("out", Of<int8_t>(DType::kI8, {1, 2}, {-64, 64}), Labels(),
+                    2, ScaleOfResult(metadata, 0)),
+            "out: top 2 of 2\n    0.7500      1\n    0.2500      0\n");
+}
+
 TEST(ClassifyTest, NotANumberIsSaid) {
   const auto text = TopText("out", Floats({2}, {NAN, 0.5f}), Labels(), 1);
   EXPECT_EQ(text, "out: top 1 of 2, 1 scores are NaN\n    0.5000      1\n");

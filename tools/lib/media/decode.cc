@@ -8,7 +8,6 @@
 #include <optional>
 
 #include "base/file.h"
-#include "tools/lib/cli/command_line_error.h"
 #include "tools/lib/cli/paths.h"
 
 namespace ember::tools {

@@ -59,6 +59,17 @@ std::string TypesText(const std::vector<std::string>& names,
   return results.size() > kMaxShown ? text + " ..." : text;
 }
 
+// Returns the labels of a result that is a map: the result NAME.keys, which has
+// a text for each value.
+Labels KeysOf(const std::string& name, const std::vector<std::string>& names,
+              const std::vector<vm::Tensor>& results) {
+  for (size_t i = 0; i < results.size(); ++i) {
+    if (names[i] == name + ".keys" && results[i].strings != nullptr)
+      return {*results[i].strings, names[i]};
+  }
+  return {};
+}
+
 Status NothingToDraw(const std::vector<std::string>& names,
                      const std::vector<vm::Tensor>& results) {
   return InvalidArgumentError(
@@ -192,16 +203,22 @@ StatusOr<vm::Tensor> Media::ReadSoundInput(const vm::Module& module,
   return std::move(made->tensor);
 }
 
-bool Media::ShowClasses(const std::vector<std::string>& names,
+bool Media::ShowClasses(const vm::Module& module,
+                        const std::vector<std::string>& names,
                         const std::vector<vm::Tensor>& results) const {
-  if (labels_.empty() && flags_.top == 0) return false;
-  const int64_t top = flags_.top > 0 ? flags_.top : kDefaultTop;
   bool has_shown = false;
   for (size_t i = 0; i < results.size(); ++i) {
     const std::optional<int64_t> classes = ClassCount(results[i]);
-    if (!classes || (!labels_.empty() && !labels_.Fits(*classes))) continue;
-    const std::optional<std::string> text =
-        TopText(names[i], results[i], labels_, top);
+    if (!classes) continue;
+    Labels labels = labels_;
+    if (flags_.labels.empty() && picture_) {
+      Labels keys = KeysOf(names[i], names, results);
+      if (!keys.empty()) labels = std::move(keys);
+    }
+    if (labels.empty() ? flags_.top == 0 : !labels.Fits(*classes)) continue;
+    const std::optional<std::string> text = TopText(
+        names[i], results[i], labels, flags_.top > 0 ? flags_.top : kDefaultTop,
+        ScaleOfResult(module.definition().metadata, i));
     if (!text) continue;
     std::fputs(text->c_str(), stdout);
     has_shown = true;
@@ -253,7 +270,7 @@ Status Media::Show(const vm::Module& module,
     names.push_back(result.name);
   if (labels_.empty())
     labels_ = LabelsOfModel(module.definition().metadata, results.size());
-  bool has_shown = ShowClasses(names, results);
+  bool has_shown = ShowClasses(module, names, results);
   std::optional<Detections> detections;
   if (picture_ && !has_shown)
     detections = FindDetections(names, results, view_, detection_options_);

@@ -62,7 +62,8 @@ class Media {
   StatusOr<vm::Tensor> ReadSoundInput(const vm::Module& module,
                                       const std::string& path, size_t number);
   // Both return true if they printed something.
-  bool ShowClasses(const std::vector<std::string>& names,
+  bool ShowClasses(const vm::Module& module,
+                   const std::vector<std::string>& names,
                    const std::vector<vm::Tensor>& results) const;
   bool ShowDetections(const std::optional<Detections>& detections) const;
   Status Draw(const std::optional<Detections>& detections,

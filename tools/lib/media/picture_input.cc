@@ -103,14 +103,17 @@ Target TargetOf(const Picture& picture, int64_t width, int64_t height,
 // Returns the value of a channel as the options say.
 struct Normaliser {
   const PictureOptions& options;
-  double scale, lowest, highest;
+  double lowest, highest;
+  // The step and the zero point of a quantised input.
+  double step = 1, zero_point = 0;
 
   double operator()(double pixel, size_t channel) const {
     const auto of = [channel](const std::vector<double>& numbers) {
       return numbers[numbers.size() == 1 ? 0 : channel];
     };
-    const double value = (pixel * scale - of(options.mean)) / of(options.std);
-    return std::clamp(value, lowest, highest);
+    const double value =
+        (pixel * options.scale - of(options.mean)) / of(options.std);
+    return std::clamp(value / step + zero_point, lowest, highest);
   }
 };
 
@@ -245,12 +248,17 @@ StatusOr<PictureInput> MakePictureInput(const Picture& picture,
   } else if (!options.is_normalisation_known && input.type == DType::kI8) {
     used.mean = {128};
   }
-  Normaliser normalise{used, used.scale, -INFINITY, INFINITY};
+  Normaliser normalise{used, -INFINITY, INFINITY};
   if (!is_float) {
     const int bits = std::min<int>(8 * DTypeByteSize(input.type), 32);
     const bool is_signed = IsSigned(input.type);
     normalise.lowest = is_signed ? -std::ldexp(1.0, bits - 1) : 0;
     normalise.highest = std::ldexp(1.0, is_signed ? bits - 1 : bits) - 1;
+    if (used.step && used.is_normalisation_known) {
+      normalise.step = *used.step;
+      normalise.zero_point = static_cast<double>(used.zero_point);
+      note = ", quantised as the model says";
+    }
   }
   Fill(fitted, *layout, normalise, used.is_bgr, made.tensor);
   if (layout->batch > 1)

@@ -84,6 +84,26 @@ TEST(PictureInputTest, IntegersArePixels) {
   EXPECT_EQ(IntegerElement(clamped.tensor, 2), 255);
 }
 
+TEST(PictureInputTest, NormalisedValuesAreQuantised) {
+  std::vector<vm::MetadataEntry> metadata;
+  vm::SetMetadata("tflite.input.0.scale", "0.5", metadata);
+  vm::SetMetadata("tflite.input.0.zero_point", "-3", metadata);
+  const vm::TensorSignature input = Input(DType::kI8, {1, 1, 1, 3});
+  const Picture picture = Filled(1, 1, {0, 51, 255});
+  PictureOptions options = PictureOptionsOfModel(metadata, 0, input);
+  const StatusOr<PictureInput> pixels =
+      MakePictureInput(picture, input, options);
+  ASSERT_TRUE(pixels.ok());
+  EXPECT_EQ(IntegerElement(pixels->tensor, 1), 51 - 128);
+  ASSERT_TRUE(ParsePictureOptions("scale=1/51,mean=1", options).ok());
+  const StatusOr<PictureInput> made = MakePictureInput(picture, input, options);
+  ASSERT_TRUE(made.ok());
+  EXPECT_EQ(IntegerElement(made->tensor, 0), -5) << "-1 / 0.5 - 3";
+  EXPECT_EQ(IntegerElement(made->tensor, 1), -3);
+  EXPECT_EQ(IntegerElement(made->tensor, 2), 5);
+  EXPECT_NE(made->text.find("quantised as the model says"), std::string::npos);
+}
+
 TEST(PictureInputTest, GreyIsPillows) {
   const PictureInput made =
       Make(Filled(1, 1, {17, 53, 108}), Input(DType::kU8, {1, 1, 1, 1}));

@@ -334,6 +334,12 @@ PictureOptions PictureOptionsOfModel(
     options.is_normalisation_known = true;
     options.source = tflite + ".mean";
   }
+  const auto step = NumbersOf(metadata, tflite + ".scale");
+  const auto zero = NumbersOf(metadata, tflite + ".zero_point");
+  if (step && zero && step->front() > 0 && std::fabs(zero->front()) < 1e9) {
+    options.step = step->front();
+    options.zero_point = std::lround(zero->front());
+  }
   const auto value = [&metadata](const std::string& key) {
     const vm::MetadataEntry* entry = vm::FindMetadata(metadata, key);
     return entry == nullptr ? std::string_view() : entry->value;

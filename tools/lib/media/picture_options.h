@@ -60,6 +60,9 @@ struct PictureOptions {
   // for all channels or one for each, in the tensor's order of channels.
   double scale = 1;
   std::vector<double> mean = {0}, std = {1};
+  // Integers q of a quantised input are (q - zero_point) * step.
+  std::optional<double> step;
+  int64_t zero_point = 0;
   // True if the numbers come from metadata or from the user.
   bool is_normalisation_known = false;
   std::string source;  // where the options come from: "--image", a key
@@ -71,9 +74,9 @@ struct PictureOptions {
 // Changes the options as the text says. Errors name the item.
 Status ParsePictureOptions(std::string_view text, PictureOptions& options);
 
-// Returns the options that metadata gives for an input: tflite.input.N.mean and
-// .std, WinML's onnx.metadata.Image.BitmapPixelFormat and .NominalPixelRange,
-// and coreml.input.NAME.color.
+// Returns the options that metadata gives for an input: tflite.input.N.mean,
+// .std, .scale and .zero_point, WinML's onnx.metadata.Image.BitmapPixelFormat
+// and .NominalPixelRange, and coreml.input.NAME.color.
 PictureOptions PictureOptionsOfModel(
     std::span<const vm::MetadataEntry> metadata, size_t number,
     const vm::TensorSignature& input);
