@@ -27,7 +27,7 @@ std::optional<Axes> AxesOf(std::vector<int64_t> dims) {
     return Axes{1, dims[0], dims[1]};
   }
   if (dims.size() != 3) return std::nullopt;
-  // Of the first and the last axis, the shorter one is the classes.
+  // The classes are the shorter one of the first and the last axis.
   const bool is_first = dims[0] < dims[2];
   const int64_t classes = is_first ? dims[0] : dims[2];
   const int64_t height = is_first ? dims[1] : dims[0];

@@ -280,7 +280,7 @@ bool ReadScore(const Parts& parts, int64_t i, const DetectionOptions& options,
   }
   const int64_t n = parts.boxes->dims[0];
   one.score = -INFINITY;
-  // Of two classes the first is the background.
+  // If there are two classes, the first is the background.
   for (int64_t c = parts.class_count == 2 ? 1 : 0; c < parts.class_count; ++c) {
     const double score = parts.scores->At(
         parts.classes_first ? c * n + i : i * parts.class_count + c);

@@ -42,7 +42,7 @@ struct Detection {
 };
 
 struct Detections {
-  std::vector<Detection> found;  // those with the highest scores first
+  std::vector<Detection> found;  // the highest scores come first
   int64_t classes = 0;           // number of classes; 0: not known
   std::string form;              // the form that was recognised, for messages
 };

@@ -1,5 +1,5 @@
-// How a picture becomes a tensor: the value of --image, and what a model's
-// metadata says.
+// The options with which a picture becomes a tensor: the value of --image, and
+// what a model's metadata says.
 //
 //   PictureOptions options = PictureOptionsOfModel(metadata, 0, signature);
 //   EMBER_RETURN_IF_ERROR(ParsePictureOptions("imagenet,order=bgr", options));
@@ -65,7 +65,7 @@ struct PictureOptions {
   int64_t zero_point = 0;
   // True if the numbers come from metadata or from the user.
   bool is_normalisation_known = false;
-  std::string source;  // where the options come from: "--image", a key
+  std::string source;  // origin of the options: "--image", a key
 
   // Returns a text such as "x/255", "(x/255 - 0.485,0.456,0.406) / 0.2".
   std::string FormulaText() const;

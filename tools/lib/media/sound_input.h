@@ -32,7 +32,7 @@ struct SoundOptions {
   std::optional<int64_t> rate;    // samples a second that the model expects
   std::optional<double> start;    // seconds that are left out at the beginning
   std::optional<double> seconds;  // length to which the sound is cut or padded
-  std::string source;             // where the rate comes from, for messages
+  std::string source;             // origin of the rate, for messages
 };
 
 // Changes the options as the value of --sound says: items "rate=16000",
