@@ -509,7 +509,6 @@ Status Run(Options& options) {
       TimeRuns(options, *session, *device, inputs, &results));
   EMBER_RETURN_IF_ERROR(CheckSchedulesUsed(tier));
   PrintResults(options, *model.module, results);
-  EMBER_RETURN_IF_ERROR(media.Show(*model.module, results));
   if (options.runs > 1) PrintLatency(std::move(milliseconds));
   const Placement placement = PlacementOf(session->Profile());
   if (!device->is_host() && placement.on_host > 0 && !options.explain) {
@@ -525,6 +524,7 @@ Status Run(Options& options) {
   }
   EMBER_RETURN_IF_ERROR(
       WriteOutputs(outputs, output_numbers, *model.module, results));
+  EMBER_RETURN_IF_ERROR(media.Show(*model.module, results));
   if (!options.trace.empty()) {
     EMBER_RETURN_IF_ERROR(
         WriteTrace(options.trace, options.models[0], *session));

@@ -12,7 +12,7 @@ namespace {
 
 // Returns the number of pixels of a point of the font that suits a picture.
 int ScaleOf(const Picture& picture) {
-  return std::clamp(std::min(picture.width, picture.height) / 300, 1, 8);
+  return std::clamp(std::min(picture.width, picture.height) / 200, 1, 8);
 }
 
 // Number of bytes of a UTF-8 character that begins with this byte.
@@ -185,7 +185,7 @@ StatusOr<Picture> WithLegend(const Picture& picture,
   EMBER_ASSIGN_OR_RETURN(
       Picture result,
       Picture::Make(picture.width, int64_t{picture.height} + lines * row +
-                                       int64_t{2} * scale));
+                                       int64_t{4} * scale));
   FillRectangle(0, 0, result.width, result.height, {255, 255, 255}, result);
   std::ranges::copy(picture.pixels, result.pixels.begin());
   const Rgb black = {0, 0, 0};

@@ -196,7 +196,7 @@ TEST(DrawTest, BoxesAreClipped) {
   const StatusOr<Picture> with = WithLegend(*picture, legend);
   ASSERT_TRUE(with.ok());
   EXPECT_EQ(with->width, 60);
-  EXPECT_EQ(with->height, 40 + 2 * 11 + 2);
+  EXPECT_EQ(with->height, 40 + 2 * 11 + 4);
 }
 
 TEST(DrawTest, ClassesAreColouredAndCounted) {

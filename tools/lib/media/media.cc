@@ -270,10 +270,15 @@ Status Media::Show(const vm::Module& module,
     names.push_back(result.name);
   if (labels_.empty())
     labels_ = LabelsOfModel(module.definition().metadata, results.size());
-  bool has_shown = ShowClasses(module, names, results);
   std::optional<Detections> detections;
-  if (picture_ && !has_shown)
+  const auto find = [&] {
     detections = FindDetections(names, results, view_, detection_options_);
+  };
+  // A detector's list of scores looks like a classifier's, so boxes are looked
+  // for first if they are to be drawn.
+  if (!flags_.draw.empty()) find();
+  bool has_shown = !detections && ShowClasses(module, names, results);
+  if (picture_ && !has_shown && !detections) find();
   has_shown |= ShowDetections(detections);
   if (!flags_.draw.empty()) return Draw(detections, names, results);
   if (has_shown || (flags_.labels.empty() && flags_.top == 0))
