@@ -77,8 +77,8 @@ TEST_F(MediaTest, ASoundBecomesSamples) {
   WriteModel("copy.onnx", m);
   Write("short.wav", EncodeWav({8000, 1, std::vector<float>(10, 0.5f)}));
   ExpectContains("vm-run copy.onnx --input=@short.wav --sound=rate=8000",
-                 "vm-run: input sound: short.wav 0.00 s, 8000 Hz, the rate of "
-                 "--sound, silence added up to 40 samples (0.01 s)\n");
+                 "vm-run: input sound: short.wav 0.00 s, 8000 Hz (the rate of "
+                 "--sound), silence added up to 40 samples (0.01 s)\n");
   ExpectContains("vm-run copy.onnx --input=@short.wav", "from 0 to 0.5");
   Write("odd.wav", "RIFF");
   ExpectContains("vm-run copy.onnx --input=@odd.wav",

@@ -228,8 +228,9 @@ bool Media::ShowClasses(const vm::Module& module,
 
 bool Media::ShowDetections(const std::optional<Detections>& detections) const {
   if (!detections || (labels_.empty() && flags_.draw.empty())) return false;
-  std::printf("%zu detections with a score of at least %g, from %s\n",
-              detections->found.size(), flags_.min_score,
+  const size_t count = detections->found.size();
+  std::printf("%zu detection%s with a score of at least %g, from %s\n", count,
+              count == 1 ? "" : "s", flags_.min_score,
               OnOneLine(detections->form).c_str());
   for (const Detection& one : detections->found) {
     std::printf(
