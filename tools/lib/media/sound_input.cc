@@ -178,6 +178,11 @@ StatusOr<SoundInput> MakeSoundInput(const Sound& sound,
   std::string text = SecondsText(sound.samples.size(), sound.rate) + ", " +
                      std::to_string(sound.rate) + " Hz";
   if (sound.channels > 1) {
+    text += ", mean of " + std::to_string(sound.channels) + " channels";
+  }
+  Sound used = sound;
+  if (options.rate) {
+    EMBER_ASSIGN_OR_RETURN(used, Resample(sound, *options.rate));
     if (used.rate != sound.rate)
       text += ", resampled to " + std::to_string(used.rate) + " Hz";
     text += " (the rate of " + options.source + ")";
