@@ -37,6 +37,17 @@ std::optional<Axes> AxesOf(std::vector<int64_t> dims) {
   return Axes{classes, height, width, is_first};
 }
 
+// True if the map can show the input.
+bool Shows(const Axes& axes, const PictureView& view) {
+  constexpr int64_t kMaxStride = 8;
+  constexpr double kTolerance = 0.15;
+  const auto x = static_cast<double>(axes.width) / view.width;
+  const auto y = static_cast<double>(axes.height) / view.height;
+  return axes.width * kMaxStride >= view.width &&
+         axes.height * kMaxStride >= view.height &&
+         std::fabs(x - y) <= kTolerance * std::max(x, y);
+}
+
 bool IsOutsideOfUnit(const vm::Tensor& tensor) {
   for (int64_t i = 0; i < tensor.element_count(); ++i) {
     const double value = FloatElement(tensor, i);
@@ -59,13 +70,15 @@ int32_t LargestClass(const vm::Tensor& tensor, const Axes& axes, int64_t at) {
   return best;
 }
 
-std::optional<ClassMap> MapOf(const std::string& name,
-                              const vm::Tensor& tensor) {
+std::optional<ClassMap> MapOf(const std::string& name, const vm::Tensor& tensor,
+                              const PictureView& view) {
   if (tensor.strings != nullptr) return std::nullopt;
   const std::optional<Axes> axes = AxesOf(tensor.dims);
-  if (!axes) return std::nullopt;
+  if (!axes || !Shows(*axes, view)) return std::nullopt;
   const bool is_float = IsFloat(tensor.type);
-  if (!is_float && axes->classes != 1 && DTypeByteSize(tensor.type) > 1)
+  constexpr int64_t kColours = 3;
+  if (!is_float && axes->classes != 1 &&
+      (DTypeByteSize(tensor.type) > 1 || axes->classes == kColours))
     return std::nullopt;
   ClassMap map;
   map.width = static_cast<int>(axes->width);
@@ -92,9 +105,11 @@ std::optional<ClassMap> MapOf(const std::string& name,
 }  // namespace
 
 std::optional<ClassMap> FindClassMap(std::span<const std::string> names,
-                                     std::span<const vm::Tensor> results) {
+                                     std::span<const vm::Tensor> results,
+                                     const PictureView& view) {
   for (size_t i = 0; i < results.size(); ++i) {
-    if (std::optional<ClassMap> map = MapOf(names[i], results[i])) return map;
+    if (std::optional<ClassMap> map = MapOf(names[i], results[i], view))
+      return map;
   }
   return std::nullopt;
 }

@@ -1,6 +1,6 @@
 // Finds the class of each pixel in the result of a segmentation.
 //
-//   std::optional<ClassMap> map = FindClassMap(names, results);
+//   std::optional<ClassMap> map = FindClassMap(names, results, view);
 //
 // These forms are recognised; leading dims of 1 do not count:
 //
@@ -9,7 +9,9 @@
 //   floats [H, W] or [H, W, 1]: class 1 if above 0.5; above 0 if some value is
 //     outside of [0, 1], as before a sigmoid
 //
-// H and W are at least 8, so that other results do not count.
+// H and W have the proportion of the input, and are at least 8 and an eighth of
+// the input's, so that grids of detectors do not count. Pixels u8 [H, W, 3] do
+// not count either.
 #ifndef EMBER_TOOLS_LIB_MEDIA_CLASS_MAP_H_
 #define EMBER_TOOLS_LIB_MEDIA_CLASS_MAP_H_
 
@@ -33,7 +35,8 @@ struct ClassMap {
 
 // Returns the map of the first result with one of the forms.
 std::optional<ClassMap> FindClassMap(std::span<const std::string> names,
-                                     std::span<const vm::Tensor> results);
+                                     std::span<const vm::Tensor> results,
+                                     const PictureView& view);
 
 // Returns the class of each pixel of a picture of this size, of which the map's
 // input is the part that `view` says. Pixels outside of that part have class

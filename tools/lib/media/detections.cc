@@ -113,14 +113,24 @@ void TakeMatrix(const std::vector<Result>& results, int64_t n, Parts& parts) {
   }
 }
 
+// Returns the result with the boxes: the only one [N, 4], or the only one that
+// is also named so. Several, one for each stride, are a model's own encoding.
+const Result* FindBoxes(const std::vector<Result>& results) {
+  std::vector<const Result*> all, named;
+  for (const Result& result : results) {
+    if (result.dims.size() != 2 || result.dims[1] != 4 ||
+        !IsFloat(result.tensor->type) || result.Has("raw"))
+      continue;
+    all.push_back(&result);
+    if (result.Has("box")) named.push_back(&result);
+  }
+  const std::vector<const Result*>& found = named.empty() ? all : named;
+  return found.size() == 1 ? found.front() : nullptr;
+}
+
 std::optional<Parts> FindParts(const std::vector<Result>& results) {
   Parts parts;
-  for (const Result& result : results) {
-    if (result.dims.size() == 2 && result.dims[1] == 4 &&
-        IsFloat(result.tensor->type) &&
-        (parts.boxes == nullptr || result.Has("box")))
-      parts.boxes = &result;
-  }
+  parts.boxes = FindBoxes(results);
   if (parts.boxes == nullptr) return std::nullopt;
   const int64_t n = parts.boxes->dims[0];
   TakeLists(results, n, parts);

@@ -130,6 +130,11 @@ TEST(DetectionsTest, OtherResultsAreNone) {
       Find({"output"}, {Floats({1, 2, 85}, std::vector<float>(170, 0.5f))}));
   EXPECT_FALSE(Find({"boxes"}, {Floats({2, 4}, std::vector<float>(8, 1))}));
   EXPECT_FALSE(Find({}, {}));
+  // Boxes for each stride are a model's own encoding (YuNet).
+  EXPECT_FALSE(
+      Find({"cls_8", "bbox_8", "cls_16", "bbox_16"},
+           {Floats({1, 2, 1}, {1, 1}), Floats({1, 2, 4}, std::vector<float>(8)),
+            Floats({1, 1, 1}, {1}), Floats({1, 1, 4}, std::vector<float>(4))}));
   // Empty lists and NaN are no reason to fail.
   const auto none =
       Find({"boxes", "scores"}, {Floats({0, 4}, {}), Floats({0}, {})});
@@ -141,36 +146,44 @@ TEST(DetectionsTest, OtherResultsAreNone) {
   EXPECT_TRUE(!nan || nan->found.empty());
 }
 
+// Finds the classes of an input of this size in one result.
+std::optional<ClassMap> Map(const vm::Tensor& result, int width = 10,
+                            int height = 8) {
+  const PictureView view{.width = width, .height = height};
+  return FindClassMap(std::vector<std::string>{"x"}, std::vector{result}, view);
+}
+
 TEST(ClassMapTest, EachForm) {
   std::vector<float> logits(3 * 8 * 10, 0.0f);
   logits[2 * 80 + 15] = 1;
-  const auto first = FindClassMap(std::vector<std::string>{"x"},
-                                  std::vector{Floats({1, 3, 8, 10}, logits)});
+  const auto first = Map(Floats({1, 3, 8, 10}, logits));
   ASSERT_TRUE(first);
   EXPECT_EQ(first->width, 10);
   EXPECT_EQ(first->numbers[15], 2);
   EXPECT_EQ(first->numbers[14], 0);
   std::vector<float> last(80 * 3, 0.0f);
   last[15 * 3 + 1] = 1;
-  const auto channels_last = FindClassMap(
-      std::vector<std::string>{"x"}, std::vector{Floats({1, 8, 10, 3}, last)});
+  const auto channels_last = Map(Floats({1, 8, 10, 3}, last));
   ASSERT_TRUE(channels_last);
   EXPECT_EQ(channels_last->numbers[15], 1);
   std::vector<int64_t> labels(80, 4);
-  EXPECT_EQ(
-      FindClassMap(std::vector<std::string>{"x"},
-                   std::vector{Of<int64_t>(DType::kI64, {1, 8, 10}, labels)})
-          ->numbers[3],
-      4);
+  EXPECT_EQ(Map(Of<int64_t>(DType::kI64, {1, 8, 10}, labels))->numbers[3], 4);
   std::vector<float> mask(80, -3.0f);
   mask[7] = 0.2f;
-  const auto logit_mask = FindClassMap(
-      std::vector<std::string>{"x"}, std::vector{Floats({1, 1, 8, 10}, mask)});
+  const auto logit_mask = Map(Floats({1, 1, 8, 10}, mask));
   EXPECT_EQ(logit_mask->numbers[7], 1);
   EXPECT_EQ(logit_mask->numbers[6], 0);
+  EXPECT_FALSE(Map(Floats({1, 1000}, std::vector<float>(1000))));
+}
+
+TEST(ClassMapTest, OtherResultsAreNone) {
+  const vm::Tensor grid = Floats({1, 4, 22, 22}, std::vector<float>(1936));
+  EXPECT_TRUE(Map(grid, 176, 176));
+  EXPECT_FALSE(Map(grid, 352, 352)) << "the grid of a detector";
+  EXPECT_FALSE(Map(grid, 44, 22)) << "another proportion";
   EXPECT_FALSE(
-      FindClassMap(std::vector<std::string>{"x"},
-                   std::vector{Floats({1, 1000}, std::vector<float>(1000))}));
+      Map(Of<uint8_t>(DType::kU8, {8, 10, 3}, std::vector<uint8_t>(240))))
+      << "a picture";
 }
 
 TEST(ClassMapTest, OnThePicture) {

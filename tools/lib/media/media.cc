@@ -250,7 +250,7 @@ Status Media::Draw(const std::optional<Detections>& detections,
   if (detections) {
     legend = DrawDetections(*detections, labels_, drawn);
   } else {
-    const std::optional<ClassMap> map = FindClassMap(names, results);
+    const std::optional<ClassMap> map = FindClassMap(names, results, view_);
     if (!map) return NothingToDraw(names, results);
     const std::vector<int32_t> numbers =
         OnPicture(*map, view_, drawn.width, drawn.height);
