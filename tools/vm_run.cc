@@ -67,6 +67,7 @@ struct Options {
 
 void Declare(Options& options, Flags& flags) {
   flags.Positional("MODEL.vmfb or a model", 1, 1, &options.models);
+  flags.Group("Inputs");
   flags.Add("input", &options.inputs, "[NAME=]VALUE",
             "Gives an input: 2x3xf32=1,2,3,4,5,6 (one value alone fills "
             "it), @a.npy, @x.pb (ONNX tensor,\n"
@@ -80,8 +81,9 @@ void Declare(Options& options, Flags& flags) {
             "decides the dims. State that the model keeps is zero.");
   AddImportFlags(flags, &options.import);
   options.missing.AddFlag(flags);
-  options.media.Add(flags);
   flags.Add("seed", &options.seed, "N", "Seeds the random inputs.");
+  options.media.Add(flags);
+  flags.Group("Results");
   flags.Add("output", &options.outputs, "[NAME=]@FILE",
             "Writes a result: .npy, .pb, or raw elements to .bin, .raw or "
             "a name without an extension.");
@@ -96,6 +98,7 @@ void Declare(Options& options, Flags& flags) {
             "The absolute tolerance of --expected for floats and integers.");
   flags.AddChoice("print", &options.print, {"full", "summary", "none"},
                   "Prints results in this form.");
+  flags.Group("Threads, tiers and devices");
   flags.Add("threads", &options.threads, "N",
             "Computes with N threads. 0: one per core.");
   flags.AddChoice(
@@ -106,6 +109,7 @@ void Declare(Options& options, Flags& flags) {
       "(1) or with all optimisations\n"
       "(2); dispatches that cannot be compiled are interpreted.");
   AddJitFlag(flags, &options.jit);
+  flags.Group("Kernels");
   flags.Add("dump-kernels", &options.dump_kernels, "DIR",
             "Writes the schedule, the loop nest after each pass, LLVM IR and "
             "assembly of each kernel.");
@@ -114,8 +118,10 @@ void Declare(Options& options, Flags& flags) {
                       "stops.");
   flags.Add("disable-pass", &options.disabled_passes, "PASS",
             "Makes kernels without a pass. May be repeated.");
+  flags.Group("Times and reports");
   flags.Add("time-passes", &options.time_passes,
             "Prints the time that each pass took for all kernels.");
+  flags.Group("Kernels");
   flags.Add("schedules", &options.schedules, "DIR|FILE",
             "Uses the schedules of this folder, in files as --dump-kernels "
             "writes them, for the\n"
@@ -128,7 +134,9 @@ void Declare(Options& options, Flags& flags) {
   AddKernelCacheFlags(flags, &options.cache);
   AddKernelCheckFlags(flags, &options.checks);
   AddNativeFlags(flags, &options.native);
+  flags.Group("Limits");
   AddLimitFlags(flags, &options.limits);
+  flags.Group("Kernels");
   flags.AddOptional(
       "shadow", &options.shadow, "FOLDER", "ember-shadow",
       "Runs tier 0 beside the first calls of each kernel. A kernel "
@@ -139,6 +147,7 @@ void Declare(Options& options, Flags& flags) {
   flags.Add("shadow-runs", &options.shadow_runs, "N",
             "Checks N calls of each kernel and shape with --shadow. 0: "
             "all.");
+  flags.Group("Threads, tiers and devices");
   flags.Add("device", &options.device, "NAME",
             "Runs on this device: cpu, cuda, vulkan, vulkan:1; see "
             "--list-devices. On devices other than\n"
@@ -149,6 +158,7 @@ void Declare(Options& options, Flags& flags) {
       "list-devices", &options.list_devices,
       "Prints the devices of each driver, or the reason why it has "
       "none, and stops.");
+  flags.Group("Times and reports");
   flags.Add("runs", &options.runs, "N",
             "Runs N times and prints the time of a run. The profile leaves "
             "the first run out. 0: once, or\n"

@@ -83,6 +83,7 @@ Status NothingToDraw(const std::vector<std::string>& names,
 }  // namespace
 
 void MediaFlags::Add(Flags& flags) {
+  flags.Group("Pictures, sound and words");
   flags.Add("image", &image, "LIST",
             "Says how --input=@cat.jpg becomes a tensor: imagenet, caffe, tf, "
             "unit (0 to 1) or raw (0 to\n"

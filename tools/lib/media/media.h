@@ -30,8 +30,8 @@ namespace ember::tools {
 
 // The flags of pictures, sound and words.
 struct MediaFlags {
-  // Declares --image, --sound, --labels, --top, --draw, --boxes, --min-score.
-  // This object must outlive the parsing.
+  // Declares --image, --sound, --labels, --top, --draw, --boxes, --min-score,
+  // in a group of their own. This object must outlive the parsing.
   void Add(Flags& flags);
 
   std::string image, sound, labels, draw, boxes = "auto";
