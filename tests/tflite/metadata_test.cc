@@ -71,7 +71,8 @@ TEST(TfliteMetadata, QuantizationOfInputsAndOutputs) {
   const int other = model.Output({.type = TensorType::FLOAT32, .shape = {2}});
   model.Operator(tflite::schema::BuiltinOperator::DEQUANTIZE, {given}, {other});
   EXPECT_THAT(KeptMetadata(Import(model.Finish())),
-              ElementsAre(Pair("tflite.input.0.scale", "0.5"),
+              ElementsAre(Pair("tflite.description", "made for a test"),
+                          Pair("tflite.input.0.scale", "0.5"),
                           Pair("tflite.input.0.zero_point", "-3")));
 }
 
