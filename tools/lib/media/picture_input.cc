@@ -31,6 +31,8 @@ std::optional<Layout> LayoutOf(std::span<const int64_t> dims,
   if (rank == 4) layout.batch = std::max<int64_t>(dims[0], 1);
   std::span<const int64_t> rest = dims.subspan(rank == 4 ? 1 : 0);
   if (rank == 2) {
+    // A list of features [1, N] is no picture.
+    if (rest[0] == 1 || rest[1] == 1) return std::nullopt;
     layout.height = open(rest[0]);
     layout.width = open(rest[1]);
     return layout;

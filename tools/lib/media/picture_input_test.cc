@@ -175,6 +175,7 @@ TEST(PictureInputTest, OtherInputsAreRefused) {
             0u)
       << error({1, 7, 8, 9});
   EXPECT_NE(error({10}), "");
+  EXPECT_NE(error({1, 784}), "");
   EXPECT_NE(error({}), "");
   EXPECT_NE(error({1, 1, 3, 4, 4}), "");
 }
