@@ -20,10 +20,12 @@ ROOT = Path(__file__).resolve().parent.parent
 LIBRARIES = {
     "abseil": ["libabsl-dev"],
     "flatbuffers": ["libflatbuffers-dev"],
+    "jpeg": ["libjpeg62-turbo-dev"],
     # LLVM is linked as a shared library, on which the package depends, so no code is copied.
     "llvm": [],
     "nlohmann_json": ["nlohmann-json3-dev"],
     "pcre2": ["libpcre2-dev"],
+    "png": ["libpng-dev"],
     "protobuf": ["libprotobuf-dev"],
     "re2": ["libre2-dev"],
     "snappy": ["libsnappy-dev"],

@@ -22,6 +22,7 @@
 #include "tools/lib/cli/output_path.h"
 #include "tools/lib/cli/paths.h"
 #include "tools/lib/cli/time_limit.h"
+#include "tools/lib/media/media.h"
 #include "tools/lib/models/bind.h"
 #include "tools/lib/models/import_flags.h"
 #include "tools/lib/models/load_model.h"
@@ -63,14 +64,17 @@ struct Options {
   RoundingFlags rounding;
   bool no_side_by_side = false;
   MissingInputs missing;
+  MediaFlags media;
 };
 
 void Declare(Options& options, Flags& flags) {
   flags.Positional("MODEL.vmfb or a model", 1, 1, &options.models);
+  flags.Group("Inputs");
   flags.Add("input", &options.inputs, "[NAME=]VALUE",
             "Gives an input: 2x3xf32=1,2,3,4,5,6 (one value alone fills "
             "it), @a.npy, @x.pb (ONNX tensor,\n"
-            "sequence, optional or map), 2xstring=a,b, 2x3xf32=@raw.bin, "
+            "sequence, optional or map), @cat.jpg, @cat.png, @yes.wav, "
+            "2xstring=a,b, 2x3xf32=@raw.bin,\n"
             "or 2x3xf32 (random). Values\n"
             "without NAME= are taken in order. Without any --input all "
             "inputs are random, and stderr says\n"
@@ -80,6 +84,8 @@ void Declare(Options& options, Flags& flags) {
   AddImportFlags(flags, &options.import);
   options.missing.AddFlag(flags);
   flags.Add("seed", &options.seed, "N", "Seeds the random inputs.");
+  options.media.Add(flags);
+  flags.Group("Results");
   flags.Add("output", &options.outputs, "[NAME=]@FILE",
             "Writes a result: .npy, .pb, or raw elements to .bin, .raw or "
             "a name without an extension.");
@@ -94,6 +100,7 @@ void Declare(Options& options, Flags& flags) {
             "The absolute tolerance of --expected for floats and integers.");
   flags.AddChoice("print", &options.print, {"full", "summary", "none"},
                   "Prints results in this form.");
+  flags.Group("Threads, tiers and devices");
   flags.Add("threads", &options.threads, "N",
             "Computes with N threads. 0: one per core.");
   flags.AddChoice(
@@ -104,6 +111,7 @@ void Declare(Options& options, Flags& flags) {
       "(1) or with all optimisations\n"
       "(2); dispatches that cannot be compiled are interpreted.");
   AddJitFlag(flags, &options.jit);
+  flags.Group("Kernels");
   flags.Add("dump-kernels", &options.dump_kernels, "DIR",
             "Writes the schedule, the loop nest after each pass, LLVM IR and "
             "assembly of each kernel.");
@@ -112,8 +120,10 @@ void Declare(Options& options, Flags& flags) {
                       "stops.");
   flags.Add("disable-pass", &options.disabled_passes, "PASS",
             "Makes kernels without a pass. May be repeated.");
+  flags.Group("Times and reports");
   flags.Add("time-passes", &options.time_passes,
             "Prints the time that each pass took for all kernels.");
+  flags.Group("Kernels");
   flags.Add("schedules", &options.schedules, "DIR|FILE",
             "Uses the schedules of this folder, in files as --dump-kernels "
             "writes them, for the\n"
@@ -126,7 +136,9 @@ void Declare(Options& options, Flags& flags) {
   AddKernelCacheFlags(flags, &options.cache);
   AddKernelCheckFlags(flags, &options.checks);
   AddNativeFlags(flags, &options.native);
+  flags.Group("Limits");
   AddLimitFlags(flags, &options.limits);
+  flags.Group("Kernels");
   flags.AddOptional(
       "shadow", &options.shadow, "FOLDER", "ember-shadow",
       "Runs tier 0 beside the first calls of each kernel. A kernel "
@@ -137,6 +149,7 @@ void Declare(Options& options, Flags& flags) {
   flags.Add("shadow-runs", &options.shadow_runs, "N",
             "Checks N calls of each kernel and shape with --shadow. 0: "
             "all.");
+  flags.Group("Threads, tiers and devices");
   flags.Add("device", &options.device, "NAME",
             "Runs on this device: cpu, cuda, vulkan, vulkan:1; see "
             "--list-devices. On devices other than\n"
@@ -147,6 +160,7 @@ void Declare(Options& options, Flags& flags) {
       "list-devices", &options.list_devices,
       "Prints the devices of each driver, or the reason why it has "
       "none, and stops.");
+  flags.Group("Times and reports");
   flags.Add("runs", &options.runs, "N",
             "Runs N times and prints the time of a run. The profile leaves "
             "the first run out. 0: once, or\n"
@@ -172,6 +186,10 @@ void Declare(Options& options, Flags& flags) {
   flags.Example("vm-run model.vmfb");
   flags.Example("vm-run resnet50.onnx --input=@image.npy --output=@scores.npy");
   flags.Example("vm-run model.onnx --input=x=2x3xf32=1,2,3,4,5,6 --print=full");
+  flags.Example(
+      "vm-run mobilenet.tflite --input=@cat.jpg --image=imagenet "
+      "--labels=labels.txt --top=5");
+  flags.Example("vm-run ssd.onnx --input=@street.jpg --draw=boxes.png");
   flags.Example(
       "vm-run model.vmfb --input=@input_0.pb --expected=@output_0.pb "
       "--rtol=1e-4");
@@ -454,6 +472,8 @@ Status Run(Options& options) {
   EMBER_ASSIGN_OR_RETURN(std::shared_ptr<hal::Device> device,
                          OpenDevice(options.device, options.threads,
                                     CacheOptionsOf(options.cache).folder));
+  EMBER_ASSIGN_OR_RETURN(Media media,
+                         Media::Start(options.media, options.inputs));
   const int threads = device->host_runner().worker_count();
   EMBER_ASSIGN_OR_RETURN(const std::shared_ptr<Shadow> shadow,
                          OpenShadow(options, *device));
@@ -476,7 +496,8 @@ Status Run(Options& options) {
   RandomTensors random(static_cast<uint64_t>(options.seed));
   EMBER_ASSIGN_OR_RETURN(const std::vector<vm::Tensor> inputs,
                          BindInputs(*model.module, options.inputs, load.shapes,
-                                    random, options.limits, &options.missing));
+                                    random, options.limits, &options.missing,
+                                    media.Reader(*model.module)));
   options.missing.Report("vm-run", options.seed);
   TierOptions tier_options = TierOptionsOf(options);
   tier_options.wrapper = shadow;
@@ -518,6 +539,7 @@ Status Run(Options& options) {
   }
   EMBER_RETURN_IF_ERROR(
       WriteOutputs(outputs, output_numbers, *model.module, results));
+  EMBER_RETURN_IF_ERROR(media.Show(*model.module, results));
   if (!options.trace.empty()) {
     life.inputs = DescribeInputs(*model.module, inputs);
     life.kernels = log->Kernels();

@@ -84,6 +84,11 @@ graph::Metadata MetadataOf(const Model& model) {
       for (const std::string& key : DictionaryKeys(model.root(), input.name))
         keys += (keys.empty() ? "" : "\n") + key;
     metadata.Add("input." + input.name + ".keys", keys);
+    if (input.kind == Feature::kImage) {
+      metadata.Add("input." + input.name + ".color", input.is_gray  ? "GRAY"
+                                                     : input.is_bgr ? "BGR"
+                                                                    : "RGB");
+    }
   }
   metadata.Add("predicted_feature", description.Text(kPredictedLabel));
   metadata.Add("predicted_probabilities", description.Text(kProbabilities));

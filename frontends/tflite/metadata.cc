@@ -49,6 +49,7 @@ class Reader {
 
   graph::Metadata Read() && {
     metadata_.Add("description", ViewOf(model_.root().description()));
+    AddQuantization();
     OpenArchive();
     ForEach(model_.root().metadata(),
             [&](const schema::Metadata& entry, uint32_t) { AddEntry(entry); });
@@ -62,6 +63,39 @@ class Reader {
   }
 
  private:
+  // Adds scale and zero point of the inputs and outputs of the first subgraph
+  // that are quantised as a whole.
+  void AddQuantization() {
+    const auto* graphs = model_.root().subgraphs();
+    if (graphs == nullptr || graphs->size() == 0) return;
+    const schema::SubGraph& graph = *graphs->Get(0);
+    AddQuantization(graph, graph.inputs(), "input.");
+    AddQuantization(graph, graph.outputs(), "output.");
+  }
+
+  void AddQuantization(const schema::SubGraph& graph,
+                       const flatbuffers::Vector<int32_t>* numbers,
+                       const std::string& prefix) {
+    const auto* tensors = graph.tensors();
+    const uint32_t count = numbers == nullptr || tensors == nullptr
+                               ? 0
+                               : std::min(numbers->size(), kMaxItems);
+    for (uint32_t i = 0; i < count; ++i) {
+      const auto number = static_cast<uint32_t>(numbers->Get(i));
+      if (number >= tensors->size()) continue;
+      const auto* quantization = tensors->Get(number)->quantization();
+      if (quantization == nullptr || quantization->scale() == nullptr ||
+          quantization->scale()->size() != 1)
+        continue;
+      const auto* zeros = quantization->zero_point();
+      const std::string key = prefix + std::to_string(i);
+      AddNumbers(key + ".scale", quantization->scale());
+      metadata_.AddInteger(
+          key + ".zero_point",
+          zeros == nullptr || zeros->size() == 0 ? 0 : zeros->Get(0));
+    }
+  }
+
   // Opens the ZIP archive that metadata tools append to the model. Offsets in
   // the archive count from the file's beginning.
   void OpenArchive() {

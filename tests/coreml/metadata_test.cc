@@ -26,6 +26,7 @@ TEST(CoreMlMetadata, IsKept) {
     EXPECT_THAT(metadata,
                 ElementsAre(Pair("coreml.author", "somebody"),
                             Pair("coreml.class_labels", "cat\ndog"),
+                            Pair("coreml.input.image.color", "RGB"),
                             Pair("coreml.license", "MIT"),
                             Pair("coreml.predicted_feature", "label"),
                             Pair("coreml.predicted_probabilities", "scores"),

@@ -6,6 +6,7 @@
 
 #include "base/byte_cursor.h"
 #include "frontends/tflite/import.h"
+#include "frontends/tflite/testing/model_builder.h"
 #include "frontends/tflite/testing/sample_models.h"
 #include "tests/formats/kept_metadata.h"
 
@@ -58,6 +59,21 @@ TEST(TfliteMetadata, WithoutTheArchive) {
   EXPECT_EQ(left_out.substr(0, left_out.find('\n')),
             "output.0.labels: expected a ZIP archive with 'labels.txt' behind "
             "the model, found none");
+}
+
+TEST(TfliteMetadata, QuantizationOfInputsAndOutputs) {
+  using tflite::schema::TensorType;
+  tflite::ModelBuilder model;
+  const int given = model.Input({.type = TensorType::INT8,
+                                 .shape = {2},
+                                 .scales = {0.5f},
+                                 .zero_points = {-3}});
+  const int other = model.Output({.type = TensorType::FLOAT32, .shape = {2}});
+  model.Operator(tflite::schema::BuiltinOperator::DEQUANTIZE, {given}, {other});
+  EXPECT_THAT(KeptMetadata(Import(model.Finish())),
+              ElementsAre(Pair("tflite.description", "made for a test"),
+                          Pair("tflite.input.0.scale", "0.5"),
+                          Pair("tflite.input.0.zero_point", "-3")));
 }
 
 }  // namespace

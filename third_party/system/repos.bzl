@@ -248,6 +248,24 @@ def _zlib_impl(rctx):
 
 system_zlib = repository_rule(implementation = _zlib_impl, attrs = _attrs, local = True, configure = True)
 
+def _png_impl(rctx):
+    ma = _multiarch(rctx)
+    _need(rctx, ["/usr/include/png.h", "/usr/lib/%s/libpng16.a" % ma, "/usr/lib/%s/libz.a" % ma], ["libpng-dev"])
+    rctx.file("BUILD", _header(rctx) +
+                       _lib("headers", defines = [_stamp(rctx, "libpng-dev")]) +
+                       _lib("png", linkopts = ["-l:libpng16.a", "-l:libz.a", "-lm"], deps = [":headers"]))
+
+system_png = repository_rule(implementation = _png_impl, attrs = _attrs, local = True, configure = True)
+
+def _jpeg_impl(rctx):
+    ma = _multiarch(rctx)
+    _need(rctx, ["/usr/include/jpeglib.h", "/usr/lib/%s/libjpeg.a" % ma], ["libjpeg62-turbo-dev"])
+    rctx.file("BUILD", _header(rctx) +
+                       _lib("headers", defines = [_stamp(rctx, "libjpeg62-turbo-dev")]) +
+                       _lib("jpeg", linkopts = ["-l:libjpeg.a"], deps = [":headers"]))
+
+system_jpeg = repository_rule(implementation = _jpeg_impl, attrs = _attrs, local = True, configure = True)
+
 def _sodium_impl(rctx):
     ma = _multiarch(rctx)
     _need(rctx, ["/usr/include/sodium.h", "/usr/lib/%s/libsodium.a" % ma], ["libsodium-dev"])
@@ -365,6 +383,8 @@ def system_repositories():
     system_snappy(name = "snappy")
     system_sqlite(name = "sqlite")
     system_zlib(name = "zlib")
+    system_png(name = "png")
+    system_jpeg(name = "jpeg")
     system_vulkan(name = "vulkan")
     system_cuda(name = "cuda")
     report_page_libraries(name = "report_page")

@@ -62,7 +62,14 @@ Flags::Flag& Flags::AddFlag(std::string name, std::string placeholder,
   flag.name = std::move(name);
   flag.placeholder = std::move(placeholder);
   flag.doc = std::move(doc);
+  flag.group = group_;
   return flag;
+}
+
+void Flags::Group(std::string title) {
+  group_ = std::move(title);
+  if (std::ranges::find(groups_, group_) == groups_.end())
+    groups_.push_back(group_);
 }
 
 void Flags::Add(std::string name, bool* value, std::string doc) {
@@ -252,30 +259,40 @@ Status Flags::Parse(const std::vector<std::string>& arguments) {
   return OkStatus();
 }
 
+std::string Flags::FlagHelp(const Flag& flag) {
+  constexpr size_t kColumn = 26;
+  std::string text = "  " + flag.Spelling();
+  if (flag.is_optional)
+    text += "[=" + flag.placeholder + "]";
+  else if (!flag.placeholder.empty())
+    text += (flag.name.size() == 1 ? " " : "=") + flag.placeholder;
+  std::string doc = flag.doc;
+  if (!flag.default_text.empty()) doc += " Default: " + flag.default_text + ".";
+  if (text.size() + 2 > kColumn) {
+    text += "\n" + std::string(kColumn, ' ');
+  } else {
+    text += std::string(kColumn - text.size(), ' ');
+  }
+  for (const char c : doc) {
+    text += c;
+    if (c == '\n') text += std::string(kColumn, ' ');
+  }
+  return text + '\n';
+}
+
 std::string Flags::Help() const {
   std::string text =
-      "Usage: " + tool_ + " " + usage_ + "\n\n" + summary_ + "\n\nFlags:\n";
-  constexpr size_t kColumn = 26;
-  for (const Flag& flag : flags_) {
-    if (flag.name == "help") continue;
-    std::string head = "  " + flag.Spelling();
-    if (flag.is_optional)
-      head += "[=" + flag.placeholder + "]";
-    else if (!flag.placeholder.empty())
-      head += (flag.name.size() == 1 ? " " : "=") + flag.placeholder;
-    std::string doc = flag.doc;
-    if (!flag.default_text.empty())
-      doc += " Default: " + flag.default_text + ".";
-    if (head.size() + 2 > kColumn) {
-      text += head + "\n" + std::string(kColumn, ' ');
-    } else {
-      text += head + std::string(kColumn - head.size(), ' ');
+      "Usage: " + tool_ + " " + usage_ + "\n\n" + summary_ + "\n";
+  std::vector<std::string> titles = {""};
+  for (const std::string& title : groups_)
+    if (!title.empty()) titles.push_back(title);
+  for (const std::string& title : titles) {
+    std::string flags;
+    for (const Flag& flag : flags_) {
+      if (flag.group == title && flag.name != "help") flags += FlagHelp(flag);
     }
-    for (char c : doc) {
-      text += c;
-      if (c == '\n') text += std::string(kColumn, ' ');
-    }
-    text += '\n';
+    if (flags.empty()) continue;
+    text += "\n" + (title.empty() ? "Flags" : title) + ":\n" + flags;
   }
   if (!examples_.empty()) text += "\nExamples:\n";
   for (const std::string& example : examples_) text += "  " + example + "\n";

@@ -63,6 +63,10 @@ class Flags {
   // Declares a flag that accepts only the listed values.
   void AddChoice(std::string name, std::string* value,
                  const std::vector<std::string>& choices, std::string doc);
+  // Begins a group: the help lists the flags that are declared next under this
+  // title. A title may be used again; the order is that of its first use. An
+  // empty title ends the group.
+  void Group(std::string title);
   void Example(std::string command);
 
   Status Parse(const std::vector<std::string>& arguments);
@@ -74,7 +78,7 @@ class Flags {
 
  private:
   struct Flag {
-    std::string name, placeholder, doc, default_text;
+    std::string name, placeholder, doc, default_text, group;
     // The value of the flag if the user gives the flag without a value. If this
     // is empty, the flag needs a value.
     std::string alone;
@@ -87,6 +91,7 @@ class Flags {
     }
   };
   Flag& AddFlag(std::string name, std::string placeholder, std::string doc);
+  static std::string FlagHelp(const Flag& flag);
   const Flag* Find(std::string_view name) const;
   Status UnknownFlag(const std::string& argument) const;
   Status ParseFlag(const std::vector<std::string>& arguments, size_t& index);
@@ -96,6 +101,8 @@ class Flags {
   size_t positional_minimum_ = 0, positional_maximum_ = 0;
   std::vector<std::string>* positional_ = nullptr;
   std::vector<Flag> flags_;
+  std::string group_;                // group of the next flag
+  std::vector<std::string> groups_;  // titles in the order of their first use
   std::vector<std::string> examples_;
   // The values of the standalone flags.
   std::vector<const bool*> standalone_;

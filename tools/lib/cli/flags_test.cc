@@ -187,5 +187,28 @@ TEST_F(FlagsTest, HelpNamesEveryFlagWithItsDefault) {
             "\nExamples:\n  vm-test a.onnx\n");
 }
 
+TEST_F(FlagsTest, GroupsHaveTitlesInTheOrderOfTheirFirstUse) {
+  bool values[5] = {};
+  Flags flags("vm-test", "MODEL", "Tests.");
+  flags.Group("Inputs");
+  flags.Add("first", &values[0], "One.");
+  flags.Group("Results");
+  flags.Add("second", &values[1], "Two.");
+  flags.Group("Inputs");
+  flags.Add("third", &values[2], "Three.");
+  flags.Group("");
+  flags.Add("fourth", &values[3], "Four.");
+  flags.Group("Empty");
+  const std::string help = flags.Help();
+  EXPECT_EQ(help.substr(0, help.find("\nExamples")),
+            "Usage: vm-test MODEL\n\nTests.\n\nFlags:\n"
+            "  --fourth                Four.\n"
+            "\nInputs:\n"
+            "  --first                 One.\n"
+            "  --third                 Three.\n"
+            "\nResults:\n"
+            "  --second                Two.\n");
+}
+
 }  // namespace
 }  // namespace ember::tools

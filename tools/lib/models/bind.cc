@@ -114,10 +114,10 @@ Status BindShapes(const vm::Module& module,
 }
 
 // If the specification is "[NAME=]@x.pb", returns its path and its name;
-// otherwise nothing. Such a file may hold more than one tensor.
-std::optional<NamedPath> ProtoPath(const std::string& spec) {
+// otherwise nothing.
+std::optional<NamedPath> FilePath(const std::string& spec) {
   const StatusOr<NamedPath> path = ParsePathSpec(spec);
-  if (!path.ok() || !path->path.ends_with(".pb")) return std::nullopt;
+  if (!path.ok()) return std::nullopt;
   // A specification such as "x=2x3xf32=@x.pb" names a file of raw elements, not
   // a TensorProto, because it gives a type.
   if (path->name && (path->name->find('=') != std::string::npos ||
@@ -250,14 +250,28 @@ Status AddInitialState(const vm::Module& module,
 
 StatusOr<std::vector<NumberedTensor>> ReadTensors(
     const vm::Module& module, std::string_view what,
-    const std::vector<std::string>& specs, RandomTensors& random) {
+    const std::vector<std::string>& specs, RandomTensors& random,
+    const InputReader& reader) {
   const std::span<const vm::TensorSignature> signatures =
       Signatures(module, what);
   std::vector<vm::Tensor> tensors;
   std::vector<std::optional<std::string>> names;
   for (const std::string& spec : specs) {
-    const std::optional<NamedPath> path = ProtoPath(spec);
-    if (!path) {
+    const std::optional<NamedPath> path = FilePath(spec);
+    if (path && reader) {
+      names.push_back(path->name);
+      EMBER_ASSIGN_OR_RETURN(const std::vector<size_t> numbers,
+                             BindNames(module, what, names));
+      if (std::optional<StatusOr<vm::Tensor>> tensor =
+              reader(path->path, numbers.back())) {
+        if (!tensor->ok()) return std::move(*tensor).status();
+        tensors.push_back(**std::move(tensor));
+        continue;
+      }
+      names.pop_back();
+    }
+    // A .pb file may hold more than one tensor.
+    if (!path || !path->path.ends_with(".pb")) {
       EMBER_ASSIGN_OR_RETURN(NamedTensor tensor, ReadTensorSpec(spec, random));
       names.push_back(tensor.name);
       tensors.push_back(std::move(tensor.tensor));
@@ -287,7 +301,8 @@ StatusOr<std::vector<NumberedTensor>> ReadTensors(
 StatusOr<std::vector<vm::Tensor>> BindInputs(
     const vm::Module& module, const std::vector<std::string>& specs,
     const std::vector<NamedShape>& shapes, RandomTensors& random,
-    const LimitFlags& limits, MissingInputs* missing) {
+    const LimitFlags& limits, MissingInputs* missing,
+    const InputReader& reader) {
   vm::SessionOptions session;
   EMBER_RETURN_IF_ERROR(SetLimits(limits, session));
   int64_t left = session.memory_limit;
@@ -296,7 +311,7 @@ StatusOr<std::vector<vm::Tensor>> BindInputs(
   Symbols symbols;
   EMBER_RETURN_IF_ERROR(BindShapes(module, shapes, symbols));
   EMBER_ASSIGN_OR_RETURN(std::vector<NumberedTensor> given,
-                         ReadTensors(module, "input", specs, random));
+                         ReadTensors(module, "input", specs, random, reader));
   std::vector<std::optional<vm::Tensor>> bound(module.inputs().size());
   for (NumberedTensor& one : given) {
     const std::vector<std::optional<int64_t>> dims(one.tensor.dims.begin(),

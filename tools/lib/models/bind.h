@@ -10,6 +10,8 @@
 #ifndef EMBER_TOOLS_LIB_MODELS_BIND_H_
 #define EMBER_TOOLS_LIB_MODELS_BIND_H_
 
+#include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -38,6 +40,12 @@ struct MissingInputs {
   std::vector<std::string> made;
 };
 
+// Makes the value of the input with this number from a file of a kind that only
+// the tool knows, such as a picture. Returns nothing if the file is of another
+// kind. `path` is as the user typed it.
+using InputReader = std::function<std::optional<StatusOr<vm::Tensor>>(
+    const std::string& path, size_t number)>;
+
 // Returns one tensor per input. An input that is not given is zeros if it is
 // state, and random otherwise, if `missing` allows that; null allows all. The
 // session checks types when it runs. `limits` applies to the tensors that are
@@ -46,7 +54,8 @@ struct MissingInputs {
 StatusOr<std::vector<vm::Tensor>> BindInputs(
     const vm::Module& module, const std::vector<std::string>& specs,
     const std::vector<NamedShape>& shapes, RandomTensors& random,
-    const LimitFlags& limits = {}, MissingInputs* missing = nullptr);
+    const LimitFlags& limits = {}, MissingInputs* missing = nullptr,
+    const InputReader& reader = nullptr);
 
 // Appends the inputs that are missing at the end of `inputs`. They must be
 // state of the model (frontends::kStateType), whose initial value is zeros.
@@ -62,7 +71,8 @@ struct NumberedTensor {
 // all tensors of that value (tools/lib/tensors/onnx_data.h).
 StatusOr<std::vector<NumberedTensor>> ReadTensors(
     const vm::Module& module, std::string_view what,
-    const std::vector<std::string>& specs, RandomTensors& random);
+    const std::vector<std::string>& specs, RandomTensors& random,
+    const InputReader& reader = nullptr);
 
 // Returns for each name the number of the input or result with this name.
 // nullopt means the next input or result in order. `what` is "input" or

@@ -115,5 +115,32 @@ TEST_F(BindTest, ErrorsListWhatThereIs) {
             "--shape of input 'x': expected Nx4xf32, found 3x5");
 }
 
+TEST_F(BindTest, AReaderMakesValuesFromFilesThatOnlyItKnows) {
+  std::vector<std::string> calls;
+  const InputReader reader =
+      [&](const std::string& path,
+          size_t number) -> std::optional<StatusOr<vm::Tensor>> {
+    calls.push_back(path + " " + std::to_string(number));
+    if (path == "bad.png") return InvalidArgumentError("bad.png: no picture");
+    if (!path.ends_with(".png")) return std::nullopt;
+    return vm::Tensor::Allocate(DType::kF32, {2, 4});
+  };
+  const auto bind = [&](const std::vector<std::string>& specs) {
+    RandomTensors random(1);
+    const StatusOr<std::vector<vm::Tensor>> inputs =
+        BindInputs(*module_, specs, {}, random, {}, nullptr, reader);
+    return inputs.ok() ? (*inputs)[0].TypeText() + " " + (*inputs)[1].TypeText()
+                       : std::string(inputs.status().message());
+  };
+  EXPECT_EQ(bind({"mask=2xi64=1", "@a.png"}), "2x4xf32 2xi64");
+  EXPECT_EQ(bind({"x=@b.png"}), "2x4xf32 2xi64");
+  EXPECT_EQ(bind({"@bad.png"}), "bad.png: no picture");
+  // A value with a type is raw elements, whatever the file's name is.
+  EXPECT_NE(bind({"x=2x4xf32=@no.png"}).find("no.png"), std::string::npos);
+  EXPECT_NE(bind({"@no.npy"}).find("no.npy"), std::string::npos);
+  EXPECT_EQ(calls, (std::vector<std::string>{"a.png 0", "b.png 0", "bad.png 0",
+                                             "no.npy 0"}));
+}
+
 }  // namespace
 }  // namespace ember::tools

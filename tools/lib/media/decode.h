@@ -1,0 +1,57 @@
+// Reads pictures from PNG and JPEG files, and writes PNG files.
+//
+//   EMBER_ASSIGN_OR_RETURN(Picture cat, ReadPicture("cat.jpg"));
+//   EMBER_ASSIGN_OR_RETURN(std::string png, EncodePng(cat));
+//
+// The contents of a file say its format, not its name. All forms of both
+// formats become 8-bit RGB: grey and palettes are expanded, 16 bits are
+// rounded, CMYK is converted without a colour profile, transparent parts lie on
+// white, and a JPEG is rotated as its EXIF orientation says. libpng and
+// libjpeg-turbo do the work.
+//
+// Hostile files: a picture has at most Picture::kMaxPixels, which is checked
+// before pixels are decoded; a progressive JPEG has at most 100 scans; damaged
+// or truncated data is an error. Errors are one line that begins with the
+// file's name. Thread-safe.
+#ifndef EMBER_TOOLS_LIB_MEDIA_DECODE_H_
+#define EMBER_TOOLS_LIB_MEDIA_DECODE_H_
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "base/status.h"
+#include "tools/lib/media/picture.h"
+
+namespace ember::tools {
+
+// True if the file's name has the ending of a PNG or JPEG: .png, .jpg or .jpeg
+// in any case.
+bool HasPictureName(std::string_view path);
+
+// Reads a file. The path is as the user typed it (tools/lib/cli/paths.h).
+StatusOr<Picture> ReadPicture(const std::string& path);
+// Decodes the bytes of a file; `name` is for errors.
+StatusOr<Picture> DecodePicture(std::span<const uint8_t> bytes,
+                                std::string_view name);
+
+// Returns the bytes of a PNG file.
+StatusOr<std::string> EncodePng(const Picture& picture);
+
+namespace internal {
+
+// Decodes a file that begins as a PNG does, or as a JPEG does.
+StatusOr<Picture> DecodePng(std::span<const uint8_t> bytes);
+StatusOr<Picture> DecodeJpeg(std::span<const uint8_t> bytes);
+// Returns the orientation that the EXIF data of a JPEG gives, 1 to 8; 1 (the
+// picture as it is) if there is none. `segment` is the data of an APP1 marker.
+int ExifOrientation(std::span<const uint8_t> segment);
+// Rotates and mirrors a picture with this EXIF orientation so that it is
+// upright.
+StatusOr<Picture> Upright(Picture picture, int orientation);
+
+}  // namespace internal
+}  // namespace ember::tools
+
+#endif  // EMBER_TOOLS_LIB_MEDIA_DECODE_H_

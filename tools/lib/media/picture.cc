@@ -1,0 +1,24 @@
+#include "tools/lib/media/picture.h"
+
+namespace ember::tools {
+
+StatusOr<Picture> Picture::Make(int64_t width, int64_t height) {
+  if (width < 1 || height < 1 || width > kMaxPixels || height > kMaxPixels ||
+      width * height > kMaxPixels) {
+    return ResourceExhaustedError("expected a picture of 1 to " +
+                                  std::to_string(kMaxPixels) +
+                                  " pixels, found " + std::to_string(width) +
+                                  "x" + std::to_string(height));
+  }
+  Picture picture;
+  picture.width = static_cast<int>(width);
+  picture.height = static_cast<int>(height);
+  picture.pixels.resize(static_cast<size_t>(width * height * 3));
+  return picture;
+}
+
+std::string Picture::SizeText() const {
+  return std::to_string(width) + "x" + std::to_string(height);
+}
+
+}  // namespace ember::tools

@@ -1,0 +1,86 @@
+// The options with which a picture becomes a tensor: the value of --image, and
+// what a model's metadata says.
+//
+//   PictureOptions options = PictureOptionsOfModel(metadata, 0, signature);
+//   EMBER_RETURN_IF_ERROR(ParsePictureOptions("imagenet,order=bgr", options));
+//
+// The text is a list of items with commas between them. Later items win.
+//
+//   imagenet   (x/255 - mean) / std of torchvision's models; the shorter side
+//              is resized to 256/224 of the input's, and the centre is cropped
+//   caffe      BGR, x - mean (104, 117, 123)
+//   tf         x/127.5 - 1, from -1 to 1
+//   unit       x/255, from 0 to 1
+//   raw        x, from 0 to 255
+//   resize=256, resize=256x320   the shorter side, or width x height
+//   crop=224, crop=224x160       the centre of what resize gives
+//   fit=stretch|crop|pad         how the picture fits into the input if neither
+//                                resize nor crop is given
+//   filter=bilinear|bicubic|nearest
+//   order=rgb|bgr   layout=nchw|nhwc
+//   scale=X   mean=X or X,X,X   std=X or X,X,X     (pixel * scale - mean) / std
+//
+// A mean can also be a file, mean=@FILE.npy, of [C], [C, H, W] or [H, W, C];
+// its mean over all pixels counts. Thread-safe.
+#ifndef EMBER_TOOLS_LIB_MEDIA_PICTURE_OPTIONS_H_
+#define EMBER_TOOLS_LIB_MEDIA_PICTURE_OPTIONS_H_
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/status.h"
+#include "tools/lib/media/resize.h"
+#include "vm/isa/module_definition.h"
+
+namespace ember::tools {
+
+struct PictureOptions {
+  enum class Fit : uint8_t {
+    kStretch,  // both sides are resized to the input's
+    kCrop,     // the shorter side is; the longer one loses its ends
+    kPad,      // the longer side is; black is added at the right or below
+  };
+  struct Size {
+    int64_t width = 0, height = 0;
+  };
+
+  Fit fit = Fit::kStretch;
+  Filter filter = Filter::kBilinear;
+  // For imagenet: the shorter side is resized to the input's times this.
+  double margin = 1;
+  std::optional<int64_t> shorter_side;
+  std::optional<Size> resize, crop;
+  bool is_bgr = false;
+  std::optional<bool> channels_first;  // nothing: the input's shape says it
+  // The value of a pixel x is (x * scale - mean) / std. A list has one number
+  // for all channels or one for each, in the tensor's order of channels.
+  double scale = 1;
+  std::vector<double> mean = {0}, std = {1};
+  // Integers q of a quantised input are (q - zero_point) * step.
+  std::optional<double> step;
+  int64_t zero_point = 0;
+  // True if the numbers come from metadata or from the user.
+  bool is_normalisation_known = false;
+  std::string source;  // origin of the options: "--image", a key
+
+  // Returns a text such as "x/255", "(x/255 - 0.485,0.456,0.406) / 0.2".
+  std::string FormulaText() const;
+};
+
+// Changes the options as the text says. Errors name the item.
+Status ParsePictureOptions(std::string_view text, PictureOptions& options);
+
+// Returns the options that metadata gives for an input: tflite.input.N.mean,
+// .std, .scale and .zero_point, WinML's onnx.metadata.Image.BitmapPixelFormat
+// and .NominalPixelRange, and coreml.input.NAME.color.
+PictureOptions PictureOptionsOfModel(
+    std::span<const vm::MetadataEntry> metadata, size_t number,
+    const vm::TensorSignature& input);
+
+}  // namespace ember::tools
+
+#endif  // EMBER_TOOLS_LIB_MEDIA_PICTURE_OPTIONS_H_
