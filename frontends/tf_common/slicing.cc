@@ -102,6 +102,30 @@ class StridedSlice {
     slices_.steps.push_back(1);
   }
 
+  // Returns the position of the one element that an index names, which may
+  // count from the end. An index beyond the axis is an error of the import, or
+  // of the run if only the run knows.
+  Dim Index(int axis, const Dim& index, const Dim& extent) {
+    const std::optional<int64_t> constant = index.AsConstant();
+    const Dim at = constant && *constant < 0 ? extent + index : index;
+    const Dim behind = extent - Dim(1) - at;
+    if (ops::IsNonNegative(at) && ops::IsNonNegative(behind)) return at;
+    const std::string message = "begin: expected an index inside of axis " +
+                                std::to_string(axis) + ", which has " +
+                                extent.ToString() + " elements, found " +
+                                index.ToString();
+    if (at.is_constant() && behind.is_constant()) {
+      c_.FailInvalid(message);
+      return at;
+    }
+    graph::GraphBuilder& builder = c_.builder();
+    const Tensor smallest = DimScalar(builder, SmallerOf(at, behind));
+    c_.builder().Require(LessEqual(0, smallest).value(), message);
+    // A position that is always inside keeps the slice legal in a run that the
+    // check above ends.
+    return LargerOf(SmallerOf(at, extent - Dim(1)), Dim(0));
+  }
+
   bool Add(int axis, size_t i, bool shrinks) {
     const Dim extent = c_.Input(0).dim(axis);
     const int64_t stride = (*strides_)[i];
@@ -112,12 +136,8 @@ class StridedSlice {
       return false;
     }
     if (shrinks) {
-      const Dim start = Clamped((*begin_)[i], extent, Dim(0),
-                                LargerOf(extent - Dim(1), Dim(0)));
-      slices_.starts.push_back(start);
-      slices_.sizes.push_back(Dim(1));
-      slices_.steps.push_back(1);
-      return true;
+      AddSlice(Index(axis, (*begin_)[i], extent), Dim(1), 1);
+      return c_.ok();
     }
     Dim end = (*end_)[i];
     if (masks_.end_is_offset) end = (*begin_)[i] + end;
