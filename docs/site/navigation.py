@@ -3,7 +3,8 @@
 An entry is a file of the repository, a page that build_site.py makes (reference/...), or a title with its own entries.
 """
 
-TOOLS = ["vm-compile", "vm-run", "vm-bench", "vm-dump", "vm-diff", "vm-generate", "vm-prejit", "vm-tune", "vm-sign"]
+TOOLS = ["vm-compile", "vm-run", "vm-bench", "vm-dump", "vm-diff", "vm-generate", "vm-prejit", "vm-report",
+         "vm-tune", "vm-sign"]
 
 # For each header: the file, and the page that is made of it.
 HEADERS = {
@@ -36,9 +37,11 @@ SECTIONS = [
             "tools/README.md",
             "docs/formats.md",
             "docs/explain.md",
+            "docs/report.md",
             "docs/prejit.md",
             "docs/tuning.md",
             "docs/language-models.md",
+            "docs/pictures-and-sound.md",
             "docs/devices.md",
             "docs/embedding.md",
             "python/README.md",

@@ -10,7 +10,7 @@
 namespace ember::tools {
 namespace {
 
-// A result without its leading dims of 1.
+// A result without its leading dims of 1. One box stays [1, 4].
 struct Result {
   std::string name;  // in lower case
   const vm::Tensor* tensor = nullptr;
@@ -34,8 +34,9 @@ std::vector<Result> ResultsOf(std::span<const std::string> names,
         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
     result.tensor = &tensors[i];
     result.dims = tensors[i].dims;
-    while (result.dims.size() > 1 && result.dims.front() == 1)
-      result.dims.erase(result.dims.begin());
+    std::vector<int64_t>& dims = result.dims;
+    const size_t kept = dims.size() > 1 && dims.back() == 4 ? 2 : 1;
+    while (dims.size() > kept && dims.front() == 1) dims.erase(dims.begin());
   }
   return results;
 }
