@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <deque>
 #include <map>
+#include <optional>
 #include <random>
 #include <string>
 #include <unordered_map>
@@ -50,6 +51,8 @@ class Evaluator {
         parameters_(parameters),
         backwards_(options.backwards),
         is_device_(options.is_device || IsDeviceNest(nest)),
+        checks_marks_(options.checks_marks),
+        checks_integers_(options.checks_integers),
         races_(nest, options.refuse_races),
         random_(options.seed) {}
 
@@ -182,6 +185,7 @@ class Evaluator {
     const Node* node = nullptr;
     size_t first = 0, count = 0;
     bool is_raw = false;
+    bool is_short = false;  // the value must fit i32
   };
   // A node and all nodes that it is computed from, operands before users.
   struct Program {
@@ -202,6 +206,8 @@ class Evaluator {
         program.operands.push_back(places[operand]);
       step.count = program.operands.size() - step.first;
       step.is_raw = IsRaw(node);
+      step.is_short =
+          checks_integers_ && node.type == DType::kI64 && !IsWide(nest_, id);
       places.emplace(id, places.size());
     }
     return program;
@@ -226,6 +232,12 @@ class Evaluator {
           operands_.push_back(known_[program.operands[place]]);
         }
         EMBER_RETURN_IF_ERROR(EvaluateStep(step, lane, operands_, known_[i]));
+        const auto integer = static_cast<int64_t>(known_[i]);
+        if (step.is_short && integer != static_cast<int32_t>(integer)) {
+          return InternalError(Concat(
+              {"expected an integer of 32 bits or a mark, found ", integer,
+               " for ", tensor::InfoOf(step.node->opcode).text}));
+        }
       }
       values.push_back(known_[program.steps.size() - 1]);
     }
@@ -252,7 +264,7 @@ class Evaluator {
       }
       case Opcode::kLoad:
       case Opcode::kPad:
-        return Load(node, operands, value);
+        return Load(node, operands, lane, value);
       default: {
         const auto operand = [&](size_t i) {
           return i < operands.size() ? operands[i] : 0;
@@ -271,7 +283,8 @@ class Evaluator {
     }
   }
 
-  Status Load(const Node& node, const Values& operands, uint64_t& value) {
+  Status Load(const Node& node, const Values& operands, const Lane& lane,
+              uint64_t& value) {
     const size_t rank = extents_[node.buffer].size();
     indices_.clear();
     for (size_t i = 0; i < rank; ++i)
@@ -279,12 +292,53 @@ class Evaluator {
     const StatusOr<int64_t> position = Position(node.buffer, indices_);
     if (position.ok()) {
       EMBER_RETURN_IF_ERROR(races_.Note(node.buffer, *position, false));
+      EMBER_RETURN_IF_ERROR(CheckVector(node, *position, lane));
       value = LoadElement(memory_[node.buffer], *position, node.type);
       return OkStatus();
     }
     if (node.opcode == Opcode::kLoad || !FailsTest(node))
       return position.status();
     value = operands[rank];
+    return OkStatus();
+  }
+
+  // Checks the mark of a load, which reads the element of a vector.
+  Status CheckVector(const Node& load, int64_t position, const Lane& lane) {
+    const int64_t width = VectorOf(load);
+    if (!checks_marks_ || width == 0) return OkStatus();
+    // Code knows the position of the element in its vector if it depends only
+    // on loops that are written out.
+    std::vector<int64_t> known;
+    for (const NodeId variable : written_out_)
+      known.push_back(lane[nest_.pool[variable].immediate]);
+    const auto [place, is_new] =
+        places_.emplace(std::pair(&load, std::move(known)), position % width);
+    const bool is_whole =
+        (position / width + 1) * width <= ElementCount(load.buffer);
+    if (place->second == position % width && is_whole) return OkStatus();
+    return InternalError(Concat(
+        {"buffer %", nest_.buffers[load.buffer].name, ": element ", position,
+         is_whole ? " is not at a known position of its vector of "
+                  : " is in no whole vector of ",
+         width}));
+  }
+
+  // Checks that lanes fill the vectors that they are marked to store.
+  Status CheckLanes(const Store& store, std::span<const int64_t> positions) {
+    const int64_t width = store.vector;
+    if (!checks_marks_ || width == 0 || is_masked_) return OkStatus();
+    for (size_t i = 0; i < positions.size(); ++i) {
+      const auto at = static_cast<int64_t>(i) % width;
+      const int64_t lane = backwards_ ? width - 1 - at : at;
+      const int64_t begin = positions[i] - lane;
+      if (begin % width == 0 &&
+          (at == 0 || positions[i - 1] / width == positions[i] / width)) {
+        continue;
+      }
+      return InternalError(Concat({"buffer %", nest_.buffers[store.buffer].name,
+                                   ": element ", positions[i], " is not lane ",
+                                   lane, " of a vector of ", width}));
+    }
     return OkStatus();
   }
 
@@ -357,6 +411,10 @@ class Evaluator {
       case Statement::Kind::kBarrier:
         races_.Barrier();
         break;
+      case Statement::Kind::kSlot:
+        return RunSlot(statement, lanes);
+      case Statement::Kind::kFirst:
+        return RunFirst(statement, lanes);
     }
     return OkStatus();
   }
@@ -374,12 +432,14 @@ class Evaluator {
         vector.push_back(lanes[0]);
         ValueOf(loop.variable, vector.back()) = backwards_ ? extent - 1 - i : i;
       }
-      return RunBlock(loop.body, vector);
+      written_out_.push_back(loop.variable);
+      const Status status = RunBlock(loop.body, vector);
+      written_out_.pop_back();
+      return status;
     }
-    for (const SlotUse& use : loop.awaits) {
-      EMBER_ASSIGN_OR_RETURN(const int64_t slot, SlotOf(use, lanes[0]));
-      EMBER_RETURN_IF_ERROR(races_.AwaitSlot(loop, use, slot));
-    }
+    const bool is_written_out =
+        loop.loop == LoopKind::kUnrolled || loop.loop == LoopKind::kDot;
+    if (is_written_out) written_out_.push_back(loop.variable);
     const bool is_invocations = IsInvocationLoop(loop);
     if (is_invocations) races_.BeginInvocations(loop);
     Lanes iteration = lanes;
@@ -390,35 +450,66 @@ class Evaluator {
         for (uint32_t buffer : OwnRegisters(loop)) FillRandomly(buffer);
       }
       for (Lane& lane : iteration) ValueOf(loop.variable, lane) = value;
+      if (loop.subgroup_size != 0) {
+        for (Lane& lane : iteration)
+          ValueOf(loop.subgroup, lane) = value / loop.subgroup_size;
+      }
       EMBER_RETURN_IF_ERROR(RunBlock(loop.body, iteration));
       races_.EndIteration(loop);
     }
-    if (is_invocations) races_.EndInvocations();
-    races_.EndLoop(loop);
-    for (const SlotUse& use : loop.releases) {
-      EMBER_ASSIGN_OR_RETURN(const int64_t slot, SlotOf(use, lanes[0]));
-      races_.ReleaseSlot(use, slot);
+    if (is_invocations) {
+      EMBER_RETURN_IF_ERROR(StoreCombined());
+      races_.EndInvocations();
     }
+    if (is_written_out) written_out_.pop_back();
+    races_.EndLoop(loop);
     return OkStatus();
   }
 
-  StatusOr<int64_t> SlotOf(const SlotUse& use, const Lane& lane) {
+  // Runs a step of a slot. The copies to the slot are done when the first
+  // subgroup awaits it.
+  Status RunSlot(const Statement& statement, const Lanes& lanes) {
     Values slots;
-    EMBER_RETURN_IF_ERROR(Evaluate(use.slot, {lane}, slots));
-    return static_cast<int64_t>(slots[0]);
+    EMBER_RETURN_IF_ERROR(Evaluate(statement.slot.slot, {lanes[0]}, slots));
+    const uint32_t ring = statement.slot.ring;
+    const int64_t slot = static_cast<int64_t>(slots[0]);
+    EMBER_RETURN_IF_ERROR(races_.NoteStep(statement.step, ring, slot));
+    if (statement.step != SlotStep::kAwait) return OkStatus();
+    std::erase_if(begun_, [&](const AsyncStore& late) {
+      const bool is_due =
+          races_.IsInSlot(late.store->buffer, late.position, ring, slot);
+      if (is_due) StoreOne(*late.store, late.position, late.value);
+      return is_due;
+    });
+    return OkStatus();
   }
 
-  // Returns the register buffers to which the loop stores without its variable
-  // as the first index. The contents of such a buffer belong to one value of
-  // the loop.
+  // Runs a body as the first invocation does. Other invocations have registers
+  // with other contents after it.
+  Status RunFirst(const Statement& first, const Lanes& lanes) {
+    races_.BeginFirst();
+    EMBER_RETURN_IF_ERROR(RunBlock(first.body, lanes));
+    races_.EndInvocations();
+    for (uint32_t buffer : OwnRegisters(first)) FillRandomly(buffer);
+    return OkStatus();
+  }
+
+  // Returns the register buffers to which the loop, or a body of the first
+  // invocation, stores without the loop's variable as the first index. The
+  // contents of such a buffer belong to one value of the loop.
   const std::vector<uint32_t>& OwnRegisters(const Statement& loop) {
     const auto [known, is_new] =
         own_registers_.emplace(&loop, std::vector<uint32_t>());
-    if (is_new) CollectOwnRegisters(loop.body, loop.variable, known->second);
+    const bool is_loop = loop.kind == Statement::Kind::kFor;
+    if (is_new) {
+      CollectOwnRegisters(loop.body,
+                          is_loop ? std::optional(loop.variable) : std::nullopt,
+                          known->second);
+    }
     return known->second;
   }
 
-  void CollectOwnRegisters(const Block& block, NodeId variable,
+  void CollectOwnRegisters(const Block& block, std::optional<NodeId> variable,
                            std::vector<uint32_t>& own) const {
     for (const Statement& statement : block) {
       CollectOwnRegisters(statement.body, variable, own);
@@ -440,7 +531,11 @@ class Evaluator {
     for (size_t i = 0; i < lanes.size(); ++i) {
       if (conditions[i] != 0) active.push_back(lanes[i]);
     }
-    return RunBlock(statement.body, active);
+    const bool was_masked =
+        std::exchange(is_masked_, is_masked_ || active.size() != lanes.size());
+    const Status status = RunBlock(statement.body, active);
+    is_masked_ = was_masked;
+    return status;
   }
 
   Status RunCheck(const Statement& check, const Lanes& lanes) {
@@ -451,6 +546,11 @@ class Evaluator {
       const int64_t index = static_cast<int64_t>(indices[i]);
       const int64_t extent = static_cast<int64_t>(extents[i]);
       if (index >= 0 && index < extent) continue;
+      if (checks_marks_ && (check.test == BoundsTest::kNone ||
+                            (check.test == BoundsTest::kUpper && index < 0))) {
+        return InternalError(
+            OutOfBounds(check.buffer, check.dim, index, extent));
+      }
       return InvalidArgumentError(
           OutOfBounds(check.buffer, check.dim, index, extent));
     }
@@ -466,8 +566,13 @@ class Evaluator {
     for (size_t i = 0; i < stores.size(); ++i) {
       EMBER_RETURN_IF_ERROR(Evaluate(stores[i].value, lanes, values[i]));
       EMBER_RETURN_IF_ERROR(FindPositions(stores[i], lanes, positions[i]));
+      EMBER_RETURN_IF_ERROR(CheckLanes(stores[i], positions[i]));
     }
     for (size_t i = 0; i < stores.size(); ++i) {
+      if (stores[i].combining != Combining::kNone) {
+        Combine(stores[i], positions[i][0], values[i][0]);
+        continue;
+      }
       for (size_t lane = 0; lane < lanes.size(); ++lane) {
         EMBER_RETURN_IF_ERROR(
             races_.Note(stores[i].buffer, positions[i][lane], true));
@@ -479,6 +584,35 @@ class Evaluator {
         }
       }
     }
+    return OkStatus();
+  }
+
+  // Combines the value of an invocation with those of its subgroup, which has
+  // one element.
+  void Combine(const Store& store, int64_t position, uint64_t value) {
+    const auto known = std::ranges::find_if(combined_, [&](const auto& other) {
+      return other.store == &store && other.position == position;
+    });
+    if (known == combined_.end()) {
+      combined_.push_back({&store, position, value, races_.agent()});
+      return;
+    }
+    const DType type = nest_.buffers[store.buffer].type;
+    known->value = EvaluateScalar(OpcodeOf(UpdateOf(store.combining)), type,
+                                  type, {known->value, value, 0});
+    known->invocation = std::min(known->invocation, races_.agent());
+  }
+
+  // Stores what subgroups have combined in a loop that ends: the first
+  // invocation of each subgroup does so.
+  Status StoreCombined() {
+    for (const AsyncStore& result : combined_) {
+      races_.SetAgent(result.invocation);
+      EMBER_RETURN_IF_ERROR(
+          races_.Note(result.store->buffer, result.position, true));
+      StoreOne(*result.store, result.position, result.value);
+    }
+    combined_.clear();
     return OkStatus();
   }
 
@@ -536,16 +670,18 @@ class Evaluator {
   const std::span<const int64_t> parameters_;
   const bool backwards_;
   const bool is_device_;  // true if only barriers synchronise invocations
+  const bool checks_marks_, checks_integers_;
   RaceFinder races_;
   // The task's asynchronous stores: `begun_` holds those that no await has put
   // into a group yet, `on_their_way_` the groups that are not stored yet.
+  // `combined_` holds what the subgroups of the running loop will store.
   struct AsyncStore {
     const Store* store = nullptr;
     int64_t position = 0;
     uint64_t value = 0;
     int64_t invocation = -1;
   };
-  std::vector<AsyncStore> begun_;
+  std::vector<AsyncStore> begun_, combined_;
   std::deque<std::vector<AsyncStore>> on_their_way_;
   std::vector<std::vector<int64_t>> extents_;  // extents of each buffer
   // The memory of each buffer: its own, and in the current phase.
@@ -560,6 +696,12 @@ class Evaluator {
   std::vector<int64_t> indices_;
   std::vector<Values> of_dims_, values_;
   std::vector<std::vector<int64_t>> positions_;
+  // For checks of marks: variables of the surrounding loops that are written
+  // out, true if some lanes are masked, and the position in its vector of each
+  // marked load, by the values of those variables.
+  std::vector<NodeId> written_out_;
+  bool is_masked_ = false;
+  std::map<std::pair<const Node*, std::vector<int64_t>>, int64_t> places_;
   // Result of OwnRegisters. Key: an invocation loop.
   std::unordered_map<const Statement*, std::vector<uint32_t>> own_registers_;
   std::mt19937_64 random_;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/concat.h"
+#include "base/rounding.h"
 #include "jit/loops/analysis/bounds.h"
 #include "jit/loops/analysis/buffer_uses.h"
 #include "jit/loops/analysis/combining.h"
@@ -107,6 +108,9 @@ class Verifier {
                            tensor::InfoOf(node.opcode).text}));
     }
     const std::string& name = nest_.variables[node.immediate];
+    if (in_first_ && binder == Binder::kInvocation)
+      return Error(
+          Concat({"variable ", name, ": an invocation loop in 'first'"}));
     const Status status = CheckExtent(node.operands[0], binder);
     if (!status.ok()) return status.WithContext(Concat({"extent of ", name}));
     if (!numbers_.insert(node.immediate).second) {
@@ -230,6 +234,7 @@ class Verifier {
       case Statement::Kind::kFor:
         combines_ = IsCombining(nest_.pool, statement);
         EMBER_RETURN_IF_ERROR(CheckDot(statement));
+        if (statement.subgroup_size != 0) return CheckOfSubgroups(statement);
         return CheckLoop(statement.variable, BinderOf(statement.loop),
                          statement.body);
       case Statement::Kind::kIf:
@@ -244,6 +249,68 @@ class Verifier {
         return CheckAwait(statement);
       case Statement::Kind::kBarrier:
         return CheckBarrier();
+      case Statement::Kind::kSlot:
+        return CheckSlot(statement);
+      case Statement::Kind::kFirst:
+        return CheckFirst(statement);
+    }
+    return OkStatus();
+  }
+
+  // Checks a loop over invocations that names their subgroups, too.
+  Status CheckOfSubgroups(const Statement& loop) {
+    const Node& subgroup = nest_.pool[loop.subgroup];
+    if (nest_.pool[loop.variable].opcode != Opcode::kAxis ||
+        subgroup.opcode != Opcode::kAxis || subgroup.operands.size() != 1 ||
+        subgroup.immediate >= nest_.variables.size() ||
+        !numbers_.insert(subgroup.immediate).second) {
+      return Error("subgroup: expected a variable that no loop around binds");
+    }
+    const int64_t values =
+        nest_.pool.IntegerConstant(ExtentOf(nest_.pool, loop.variable))
+            .value_or(0);
+    const auto count =
+        nest_.pool.IntegerConstant(ExtentOf(nest_.pool, loop.subgroup));
+    if (loop.loop != LoopKind::kInvocation || loop.subgroup_size < 1 ||
+        count != DivideRoundingUp(values, loop.subgroup_size)) {
+      return Error(
+          Concat({"subgroup ", nest_.variables[subgroup.immediate],
+                  ": expected an invocation loop, and as many subgroups as its "
+                  "values fill"}));
+    }
+    const size_t mark = facts_.Mark();
+    bound_.emplace(loop.subgroup, Binder::kInvocation);
+    facts_.AssumeIterates(loop.subgroup);
+    around_stores_ = &loop;
+    EMBER_RETURN_IF_ERROR(
+        CheckLoop(loop.variable, Binder::kInvocation, loop.body));
+    around_stores_ = nullptr;
+    facts_.Rollback(mark);
+    bound_.erase(loop.subgroup);
+    numbers_.erase(subgroup.immediate);
+    return OkStatus();
+  }
+
+  Status CheckSlot(const Statement& statement) {
+    EMBER_RETURN_IF_ERROR(CheckExpressions({{statement.slot.slot}}));
+    if (TypeOf(statement.slot.slot) == DType::kI64) return OkStatus();
+    return Error("slot: expected an index of type i64");
+  }
+
+  // Registers have no contents after the body, since only one invocation has
+  // run it.
+  Status CheckFirst(const Statement& first) {
+    if (invocation_ || in_first_) {
+      return Error(
+          "first: expected no loop over invocations and no 'first' around it");
+    }
+    in_first_ = true;
+    EMBER_RETURN_IF_ERROR(CheckBlock(first.body));
+    in_first_ = false;
+    const std::vector<bool> stored = StoredIn(nest_, first.body);
+    for (size_t i = 0; i < has_value_.size(); ++i) {
+      if (stored[i] && nest_.buffers[i].scope == MemoryScope::kRegister)
+        has_value_[i] = false;
     }
     return OkStatus();
   }
@@ -293,6 +360,7 @@ class Verifier {
         check.dim >= nest_.buffers[check.buffer].extents.size()) {
       return Error("check: expected a buffer and one of its dims");
     }
+    if (in_first_) return Error("check: expected no 'first' around it");
     EMBER_RETURN_IF_ERROR(CheckExpressions({{check.index, check.extent}}));
     if (TypeOf(check.index) != DType::kI64 ||
         TypeOf(check.extent) != DType::kI64) {
@@ -321,10 +389,10 @@ class Verifier {
   }
 
   Status CheckAwait(const Statement& await) {
-    if (in_vector_ || invocation_) {
+    if (in_vector_ || invocation_ || in_first_) {
       return Error(
-          "await: expected no loop over invocations and no vector loop around "
-          "it");
+          "await: expected no loop over invocations, no vector loop and no "
+          "'first' around it");
     }
     if (await.groups >= 0 && await.groups <= kMaxGroups) return OkStatus();
     return Error(Concat({"await: expected a number of groups in 0..",
@@ -334,10 +402,10 @@ class Verifier {
   // A barrier must be executed by all invocations of the task. Outside of loops
   // over invocations every condition and extent is the same for all of them.
   Status CheckBarrier() const {
-    if (!in_vector_ && !invocation_) return OkStatus();
+    if (!in_vector_ && !invocation_ && !in_first_) return OkStatus();
     return Error(
-        "barrier: expected no loop over invocations and no vector loop around "
-        "it");
+        "barrier: expected no loop over invocations, no vector loop and no "
+        "'first' around it");
   }
 
   Status CheckAsync(const Store& store) const {
@@ -388,8 +456,8 @@ class Verifier {
                              "round once"}));
       }
       if (store.vector != 0) EMBER_RETURN_IF_ERROR(CheckVector(store));
-      if (store.combining != Combining::kUnspecified && !combines_)
-        return Error("expected only updates by all invocations to be combined");
+      if (store.combining != Combining::kNone)
+        EMBER_RETURN_IF_ERROR(CheckOfSubgroup(store));
     }
     if (invocation_) EMBER_RETURN_IF_ERROR(CheckCombining(statement));
     for (const Store& store : statement.stores) {
@@ -399,10 +467,41 @@ class Verifier {
     return OkStatus();
   }
 
+  // Checks a store of what a subgroup combines: all its invocations execute
+  // the store, and they have one element.
+  Status CheckOfSubgroup(const Store& store) const {
+    const bool is_direct =
+        around_stores_ != nullptr &&
+        std::ranges::any_of(
+            around_stores_->body, [&](const Statement& statement) {
+              return !statement.stores.empty() &&
+                     statement.stores.data() <= &store &&
+                     &store < statement.stores.data() + statement.stores.size();
+            });
+    const bool is_of_one =
+        is_direct && nest_.pool.IntegerConstant(
+                         ExtentOf(nest_.pool, around_stores_->subgroup)) == 1;
+    const bool has_own =
+        is_direct &&
+        std::ranges::find(store.indices, around_stores_->subgroup) !=
+            store.indices.end();
+    if (is_direct && !store.is_async && store.vector == 0 &&
+        (is_of_one || has_own) &&
+        nest_.buffers[store.buffer].scope != MemoryScope::kRegister &&
+        IsOfAllInvocations(nest_.pool, store, *invocation_)) {
+      return OkStatus();
+    }
+    return Error(
+        Concat({"store to ", BufferName(store.buffer),
+                ": expected one element for each subgroup to be combined, "
+                "directly in a loop over invocations of subgroups"}));
+  }
+
   // Checks updates of one element by all invocations of the surrounding loop.
   Status CheckCombining(const Statement& statement) {
     for (const Store& store : statement.stores) {
       if (store.update == Update::kAssign ||
+          store.combining != Combining::kNone ||
           nest_.buffers[store.buffer].scope == MemoryScope::kRegister ||
           !IsOfAllInvocations(nest_.pool, store, *invocation_)) {
         continue;
@@ -601,6 +700,7 @@ class Verifier {
   Facts facts_;
   bool in_prologue_ = false;
   bool in_vector_ = false;
+  bool in_first_ = false;
   int nesting_ = 0;
   // variables of the surrounding loops
   std::unordered_map<NodeId, Binder> bound_;
@@ -612,6 +712,8 @@ class Verifier {
   std::optional<NodeId> invocation_;
   // true if the innermost surrounding loop is a combining loop
   bool combines_ = false;
+  // The surrounding loop if it names subgroups (Statement::subgroup); or null.
+  const Statement* around_stores_ = nullptr;
   // For each buffer: true if it is an input, or was stored to before.
   std::vector<bool> has_value_;
   // For each buffer: true if it is a register buffer of which each invocation
