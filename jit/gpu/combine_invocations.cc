@@ -90,7 +90,9 @@ Statement LoopOf(LoopKind kind, NodeId variable, Block body) {
 class Combiner {
  public:
   Combiner(const DeviceTraits& device, loops::LoopNest& nest)
-      : device_(device), nest_(nest) {}
+      : device_(device),
+        nest_(nest),
+        has_barriers_(loops::IsDeviceNest(nest)) {}
 
   void Run(loops::Phase& phase) {
     invocations_ = InvocationsOf(nest_, phase, device_);
@@ -129,7 +131,18 @@ class Combiner {
       CombineHalves(loop.variable, of_halves, result, first.body);
     if (!of_subgroups.empty())
       CombineSubgroups(loop.variable, of_subgroups, result, first.body);
-    if (!first.body.empty()) result.push_back(std::move(first));
+    if (!first.body.empty()) AddStep(std::move(first), result);
+  }
+
+  // Adds a step. A nest that has barriers gets no others, so a step that other
+  // invocations wait for brings its own.
+  void AddStep(Statement step, Block& result) const {
+    if (has_barriers_) {
+      Statement barrier;
+      barrier.kind = Statement::Kind::kBarrier;
+      result.push_back(std::move(barrier));
+    }
+    result.push_back(std::move(step));
   }
 
   // --- halves
@@ -146,8 +159,9 @@ class Combiner {
                        .indices = {variable},
                        .value = store.value});
     }
-    result.push_back(
-        LoopOf(LoopKind::kInvocation, variable, {StoreOf(std::move(begin))}));
+    AddStep(
+        LoopOf(LoopKind::kInvocation, variable, {StoreOf(std::move(begin))}),
+        result);
     for (int64_t half = static_cast<int64_t>(
                             std::bit_ceil(static_cast<uint64_t>(values))) /
                         2;
@@ -163,8 +177,8 @@ class Combiner {
                         .value = Load(parts[i], {&other, 1}),
                         .update = stores[i].update});
       }
-      result.push_back(
-          LoopOf(LoopKind::kInvocation, own, {StoreOf(std::move(step))}));
+      AddStep(LoopOf(LoopKind::kInvocation, own, {StoreOf(std::move(step))}),
+              result);
     }
     const NodeId zero = nest_.pool.Integer(0);
     for (size_t i = 0; i < stores.size(); ++i)
@@ -206,7 +220,7 @@ class Combiner {
     loop.subgroup = subgroup;
     loop.subgroup_size = size;
     loop.body.push_back(StoreOf(std::move(combined)));
-    result.push_back(std::move(loop));
+    AddStep(std::move(loop), result);
   }
 
   // Returns statements that set registers to the values of the stores, for the
@@ -347,6 +361,7 @@ class Combiner {
 
   const DeviceTraits& device_;
   loops::LoopNest& nest_;
+  const bool has_barriers_;
   int64_t invocations_ = 0;  // invocations of the phase
   // Numbers of variables and buffers that the pass has made.
   std::map<std::string, uint64_t> variables_;

@@ -98,7 +98,7 @@ Status GuardStores(const DeviceTraits&, loops::LoopNest& nest) {
     for (loops::Phase& phase : *phases) {
       const loops::Workgroup& workgroup = phase.workgroup;
       if (workgroup.mode == loops::Workgroup::Mode::kInvocations &&
-          workgroup.invocations > 1 && !loops::HasBarrier(phase.body)) {
+          workgroup.invocations > 1) {
         Guard(nest).Visit(phase.body);
       }
     }

@@ -21,7 +21,7 @@
 namespace ember::jit::gpu {
 
 // Guards the stores of all phases of a nest whose buffers are placed
-// (jit/gpu/place_buffers.h), and that has no barriers yet. Never fails.
+// (jit/gpu/place_buffers.h). Never fails.
 Status GuardStores(const DeviceTraits& device, loops::LoopNest& nest);
 
 }  // namespace ember::jit::gpu
