@@ -162,27 +162,36 @@ class Combiner {
     AddStep(
         LoopOf(LoopKind::kInvocation, variable, {StoreOf(std::move(begin))}),
         result);
-    for (int64_t half = static_cast<int64_t>(
-                            std::bit_ceil(static_cast<uint64_t>(values))) /
-                        2;
-         half > 0; half /= 2) {
+    auto half =
+        static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(values))) / 2;
+    for (; half > 1; half /= 2) {
       // If the number of values is not a power of two, not all of them have a
       // partner in the first step.
       const NodeId own = Variable("half", std::min(half, values - half));
-      const NodeId other = Sum(own, half);
-      std::vector<Store> step;
-      for (size_t i = 0; i < stores.size(); ++i) {
-        step.push_back({.buffer = parts[i],
-                        .indices = {own},
-                        .value = Load(parts[i], {&other, 1}),
-                        .update = stores[i].update});
-      }
-      AddStep(LoopOf(LoopKind::kInvocation, own, {StoreOf(std::move(step))}),
+      AddStep(LoopOf(LoopKind::kInvocation, own,
+                     {HalfOf(stores, parts, own, Sum(own, half))}),
               result);
     }
+    // The first invocation combines the last two values.
     const NodeId zero = nest_.pool.Integer(0);
+    if (values > 1)
+      first.push_back(HalfOf(stores, parts, zero, nest_.pool.Integer(1)));
     for (size_t i = 0; i < stores.size(); ++i)
       AddUpdate(stores[i], Load(parts[i], {&zero, 1}), first);
+  }
+
+  // Returns a statement that combines two elements of the parts of each store.
+  Statement HalfOf(const std::vector<Store>& stores,
+                   const std::vector<uint32_t>& parts, NodeId own,
+                   NodeId other) {
+    std::vector<Store> step;
+    for (size_t i = 0; i < stores.size(); ++i) {
+      step.push_back({.buffer = parts[i],
+                      .indices = {own},
+                      .value = Load(parts[i], {&other, 1}),
+                      .update = stores[i].update});
+    }
+    return StoreOf(std::move(step));
   }
 
   // --- subgroups

@@ -17,7 +17,7 @@
 //   invocation i < 256 { %parts[i] = %r[i] }
 //   invocation h < 128 { %parts[h] += %parts[h + 128] }
 //   …
-//   first { %y[t] += %parts[0] }
+//   first { %parts[0] += %parts[1] %y[t] += %parts[0] }
 //
 // Thread-safe.
 #ifndef EMBER_JIT_GPU_COMBINE_INVOCATIONS_H_
