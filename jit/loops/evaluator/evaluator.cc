@@ -1,7 +1,6 @@
 #include "jit/loops/evaluator/evaluator.h"
 
 #include <algorithm>
-#include <deque>
 #include <map>
 #include <optional>
 #include <random>
@@ -12,12 +11,13 @@
 
 #include "base/check.h"
 #include "base/concat.h"
+#include "jit/loops/evaluator/late_stores.h"
+#include "jit/loops/evaluator/mark_checker.h"
 #include "jit/loops/evaluator/race_finder.h"
 #include "jit/loops/raw.h"
 #include "jit/loops/walk.h"
 #include "tensor/range_rules.h"
 #include "tensor/scalar.h"
-#include "tensor/update.h"
 
 namespace ember::loops {
 namespace {
@@ -27,7 +27,6 @@ using tensor::LoadElement;
 using tensor::Node;
 using tensor::Opcode;
 using tensor::StoreElement;
-using tensor::Update;
 
 // Largest number of bytes of a buffer of the nest. A nest with a larger buffer
 // is refused before memory is allocated.
@@ -51,9 +50,9 @@ class Evaluator {
         parameters_(parameters),
         backwards_(options.backwards),
         is_device_(options.is_device || IsDeviceNest(nest)),
-        checks_marks_(options.checks_marks),
-        checks_integers_(options.checks_integers),
+        marks_(nest, options),
         races_(nest, options.refuse_races),
+        stores_(nest, memory_, races_),
         random_(options.seed) {}
 
   Status Run(std::span<void* const> buffers) {
@@ -206,8 +205,7 @@ class Evaluator {
         program.operands.push_back(places[operand]);
       step.count = program.operands.size() - step.first;
       step.is_raw = IsRaw(node);
-      step.is_short =
-          checks_integers_ && node.type == DType::kI64 && !IsWide(nest_, id);
+      step.is_short = marks_.IsShort(id);
       places.emplace(id, places.size());
     }
     return program;
@@ -232,12 +230,8 @@ class Evaluator {
           operands_.push_back(known_[program.operands[place]]);
         }
         EMBER_RETURN_IF_ERROR(EvaluateStep(step, lane, operands_, known_[i]));
-        const auto integer = static_cast<int64_t>(known_[i]);
-        if (step.is_short && integer != static_cast<int32_t>(integer)) {
-          return InternalError(Concat(
-              {"expected an integer of 32 bits or a mark, found ", integer,
-               " for ", tensor::InfoOf(step.node->opcode).text}));
-        }
+        if (step.is_short)
+          EMBER_RETURN_IF_ERROR(marks_.CheckShort(*step.node, known_[i]));
       }
       values.push_back(known_[program.steps.size() - 1]);
     }
@@ -292,53 +286,14 @@ class Evaluator {
     const StatusOr<int64_t> position = Position(node.buffer, indices_);
     if (position.ok()) {
       EMBER_RETURN_IF_ERROR(races_.Note(node.buffer, *position, false));
-      EMBER_RETURN_IF_ERROR(CheckVector(node, *position, lane));
+      EMBER_RETURN_IF_ERROR(
+          marks_.CheckLoad(node, *position, ElementCount(node.buffer), lane));
       value = LoadElement(memory_[node.buffer], *position, node.type);
       return OkStatus();
     }
     if (node.opcode == Opcode::kLoad || !FailsTest(node))
       return position.status();
     value = operands[rank];
-    return OkStatus();
-  }
-
-  // Checks the mark of a load, which reads the element of a vector.
-  Status CheckVector(const Node& load, int64_t position, const Lane& lane) {
-    const int64_t width = VectorOf(load);
-    if (!checks_marks_ || width == 0) return OkStatus();
-    // Code knows the position of the element in its vector if it depends only
-    // on loops that are written out.
-    std::vector<int64_t> known;
-    for (const NodeId variable : written_out_)
-      known.push_back(lane[nest_.pool[variable].immediate]);
-    const auto [place, is_new] =
-        places_.emplace(std::pair(&load, std::move(known)), position % width);
-    const bool is_whole =
-        (position / width + 1) * width <= ElementCount(load.buffer);
-    if (place->second == position % width && is_whole) return OkStatus();
-    return InternalError(Concat(
-        {"buffer %", nest_.buffers[load.buffer].name, ": element ", position,
-         is_whole ? " is not at a known position of its vector of "
-                  : " is in no whole vector of ",
-         width}));
-  }
-
-  // Checks that lanes fill the vectors that they are marked to store.
-  Status CheckLanes(const Store& store, std::span<const int64_t> positions) {
-    const int64_t width = store.vector;
-    if (!checks_marks_ || width == 0 || is_masked_) return OkStatus();
-    for (size_t i = 0; i < positions.size(); ++i) {
-      const auto at = static_cast<int64_t>(i) % width;
-      const int64_t lane = backwards_ ? width - 1 - at : at;
-      const int64_t begin = positions[i] - lane;
-      if (begin % width == 0 &&
-          (at == 0 || positions[i - 1] / width == positions[i] / width)) {
-        continue;
-      }
-      return InternalError(Concat({"buffer %", nest_.buffers[store.buffer].name,
-                                   ": element ", positions[i], " is not lane ",
-                                   lane, " of a vector of ", width}));
-    }
     return OkStatus();
   }
 
@@ -371,8 +326,7 @@ class Evaluator {
     for (int64_t i = 0; i < count; ++i) {
       const int64_t task = backwards_ ? count - 1 - i : i;
       races_.BeginTask(task);
-      begun_.clear();
-      on_their_way_.clear();
+      stores_.BeginTask();
       for (size_t buffer = 0; buffer < nest_.buffers.size(); ++buffer) {
         const MemoryScope scope = nest_.buffers[buffer].scope;
         if (scope == MemoryScope::kTask || scope == MemoryScope::kRegister) {
@@ -407,7 +361,7 @@ class Evaluator {
       case Statement::Kind::kPrefetch:
         break;
       case Statement::Kind::kAwait:
-        return RunAwait(statement.groups);
+        return stores_.EndGroups(statement.groups);
       case Statement::Kind::kBarrier:
         races_.Barrier();
         break;
@@ -432,14 +386,14 @@ class Evaluator {
         vector.push_back(lanes[0]);
         ValueOf(loop.variable, vector.back()) = backwards_ ? extent - 1 - i : i;
       }
-      written_out_.push_back(loop.variable);
+      marks_.Enter(loop.variable);
       const Status status = RunBlock(loop.body, vector);
-      written_out_.pop_back();
+      marks_.Leave();
       return status;
     }
     const bool is_written_out =
         loop.loop == LoopKind::kUnrolled || loop.loop == LoopKind::kDot;
-    if (is_written_out) written_out_.push_back(loop.variable);
+    if (is_written_out) marks_.Enter(loop.variable);
     const bool is_invocations = IsInvocationLoop(loop);
     if (is_invocations) races_.BeginInvocations(loop);
     Lanes iteration = lanes;
@@ -458,10 +412,10 @@ class Evaluator {
       races_.EndIteration(loop);
     }
     if (is_invocations) {
-      EMBER_RETURN_IF_ERROR(StoreCombined());
+      EMBER_RETURN_IF_ERROR(stores_.StoreCombined());
       races_.EndInvocations();
     }
-    if (is_written_out) written_out_.pop_back();
+    if (is_written_out) marks_.Leave();
     races_.EndLoop(loop);
     return OkStatus();
   }
@@ -475,12 +429,7 @@ class Evaluator {
     const int64_t slot = static_cast<int64_t>(slots[0]);
     EMBER_RETURN_IF_ERROR(races_.NoteStep(statement.step, ring, slot));
     if (statement.step != SlotStep::kAwait) return OkStatus();
-    std::erase_if(begun_, [&](const AsyncStore& late) {
-      const bool is_due =
-          races_.IsInSlot(late.store->buffer, late.position, ring, slot);
-      if (is_due) StoreOne(*late.store, late.position, late.value);
-      return is_due;
-    });
+    stores_.EndSlot(ring, slot);
     return OkStatus();
   }
 
@@ -532,9 +481,9 @@ class Evaluator {
       if (conditions[i] != 0) active.push_back(lanes[i]);
     }
     const bool was_masked =
-        std::exchange(is_masked_, is_masked_ || active.size() != lanes.size());
+        marks_.SetMasked(marks_.is_masked() || active.size() != lanes.size());
     const Status status = RunBlock(statement.body, active);
-    is_masked_ = was_masked;
+    marks_.SetMasked(was_masked);
     return status;
   }
 
@@ -546,8 +495,7 @@ class Evaluator {
       const int64_t index = static_cast<int64_t>(indices[i]);
       const int64_t extent = static_cast<int64_t>(extents[i]);
       if (index >= 0 && index < extent) continue;
-      if (checks_marks_ && (check.test == BoundsTest::kNone ||
-                            (check.test == BoundsTest::kUpper && index < 0))) {
+      if (marks_.Misses(check, index)) {
         return InternalError(
             OutOfBounds(check.buffer, check.dim, index, extent));
       }
@@ -566,73 +514,23 @@ class Evaluator {
     for (size_t i = 0; i < stores.size(); ++i) {
       EMBER_RETURN_IF_ERROR(Evaluate(stores[i].value, lanes, values[i]));
       EMBER_RETURN_IF_ERROR(FindPositions(stores[i], lanes, positions[i]));
-      EMBER_RETURN_IF_ERROR(CheckLanes(stores[i], positions[i]));
+      EMBER_RETURN_IF_ERROR(marks_.CheckStore(stores[i], positions[i]));
     }
     for (size_t i = 0; i < stores.size(); ++i) {
       if (stores[i].combining != Combining::kNone) {
-        Combine(stores[i], positions[i][0], values[i][0]);
+        stores_.Combine(stores[i], positions[i][0], values[i][0]);
         continue;
       }
       for (size_t lane = 0; lane < lanes.size(); ++lane) {
         EMBER_RETURN_IF_ERROR(
             races_.Note(stores[i].buffer, positions[i][lane], true));
         if (stores[i].is_async) {
-          begun_.push_back({&stores[i], positions[i][lane], values[i][lane],
-                            races_.agent()});
+          stores_.Begin(stores[i], positions[i][lane], values[i][lane]);
         } else {
-          StoreOne(stores[i], positions[i][lane], values[i][lane]);
+          stores_.StoreNow(stores[i], positions[i][lane], values[i][lane]);
         }
       }
     }
-    return OkStatus();
-  }
-
-  // Combines the value of an invocation with those of its subgroup, which has
-  // one element.
-  void Combine(const Store& store, int64_t position, uint64_t value) {
-    const auto known = std::ranges::find_if(combined_, [&](const auto& other) {
-      return other.store == &store && other.position == position;
-    });
-    if (known == combined_.end()) {
-      combined_.push_back({&store, position, value, races_.agent()});
-      return;
-    }
-    const DType type = nest_.buffers[store.buffer].type;
-    known->value = EvaluateScalar(OpcodeOf(UpdateOf(store.combining)), type,
-                                  type, {known->value, value, 0});
-    known->invocation = std::min(known->invocation, races_.agent());
-  }
-
-  // Stores what subgroups have combined in a loop that ends: the first
-  // invocation of each subgroup does so.
-  Status StoreCombined() {
-    for (const AsyncStore& result : combined_) {
-      races_.SetAgent(result.invocation);
-      EMBER_RETURN_IF_ERROR(
-          races_.Note(result.store->buffer, result.position, true));
-      StoreOne(*result.store, result.position, result.value);
-    }
-    combined_.clear();
-    return OkStatus();
-  }
-
-  // Performs asynchronous stores at the await, as late as they may happen. Each
-  // counts as an access by the invocation that began it.
-  Status RunAwait(int64_t groups) {
-    on_their_way_.push_back(std::exchange(begun_, {}));
-    const int64_t invocation = races_.agent();
-    while (static_cast<int64_t>(on_their_way_.size()) > groups) {
-      for (const AsyncStore& late : on_their_way_.front()) {
-        races_.SetAgent(late.invocation);
-        if (races_.NotesAwaits(late.store->buffer)) {
-          EMBER_RETURN_IF_ERROR(
-              races_.Note(late.store->buffer, late.position, true));
-        }
-        StoreOne(*late.store, late.position, late.value);
-      }
-      on_their_way_.pop_front();
-    }
-    races_.SetAgent(invocation);
     return OkStatus();
   }
 
@@ -655,34 +553,13 @@ class Evaluator {
     return OkStatus();
   }
 
-  void StoreOne(const Store& store, int64_t position, uint64_t value) {
-    void* memory = memory_[store.buffer];
-    const DType type = nest_.buffers[store.buffer].type;
-    if (store.update != Update::kAssign) {
-      const uint64_t old = LoadElement(memory, position, type);
-      value =
-          EvaluateScalar(OpcodeOf(store.update), type, type, {old, value, 0});
-    }
-    StoreElement(memory, position, type, value);
-  }
-
   const LoopNest& nest_;
   const std::span<const int64_t> parameters_;
   const bool backwards_;
   const bool is_device_;  // true if only barriers synchronise invocations
-  const bool checks_marks_, checks_integers_;
+  MarkChecker marks_;
   RaceFinder races_;
-  // The task's asynchronous stores: `begun_` holds those that no await has put
-  // into a group yet, `on_their_way_` the groups that are not stored yet.
-  // `combined_` holds what the subgroups of the running loop will store.
-  struct AsyncStore {
-    const Store* store = nullptr;
-    int64_t position = 0;
-    uint64_t value = 0;
-    int64_t invocation = -1;
-  };
-  std::vector<AsyncStore> begun_, combined_;
-  std::deque<std::vector<AsyncStore>> on_their_way_;
+  LateStores stores_;
   std::vector<std::vector<int64_t>> extents_;  // extents of each buffer
   // The memory of each buffer: its own, and in the current phase.
   std::vector<void*> own_memory_, memory_;
@@ -696,12 +573,6 @@ class Evaluator {
   std::vector<int64_t> indices_;
   std::vector<Values> of_dims_, values_;
   std::vector<std::vector<int64_t>> positions_;
-  // For checks of marks: variables of the surrounding loops that are written
-  // out, true if some lanes are masked, and the position in its vector of each
-  // marked load, by the values of those variables.
-  std::vector<NodeId> written_out_;
-  bool is_masked_ = false;
-  std::map<std::pair<const Node*, std::vector<int64_t>>, int64_t> places_;
   // Result of OwnRegisters. Key: an invocation loop.
   std::unordered_map<const Statement*, std::vector<uint32_t>> own_registers_;
   std::mt19937_64 random_;
