@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "base/concat.h"
-#include "base/rounding.h"
 #include "jit/loops/analysis/bounds.h"
 #include "jit/loops/analysis/buffer_uses.h"
 #include "jit/loops/analysis/combining.h"
@@ -18,6 +17,7 @@
 #include "jit/loops/analysis/facts.h"
 #include "jit/loops/analysis/matrix_operation.h"
 #include "jit/loops/text/text.h"
+#include "jit/loops/verifier/device_rules.h"
 #include "jit/loops/verifier/matrix_rules.h"
 #include "jit/loops/verifier/signature.h"
 #include "jit/loops/verifier/workgroup_rules.h"
@@ -259,35 +259,22 @@ class Verifier {
 
   // Checks a loop over invocations that names their subgroups, too.
   Status CheckOfSubgroups(const Statement& loop) {
-    const Node& subgroup = nest_.pool[loop.subgroup];
-    if (nest_.pool[loop.variable].opcode != Opcode::kAxis ||
-        subgroup.opcode != Opcode::kAxis || subgroup.operands.size() != 1 ||
-        subgroup.immediate >= nest_.variables.size() ||
-        !numbers_.insert(subgroup.immediate).second) {
-      return Error("subgroup: expected a variable that no loop around binds");
-    }
-    const int64_t values =
-        nest_.pool.IntegerConstant(ExtentOf(nest_.pool, loop.variable))
-            .value_or(0);
-    const auto count =
-        nest_.pool.IntegerConstant(ExtentOf(nest_.pool, loop.subgroup));
-    if (loop.loop != LoopKind::kInvocation || loop.subgroup_size < 1 ||
-        count != DivideRoundingUp(values, loop.subgroup_size)) {
-      return Error(
-          Concat({"subgroup ", nest_.variables[subgroup.immediate],
-                  ": expected an invocation loop, and as many subgroups as its "
-                  "values fill"}));
+    EMBER_RETURN_IF_ERROR(CheckSubgroupsOf(nest_, loop));
+    const uint64_t number = nest_.pool[loop.subgroup].immediate;
+    if (!numbers_.insert(number).second) {
+      return Error(Concat({"variable ", nest_.variables[number],
+                           ": bound by a loop around it"}));
     }
     const size_t mark = facts_.Mark();
     bound_.emplace(loop.subgroup, Binder::kInvocation);
     facts_.AssumeIterates(loop.subgroup);
-    around_stores_ = &loop;
+    of_subgroups_ = &loop;
     EMBER_RETURN_IF_ERROR(
         CheckLoop(loop.variable, Binder::kInvocation, loop.body));
-    around_stores_ = nullptr;
+    of_subgroups_ = nullptr;
     facts_.Rollback(mark);
     bound_.erase(loop.subgroup);
-    numbers_.erase(subgroup.immediate);
+    numbers_.erase(number);
     return OkStatus();
   }
 
@@ -408,40 +395,6 @@ class Verifier {
         "'first' around it");
   }
 
-  Status CheckAsync(const Store& store) const {
-    const tensor::Node& value = nest_.pool[store.value];
-    const bool is_copy =
-        value.opcode == Opcode::kLoad || value.opcode == Opcode::kPad;
-    if (store.update == tensor::Update::kAssign && invocation_ && is_copy &&
-        nest_.buffers[store.buffer].scope == MemoryScope::kTask) {
-      return OkStatus();
-    }
-    return Error(Concat({"async store to ", BufferName(store.buffer),
-                         ": expected a copy (a load or a pad) to a buffer of "
-                         "the task, in a loop over invocations"}));
-  }
-
-  bool IsProduct(const Store& store) const {
-    return store.update == tensor::Update::kAdd &&
-           nest_.buffers[store.buffer].type == DType::kF32 &&
-           nest_.pool[store.value].opcode == Opcode::kMultiply;
-  }
-
-  Status CheckVector(const Store& store) const {
-    const auto lanes = std::ranges::find_if(
-        bound_, [](const auto& b) { return b.second == Binder::kVector; });
-    if (lanes != bound_.end() && IsVectorWidth(store.vector) &&
-        store.update == tensor::Update::kAssign && !store.is_async &&
-        *nest_.pool.IntegerConstant(ExtentOf(nest_.pool, lanes->first)) %
-                store.vector ==
-            0) {
-      return OkStatus();
-    }
-    return Error(Concat({"store to ", BufferName(store.buffer),
-                         ": expected an assignment by lanes that fill vectors "
-                         "of 2, 4, 8 or 16 elements"}));
-  }
-
   Status CheckStores(const Statement& statement) {
     if (statement.stores.empty()) {
       return Error("expected at least one value to store, found none");
@@ -449,15 +402,7 @@ class Verifier {
     EMBER_RETURN_IF_ERROR(CheckExpressions(RootsOf(nest_.pool, statement)));
     for (const Store& store : statement.stores) {
       EMBER_RETURN_IF_ERROR(CheckStore(store));
-      if (store.is_async) EMBER_RETURN_IF_ERROR(CheckAsync(store));
-      if (store.rounds_once && !IsProduct(store)) {
-        return Error(Concat({"store to ", BufferName(store.buffer),
-                             ": expected an f32 to which a product is added to "
-                             "round once"}));
-      }
-      if (store.vector != 0) EMBER_RETURN_IF_ERROR(CheckVector(store));
-      if (store.combining != Combining::kNone)
-        EMBER_RETURN_IF_ERROR(CheckOfSubgroup(store));
+      EMBER_RETURN_IF_ERROR(CheckMarks(store));
     }
     if (invocation_) EMBER_RETURN_IF_ERROR(CheckCombining(statement));
     for (const Store& store : statement.stores) {
@@ -467,34 +412,20 @@ class Verifier {
     return OkStatus();
   }
 
-  // Checks a store of what a subgroup combines: all its invocations execute
-  // the store, and they have one element.
-  Status CheckOfSubgroup(const Store& store) const {
-    const bool is_direct =
-        around_stores_ != nullptr &&
-        std::ranges::any_of(
-            around_stores_->body, [&](const Statement& statement) {
-              return !statement.stores.empty() &&
-                     statement.stores.data() <= &store &&
-                     &store < statement.stores.data() + statement.stores.size();
-            });
-    const bool is_of_one =
-        is_direct && nest_.pool.IntegerConstant(
-                         ExtentOf(nest_.pool, around_stores_->subgroup)) == 1;
-    const bool has_own =
-        is_direct &&
-        std::ranges::find(store.indices, around_stores_->subgroup) !=
-            store.indices.end();
-    if (is_direct && !store.is_async && store.vector == 0 &&
-        (is_of_one || has_own) &&
-        nest_.buffers[store.buffer].scope != MemoryScope::kRegister &&
-        IsOfAllInvocations(nest_.pool, store, *invocation_)) {
-      return OkStatus();
-    }
-    return Error(
-        Concat({"store to ", BufferName(store.buffer),
-                ": expected one element for each subgroup to be combined, "
-                "directly in a loop over invocations of subgroups"}));
+  // Checks the forms that the marks of a store ask for.
+  Status CheckMarks(const Store& store) const {
+    if (store.is_async)
+      EMBER_RETURN_IF_ERROR(
+          CheckAsyncStore(nest_, store, invocation_.has_value()));
+    if (store.rounds_once) EMBER_RETURN_IF_ERROR(CheckRoundsOnce(nest_, store));
+    if (store.combining != Combining::kNone)
+      EMBER_RETURN_IF_ERROR(CheckCombinedStore(nest_, of_subgroups_, store));
+    if (store.vector == 0) return OkStatus();
+    const auto lanes = std::ranges::find_if(
+        bound_, [](const auto& b) { return b.second == Binder::kVector; });
+    return CheckVectorStore(
+        nest_, store,
+        lanes == bound_.end() ? std::nullopt : std::optional(lanes->first));
   }
 
   // Checks updates of one element by all invocations of the surrounding loop.
@@ -713,7 +644,7 @@ class Verifier {
   // true if the innermost surrounding loop is a combining loop
   bool combines_ = false;
   // The surrounding loop if it names subgroups (Statement::subgroup); or null.
-  const Statement* around_stores_ = nullptr;
+  const Statement* of_subgroups_ = nullptr;
   // For each buffer: true if it is an input, or was stored to before.
   std::vector<bool> has_value_;
   // For each buffer: true if it is a register buffer of which each invocation
