@@ -390,8 +390,8 @@ TEST(EvaluatorTest, SubgroupsCombine) {
                 "subgroup_sum %y[s] = %x[i] } invocation i < 2 { "
                 "%y[1 - i] += %y[i] }",
                 y),
-            "loops @t: buffer %y: element 0 is accessed by invocations that "
-            "have not synchronised, 1 and 0 at once, and stored to");
+            "loops @t: buffer %y: element 1 is accessed by invocations that "
+            "have not synchronised, 0 and 16 at once, and stored to");
 }
 
 // Only the first invocation runs `first`: what it reads and stores is no race
