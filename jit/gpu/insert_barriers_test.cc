@@ -65,8 +65,8 @@ constexpr char kHalves[] = R"(
     %y[i, j] = sum(k < 64) f32(%a[i, k]) * f32(%b[k, j])
   })";
 constexpr char kManySteps[] = R"(
-  dispatch @many_steps(%a: f16[128, 512], %b: f16[512, 128]) -> (%y: f32[128, 128]) {
-    %y[i, j] = sum(k < 512) f32(%a[i, k]) * f32(%b[k, j])
+  dispatch @many_steps(%a: f16[64, 320], %b: f16[320, 128]) -> (%y: f32[64, 128]) {
+    %y[i, j] = sum(k < 320) f32(%a[i, k]) * f32(%b[k, j])
   })";
 constexpr char kLongSums[] = R"(
   dispatch @long_sums(%a: f32[8, 8192], %b: f32[8192, 8]) -> (%y: f32[8, 8]) {

@@ -409,8 +409,10 @@ class Marker {
     const NodeId before[] = {iteration, nest_.pool.Integer(slots - 1)};
     const NodeId sum = Make(Opcode::kAdd, DType::kI64, before, 0);
     const NodeId operands[] = {sum, nest_.pool.Integer(slots)};
+    const auto known = nest_.pool.IntegerConstant(iteration);
     const NodeId slot =
-        Make(Opcode::kModulo, DType::kI64, operands, loops::kRaw);
+        known ? nest_.pool.Integer((*known + slots - 1) % slots)
+              : Make(Opcode::kModulo, DType::kI64, operands, loops::kRaw);
     Statement subgroup;
     subgroup.kind = Statement::Kind::kFor;
     subgroup.loop = LoopKind::kSubgroup;
