@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdio>
 #include <string>
+#include <string_view>
 
 #include "base/concat.h"
 #include "gmock/gmock.h"
@@ -37,7 +38,7 @@ constexpr char kBoxes[] =
 struct Kind {
   const char* name;
   const char* target;
-  const char* dispatch;
+  const char* dispatch;  // a dispatch, or a nest
 };
 
 constexpr char kSoftmax[] = R"(
@@ -103,6 +104,51 @@ constexpr char kAttention[] = R"(
     %y[h, i, d] = %z[h, i, d]
   })";
 
+// A nest whose slices of both factors one warp copies as boxes.
+constexpr char kRing[] =
+    R"(loops @t(%a: input f16[64, 512], %b: input f16[512, 128], %y: output f32[64, 128]) {
+  task %as: f16[4, 64, 64]
+  task %bs: f16[4, 64, 128]
+  register %sum: f32[4, 16, 128]
+  phase t < 1 {
+    subgroup s < 4 { matrix m < 16 { matrix n < 128 { %sum[s, m, n] = 0.0 } } }
+    invocation i < 128 { unroll r < 4 { vector v < 8 {
+      async %as[0, floordiv(i, 8) + r * 16, mod(i, 8) * 8 + v] =
+          %a[floordiv(i, 8) + r * 16, 0 + mod(i, 8) * 8 + v]
+    } } }
+    invocation i < 128 { unroll r < 8 { vector v < 8 {
+      async %bs[0, floordiv(i, 16) + r * 8, mod(i, 16) * 8 + v] =
+          %b[0 + floordiv(i, 16) + r * 8, mod(i, 16) * 8 + v]
+    } } }
+    await 1
+    invocation i < 128 { unroll r < 4 { vector v < 8 {
+      async %as[1, floordiv(i, 8) + r * 16, mod(i, 8) * 8 + v] =
+          %a[floordiv(i, 8) + r * 16, 64 + mod(i, 8) * 8 + v]
+    } } }
+    invocation i < 128 { unroll r < 8 { vector v < 8 {
+      async %bs[1, floordiv(i, 16) + r * 8, mod(i, 16) * 8 + v] =
+          %b[64 + floordiv(i, 16) + r * 8, mod(i, 16) * 8 + v]
+    } } }
+    for k < 8 {
+      await 1
+      subgroup s < 4 { matrix m < 16 { matrix n < 128 { matrix d < 16 {
+        %sum[s, m, n] += f32(%as[mod(k, 4), s * 16 + m, d]) * f32(%bs[mod(k, 4), d, n])
+      } } } }
+      if k + 2 < 8 {
+    invocation i < 128 { unroll r < 4 { vector v < 8 {
+      async %as[mod(k + 2, 4), floordiv(i, 8) + r * 16, mod(i, 8) * 8 + v] =
+          %a[floordiv(i, 8) + r * 16, k * 64 + 128 + mod(i, 8) * 8 + v]
+    } } }
+    invocation i < 128 { unroll r < 8 { vector v < 8 {
+      async %bs[mod(k + 2, 4), floordiv(i, 16) + r * 8, mod(i, 16) * 8 + v] =
+          %b[k * 64 + 128 + floordiv(i, 16) + r * 8, mod(i, 16) * 8 + v]
+    } } }
+      }
+    }
+    subgroup s < 4 { matrix m < 16 { matrix n < 128 { %y[s * 16 + m, n] = %sum[s, m, n] } } }
+  }
+})";
+
 constexpr Kind kKinds[] = {
     {"points in rows", kVulkan, kCentred},
     {"points in rows", kCuda, kCentred},
@@ -122,17 +168,18 @@ constexpr Kind kKinds[] = {
     {"attention, asynchronous copies", kCuda, kAttention},
 };
 
-// Kernels that wait for copies. Each warp reads what one has copied: as
-// invocations, or as boxes by a warp of its own, or by one of the readers.
+// Kernels that wait for copies: by invocations, or of boxes by a warp of its
+// own.
 constexpr Kind kWithWaits[] = {
     {"tiles of a product, asynchronous copies", kCuda, kProduct},
     {"double buffer of matrices, asynchronous copies", kCuda, kManySteps},
     {"attention, asynchronous copies", kCuda, kAttention},
-    {"copies of boxes by a warp of its own", kBoxes, kManySteps},
-    {"attention, copies of boxes", kBoxes, kAttention},
+    {"slots of rings, filled by a warp of its own", kBoxes, kRing},
 };
 
 StatusOr<loops::LoopNest> NestOf(const Kind& kind) {
+  if (std::string_view(kind.dispatch).starts_with("loops"))
+    return loops::Parse(kind.dispatch);
   EMBER_ASSIGN_OR_RETURN(const tensor::Dispatch dispatch,
                          tensor::Parse(kind.dispatch));
   vm::KernelRequest request;
