@@ -86,11 +86,10 @@ struct Language {
   // a workgroup runs one of them.
   Scope task;
   // The block of the loops over invocations. An empty heading: these loops are
-  // loops like others, and stores need no guard.
+  // loops like others, and `first` is a block like others.
   Scope invocation;
-  // The condition that holds in the first invocation of a workgroup. Only this
-  // one stores what is outside of loops over invocations. Empty without
-  // `invocation`.
+  // The condition that holds in the first invocation of a workgroup, which runs
+  // the blocks `first`. Empty without `invocation`.
   std::string_view first_invocation;
   // The line of a barrier. Empty without `invocation`.
   std::string_view barrier;

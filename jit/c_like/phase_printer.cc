@@ -37,6 +37,7 @@ class PhasePrinter {
   void PrintLoop(const Statement& statement);
   void PrintInvocations(const Statement& statement);
   void PrintVector(const Statement& statement);
+  void PrintFirst(const Statement& first);
   void PrintIf(const Statement& statement);
   void PrintLanesIf(const Statement& statement);
   void PrintCheck(const Statement& check);
@@ -47,7 +48,6 @@ class PhasePrinter {
   SourceBuilder c_;
   ExpressionPrinter expressions_;
   StorePrinter stores_;
-  bool in_invocations_ = false;
 };
 
 StatusOr<std::string> PhasePrinter::Run(const loops::Phase& phase,
@@ -89,9 +89,9 @@ void PhasePrinter::PrintStatement(const Statement& statement) {
     case Statement::Kind::kIf:
       return PrintIf(statement);
     case Statement::Kind::kStore:
-      return stores_.Print(statement.stores, in_invocations_
-                                                 ? std::string_view()
-                                                 : language_.first_invocation);
+      return stores_.Print(statement.stores);
+    case Statement::Kind::kFirst:
+      return PrintFirst(statement);
     case Statement::Kind::kCheck:
       return PrintCheck(statement);
     case Statement::Kind::kBarrier:
@@ -101,6 +101,7 @@ void PhasePrinter::PrintStatement(const Statement& statement) {
     // is awaited.
     case Statement::Kind::kPrefetch:
     case Statement::Kind::kAwait:
+    case Statement::Kind::kSlot:
       return;
   }
 }
@@ -134,9 +135,7 @@ void PhasePrinter::PrintLoop(const Statement& statement) {
 
 void PhasePrinter::PrintInvocations(const Statement& statement) {
   expressions_.EnterScope(language_.invocation, statement.variable);
-  in_invocations_ = true;
   PrintBlock(statement.body);
-  in_invocations_ = false;
   expressions_.Leave();
 }
 
@@ -150,6 +149,13 @@ void PhasePrinter::PrintVector(const Statement& statement) {
 }
 
 // --- conditions
+
+void PhasePrinter::PrintFirst(const Statement& first) {
+  if (!language_.HasInvocations()) return PrintBlock(first.body);
+  expressions_.EnterBranch(std::string(language_.first_invocation));
+  PrintBlock(first.body);
+  expressions_.Leave();
+}
 
 void PhasePrinter::PrintIf(const Statement& statement) {
   if (expressions_.VariesByLane(statement.condition))

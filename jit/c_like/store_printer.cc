@@ -8,7 +8,6 @@
 #include "jit/c_like/form.h"
 #include "jit/c_like/literals.h"
 #include "jit/legalise/formula.h"
-#include "jit/loops/analysis/may_share_memory.h"
 #include "jit/loops/walk.h"
 #include "tensor/update.h"
 
@@ -17,9 +16,7 @@ namespace ember::jit::c_like {
 using loops::Store;
 using tensor::Opcode;
 
-void StorePrinter::Print(const std::vector<Store>& stores,
-                         std::string_view guard) {
-  guard_ = guard;
+void StorePrinter::Print(const std::vector<Store>& stores) {
   expressions_.BeginStatement();
   if (expressions_.lanes()) return PrintLanes(stores);
   std::vector<Pending> all;
@@ -108,21 +105,12 @@ bool StorePrinter::IsApart(const std::vector<Store>& stores) const {
         if (node.opcode != Opcode::kLoad && node.opcode != Opcode::kPad)
           return false;
         return std::ranges::any_of(stored, [&](uint32_t buffer) {
-          return loops::MayShareMemory(nest_, node.buffer, buffer);
+          return loops::AreMarkedAsShared(nest_, node.buffer, buffer);
         });
       });
 }
 
 void StorePrinter::Write(const Pending& pending) {
-  const loops::Buffer& buffer = nest_.buffers[pending.store->buffer];
-  const bool is_guarded =
-      !guard_.empty() && buffer.scope != loops::MemoryScope::kRegister;
-  if (is_guarded) expressions_.EnterBranch(std::string(guard_));
-  WriteElement(pending);
-  if (is_guarded) expressions_.Leave();
-}
-
-void StorePrinter::WriteElement(const Pending& pending) {
   const Store& store = *pending.store;
   const std::string element = expressions_.At(store.buffer, pending.position);
   const std::string value = store.update == tensor::Update::kAssign

@@ -13,7 +13,6 @@
 #define EMBER_JIT_C_LIKE_STORE_PRINTER_H_
 
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "jit/c_like/expression_printer.h"
@@ -28,9 +27,7 @@ class StorePrinter {
                ExpressionPrinter& expressions)
       : nest_(nest), c_(builder), expressions_(expressions) {}
 
-  // guard: a condition under which elements of buffers that are no registers
-  // are stored; empty: always.
-  void Print(const std::vector<loops::Store>& stores, std::string_view guard);
+  void Print(const std::vector<loops::Store>& stores);
 
  private:
   // A store and the expressions of its operands. In a vector loop such an
@@ -47,14 +44,12 @@ class StorePrinter {
   bool IsApart(const std::vector<loops::Store>& stores) const;
   bool PositionHasLoad(const loops::Store& store);
   void Write(const Pending& pending);
-  void WriteElement(const Pending& pending);
   std::string Updated(const loops::Store& store, const std::string& element,
                       const std::string& value);
 
   const loops::LoopNest& nest_;
   SourceBuilder& c_;
   ExpressionPrinter& expressions_;
-  std::string_view guard_;
 };
 
 }  // namespace ember::jit::c_like

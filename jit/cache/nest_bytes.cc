@@ -25,7 +25,7 @@ using tensor::Opcode;
                                 nest8, nest9] = nest;
   [[maybe_unused]] const auto& [phase1, phase2, phase3] = phase;
   [[maybe_unused]] const auto& [group1, group2, group3, group4, group5, group6,
-                                group7, group8, group9, group10, group11] =
+                                group7, group8, group9, group10] =
       phase.workgroup;
   const loops::BufferStorage storage;
   [[maybe_unused]] const auto& [storage1, storage2, storage3, storage4,
@@ -36,10 +36,12 @@ using tensor::Opcode;
                                 statement9, statement10, statement11,
                                 statement12, statement13, statement14,
                                 statement15, statement16, statement17,
-                                statement18] = statement;
+                                statement18, statement19, statement20] =
+      statement;
   [[maybe_unused]] const auto& [store1, store2, store3, store4, store5, store6,
                                 store7, store8] = store;
-  [[maybe_unused]] const auto& [buffer1, buffer2, buffer3, buffer4] = buffer;
+  [[maybe_unused]] const auto& [buffer1, buffer2, buffer3, buffer4, buffer5,
+                                buffer6] = buffer;
   [[maybe_unused]] const auto& [node1, node2, node3, node4, node5, node6, node7,
                                 node8, node9] = node;
 }
@@ -61,6 +63,9 @@ class Writer {
       Number(static_cast<uint64_t>(buffer.type));
       Number(static_cast<uint64_t>(buffer.scope));
       References(buffer.extents);
+      Number(static_cast<uint64_t>(buffer.is_shared));
+      Number(buffer.shares.size());
+      for (const uint32_t input : buffer.shares) Number(input);
     }
     Define(nest_.extents);
     Number(nest_.extents.size());
@@ -85,7 +90,7 @@ class Writer {
          {workgroup.invocations, static_cast<int64_t>(workgroup.mode),
           static_cast<int64_t>(workgroup.has_checks),
           static_cast<int64_t>(workgroup.has_producer), workgroup.shared_bytes,
-          workgroup.parts, workgroup.slot_barriers, workgroup.most_workgroups,
+          workgroup.slot_barriers, workgroup.most_workgroups,
           workgroup.iterations}) {
       Number(static_cast<uint64_t>(number));
     }
@@ -115,7 +120,6 @@ class Writer {
     Number(static_cast<uint64_t>(box != nullptr));
     if (box == nullptr) return;
     Number(box->ring);
-    Number(static_cast<uint64_t>(box->begins_fill));
     Number(static_cast<uint64_t>(box->ring_slot_bytes));
     Number(box->dims.size());
     for (const auto& dim : box->dims) Number(dim ? *dim + 1 : 0);
@@ -129,16 +133,6 @@ class Writer {
       Number(piece.offsets.size());
       for (const int64_t offset : piece.offsets)
         Number(static_cast<uint64_t>(offset));
-    }
-  }
-
-  void Write(const std::vector<loops::SlotUse>& uses) {
-    Number(uses.size());
-    for (const loops::SlotUse& use : uses) {
-      Define({{use.slot}});
-      Tag('u');
-      Number(use.ring);
-      References({{use.slot}});
     }
   }
 
@@ -166,13 +160,18 @@ class Writer {
         Number(static_cast<uint64_t>(statement.loop));
         Number(static_cast<uint64_t>(statement.stays_in_flight));
         Write(statement.box.get());
-        Write(statement.awaits);
-        Write(statement.releases);
+        Number(static_cast<uint64_t>(statement.subgroup_size));
+        if (statement.subgroup_size != 0) Loop(statement.subgroup);
         Loop(statement.variable);
         Body(statement.body);
         return;
       case Statement::Kind::kIf:
+      case Statement::Kind::kFirst:
         Body(statement.body);
+        return;
+      case Statement::Kind::kSlot:
+        Number(static_cast<uint64_t>(statement.step));
+        Number(statement.slot.ring);
         return;
       case Statement::Kind::kCheck:
         Number(statement.buffer);

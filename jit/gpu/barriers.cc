@@ -26,12 +26,11 @@ using tensor::Opcode;
 
 namespace {
 
-// The slots of each buffer that something reads and writes. The last entry is
-// the memory in which invocations combine values.
+// The slots of each buffer that something reads and writes.
 struct Touched {
   std::vector<RingSlots> reads, writes;
 
-  explicit Touched(size_t buffers) : reads(buffers + 1), writes(buffers + 1) {}
+  explicit Touched(size_t buffers) : reads(buffers), writes(buffers) {}
   void Add(const Touched& other) {
     for (size_t i = 0; i < reads.size(); ++i) {
       reads[i] |= other.reads[i];
@@ -59,6 +58,12 @@ struct Accesses {
   }
   bool operator==(const Accesses&) const = default;
 };
+
+// True if the statement contains no barriers, and is one step of the phase.
+bool IsStep(const Statement& statement) {
+  return IsInvocationLoop(statement) ||
+         statement.kind == Statement::Kind::kFirst;
+}
 
 // The asynchronous stores to one ring in the loop that owns the ring.
 struct Flight {
@@ -219,11 +224,11 @@ class BarrierPlanner {
       accesses.Add(combines ? OwnAccesses(inner, /*stores_first=*/true)
                             : AllAccesses(inner));
     }
-    if (combines && memory_.has_parts) {
-      accesses.by_all.reads.back() = 1;
-      accesses.by_all.writes.back() = 1;
-    }
     if (statement.stays_in_flight) ReadInNextIteration(accesses);
+    if (statement.kind == Statement::Kind::kFirst) {
+      accesses.by_first.Add(accesses.by_all);
+      accesses.by_all = Touched(nest_.buffers.size());
+    }
     return accesses;
   }
 
@@ -241,7 +246,6 @@ class BarrierPlanner {
   // --- conflicts ---
 
   bool MayBeOneMemory(size_t a, size_t b) const {
-    if (std::max(a, b) == nest_.buffers.size()) return false;
     if (!memory_.ranges.empty() &&
         memory_.ranges[a].Overlaps(memory_.ranges[b]))
       return true;
@@ -300,7 +304,7 @@ class BarrierPlanner {
 
   void PlanStatement(const Statement& statement, size_t number,
                      Accesses& pending) {
-    if (IsInvocationLoop(statement)) {
+    if (IsStep(statement)) {
       Step(number, AllAccesses(statement), pending);
       NoteBegun(statement);
       return;
@@ -334,7 +338,7 @@ class BarrierPlanner {
     if (statement.kind == Statement::Kind::kFor)
       return AccessesOfLoopToSynchronizeBefore(statement, number, pending);
     const Statement* first = &statement;
-    while (!IsInvocationLoop(*first)) {
+    while (!IsStep(*first)) {
       const bool is_loop = first->kind == Statement::Kind::kFor;
       if (!is_loop && first->kind != Statement::Kind::kIf) return std::nullopt;
       const auto inner =
@@ -472,7 +476,7 @@ class BarrierPlanner {
   void CountUses(const Block& block, int weight,
                  std::vector<Uses>& uses) const {
     for (const Statement& statement : block) {
-      if (IsInvocationLoop(statement)) {
+      if (IsStep(statement)) {
         CountUses(AllAccesses(statement), weight, uses);
         continue;
       }

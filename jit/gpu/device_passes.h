@@ -13,9 +13,10 @@
 
 #include "base/status.h"
 #include "jit/gpu/asynchronous_copies.h"
+#include "jit/gpu/combine_invocations.h"
 #include "jit/gpu/device_traits.h"
+#include "jit/gpu/guard_stores.h"
 #include "jit/gpu/insert_barriers.h"
-#include "jit/gpu/mark_combining.h"
 #include "jit/gpu/mark_short_sums.h"
 #include "jit/gpu/mark_vectors.h"
 #include "jit/gpu/place_buffers.h"
@@ -31,13 +32,19 @@ struct DevicePass {
 };
 
 inline constexpr DevicePass kDevicePasses[] = {
+    // The buffers that it makes are placed with the others.
+    {"combine-invocations",
+     "writes in steps how invocations combine values where all of them update "
+     "one element",
+     CombineInvocations},
     {"place-buffers",
      "chooses the number of invocations of each phase, and where its buffers "
      "are",
      PlaceBuffers},
-    {"mark-combining",
-     "says how invocations combine values where all of them update one element",
-     MarkCombining},
+    // Barriers depend on what only one invocation reads.
+    {"guard-stores",
+     "says which statements only the first invocation of a task runs",
+     GuardStores},
     {"specialise-warps",
      "marks rings, copies of boxes, and what the producer of a phase executes",
      SpecialiseWarps},

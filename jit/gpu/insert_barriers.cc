@@ -115,8 +115,7 @@ void OrderPhase(const loops::LoopNest& nest, const DeviceTraits& device,
   // In a persistent kernel the next task uses the workgroup's memory again.
   const bool has_next_task =
       workgroup.has_producer && workgroup.most_workgroups != 0;
-  if (has_next_task && (workgroup.parts > 1 || barriers.Count() > 0))
-    phase.body.push_back(Barrier());
+  if (has_next_task && barriers.Count() > 0) phase.body.push_back(Barrier());
 }
 
 }  // namespace

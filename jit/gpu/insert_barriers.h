@@ -12,10 +12,9 @@
 //                                                   }
 //
 // jit/gpu/barriers.h finds where barriers are needed. Emitters emit a barrier
-// where the nest has one, and nowhere else, with two exceptions that are no
-// statements yet: loops that combine values synchronise while they do so, and
-// ring slots have barriers of their own (jit/gpu/warp_roles.h). The evaluator
-// of nests finds accesses that no barrier separates.
+// where the nest has one, and nowhere else. Slots of rings have steps of their
+// own (jit/gpu/warp_roles.h). The evaluator of nests finds accesses that no
+// barrier separates.
 //
 // Thread-safe.
 #ifndef EMBER_JIT_GPU_INSERT_BARRIERS_H_

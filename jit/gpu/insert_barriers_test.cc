@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdio>
 #include <string>
+#include <string_view>
 
 #include "base/concat.h"
 #include "gmock/gmock.h"
@@ -31,11 +32,13 @@ using ::testing::HasSubstr;
 
 constexpr char kVulkan[] = "vulkan1.3+subgroup32+shared49152";
 constexpr char kCuda[] = "sm_80+subgroup32+shared166912";
+constexpr char kBoxes[] =
+    "sm_90a+subgroup32+shared232448+invocations1024+processors132+tensor_maps";
 
 struct Kind {
   const char* name;
   const char* target;
-  const char* dispatch;
+  const char* dispatch;  // a dispatch, or a nest
 };
 
 constexpr char kSoftmax[] = R"(
@@ -61,6 +64,10 @@ constexpr char kProduct[] = R"(
 constexpr char kHalves[] = R"(
   dispatch @halves(%a: f16[256, 64], %b: f16[64, 256]) -> (%y: f32[256, 256]) {
     %y[i, j] = sum(k < 64) f32(%a[i, k]) * f32(%b[k, j])
+  })";
+constexpr char kManySteps[] = R"(
+  dispatch @many_steps(%a: f16[64, 320], %b: f16[320, 128]) -> (%y: f32[64, 128]) {
+    %y[i, j] = sum(k < 320) f32(%a[i, k]) * f32(%b[k, j])
   })";
 constexpr char kLongSums[] = R"(
   dispatch @long_sums(%a: f32[8, 8192], %b: f32[8192, 8]) -> (%y: f32[8, 8]) {
@@ -97,6 +104,51 @@ constexpr char kAttention[] = R"(
     %y[h, i, d] = %z[h, i, d]
   })";
 
+// A nest whose slices of both factors one warp copies as boxes.
+constexpr char kRing[] =
+    R"(loops @t(%a: input f16[64, 512], %b: input f16[512, 128], %y: output f32[64, 128]) {
+  task %as: f16[4, 64, 64]
+  task %bs: f16[4, 64, 128]
+  register %sum: f32[4, 16, 128]
+  phase t < 1 {
+    subgroup s < 4 { matrix m < 16 { matrix n < 128 { %sum[s, m, n] = 0.0 } } }
+    invocation i < 128 { unroll r < 4 { vector v < 8 {
+      async %as[0, floordiv(i, 8) + r * 16, mod(i, 8) * 8 + v] =
+          %a[floordiv(i, 8) + r * 16, 0 + mod(i, 8) * 8 + v]
+    } } }
+    invocation i < 128 { unroll r < 8 { vector v < 8 {
+      async %bs[0, floordiv(i, 16) + r * 8, mod(i, 16) * 8 + v] =
+          %b[0 + floordiv(i, 16) + r * 8, mod(i, 16) * 8 + v]
+    } } }
+    await 1
+    invocation i < 128 { unroll r < 4 { vector v < 8 {
+      async %as[1, floordiv(i, 8) + r * 16, mod(i, 8) * 8 + v] =
+          %a[floordiv(i, 8) + r * 16, 64 + mod(i, 8) * 8 + v]
+    } } }
+    invocation i < 128 { unroll r < 8 { vector v < 8 {
+      async %bs[1, floordiv(i, 16) + r * 8, mod(i, 16) * 8 + v] =
+          %b[64 + floordiv(i, 16) + r * 8, mod(i, 16) * 8 + v]
+    } } }
+    for k < 8 {
+      await 1
+      subgroup s < 4 { matrix m < 16 { matrix n < 128 { matrix d < 16 {
+        %sum[s, m, n] += f32(%as[mod(k, 4), s * 16 + m, d]) * f32(%bs[mod(k, 4), d, n])
+      } } } }
+      if k + 2 < 8 {
+    invocation i < 128 { unroll r < 4 { vector v < 8 {
+      async %as[mod(k + 2, 4), floordiv(i, 8) + r * 16, mod(i, 8) * 8 + v] =
+          %a[floordiv(i, 8) + r * 16, k * 64 + 128 + mod(i, 8) * 8 + v]
+    } } }
+    invocation i < 128 { unroll r < 8 { vector v < 8 {
+      async %bs[mod(k + 2, 4), floordiv(i, 16) + r * 8, mod(i, 16) * 8 + v] =
+          %b[k * 64 + 128 + floordiv(i, 16) + r * 8, mod(i, 16) * 8 + v]
+    } } }
+      }
+    }
+    subgroup s < 4 { matrix m < 16 { matrix n < 128 { %y[s * 16 + m, n] = %sum[s, m, n] } } }
+  }
+})";
+
 constexpr Kind kKinds[] = {
     {"points in rows", kVulkan, kCentred},
     {"points in rows", kCuda, kCentred},
@@ -116,7 +168,18 @@ constexpr Kind kKinds[] = {
     {"attention, asynchronous copies", kCuda, kAttention},
 };
 
+// Kernels that wait for copies: by invocations, or of boxes by a warp of its
+// own.
+constexpr Kind kWithWaits[] = {
+    {"tiles of a product, asynchronous copies", kCuda, kProduct},
+    {"double buffer of matrices, asynchronous copies", kCuda, kManySteps},
+    {"attention, asynchronous copies", kCuda, kAttention},
+    {"slots of rings, filled by a warp of its own", kBoxes, kRing},
+};
+
 StatusOr<loops::LoopNest> NestOf(const Kind& kind) {
+  if (std::string_view(kind.dispatch).starts_with("loops"))
+    return loops::Parse(kind.dispatch);
   EMBER_ASSIGN_OR_RETURN(const tensor::Dispatch dispatch,
                          tensor::Parse(kind.dispatch));
   vm::KernelRequest request;
@@ -139,18 +202,23 @@ loops::LoopNest WithBarriers(const loops::LoopNest& nest,
   return result;
 }
 
-Status Evaluate(const loops::LoopNest& nest) {
-  Bytes buffers = SmallContents(nest, {});
+Status Evaluate(const loops::LoopNest& nest, Bytes& buffers) {
+  buffers = SmallContents(nest, {});
   return loops::Evaluate(nest, {}, tensor::Pointers(buffers),
                          {.is_device = true});
 }
 
-// Barriers that were removed, one at a time.
+Status Evaluate(const loops::LoopNest& nest) {
+  Bytes buffers;
+  return Evaluate(nest, buffers);
+}
+
+// Barriers or waits that were removed, one at a time.
 struct Outcome {
   size_t removed = 0;
-  // The evaluator found a race. It finds none where each invocation accesses
-  // only elements that it stored itself: the planner does not distinguish
-  // elements.
+  // The evaluator found a race or a wrong order of steps, or the results are
+  // others. It finds no race where each invocation accesses only elements that
+  // it stored itself: the planner does not distinguish elements.
   size_t caught = 0;
 
   void Add(const Outcome& other) {
@@ -193,6 +261,42 @@ TEST(InsertBarriers, NoneIsLeftOut) {
   Outcome all;
   for (const Kind& kind : kKinds) {
     const Outcome outcome = RemoveEach(kind);
+    Print(Concat({kind.name, ", ", kind.target}), outcome);
+    EXPECT_GT(outcome.caught, 0u) << kind.name << ", " << kind.target;
+    all.Add(outcome);
+  }
+  Print("all", all);
+  EXPECT_LE(4 * (all.removed - all.caught), all.removed);
+}
+
+// Returns what became of the removed waits of a kernel.
+Outcome RemoveEachWait(const Kind& kind) {
+  Outcome outcome;
+  const auto plain = NestOf(kind);
+  EXPECT_TRUE(plain.ok()) << plain.status().ToString();
+  if (!plain.ok()) return outcome;
+  const loops::LoopNest nest = WithBarriers(*plain, kind.target);
+  const std::string text = loops::ToText(nest);
+  const auto parsed = loops::Parse(text);
+  EXPECT_TRUE(parsed.ok() && loops::ToText(*parsed) == text) << text;
+  const Status verified = loops::Verify(nest);
+  EXPECT_TRUE(verified.ok()) << verified.ToString() << "\n" << text;
+  Bytes expected;
+  const Status complete = Evaluate(nest, expected);
+  EXPECT_TRUE(complete.ok()) << complete.ToString() << "\n" << text;
+  outcome.removed = CountWaits(nest);
+  for (size_t i = 0; i < outcome.removed; ++i) {
+    Bytes found;
+    const Status status = Evaluate(WithoutWait(nest, i), found);
+    outcome.caught += static_cast<size_t>(!status.ok() || found != expected);
+  }
+  return outcome;
+}
+
+TEST(InsertBarriers, NoWaitIsLeftOut) {
+  Outcome all;
+  for (const Kind& kind : kWithWaits) {
+    const Outcome outcome = RemoveEachWait(kind);
     Print(Concat({kind.name, ", ", kind.target}), outcome);
     EXPECT_GT(outcome.caught, 0u) << kind.name << ", " << kind.target;
     all.Add(outcome);

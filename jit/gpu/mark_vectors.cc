@@ -72,23 +72,23 @@ class Marker {
         statement.index = Rewrite(statement.index);
         statement.extent = Rewrite(statement.extent);
         return;
+      case Statement::Kind::kFirst:
+        return Visit(statement.body);
       case Statement::Kind::kPrefetch:
       case Statement::Kind::kAwait:
       case Statement::Kind::kBarrier:
+      case Statement::Kind::kSlot:
         return;
     }
   }
 
   void VisitLoop(Statement& loop) {
-    const bool was_in_invocations = in_invocations_;
     const std::optional<NodeId> outer_lanes = lanes_;
     bool is_known = false;
     switch (loop.loop) {
       case LoopKind::kSerial:
-        break;
       case LoopKind::kInvocation:
       case LoopKind::kSubgroup:
-        in_invocations_ = true;
         break;
       case LoopKind::kDot:
         if (MarkDot(loop)) return;
@@ -109,7 +109,6 @@ class Marker {
     if (is_known) known_.push_back(loop.variable);
     Visit(loop.body);
     if (is_known) known_.pop_back();
-    in_invocations_ = was_in_invocations;
     lanes_ = outer_lanes;
   }
 
@@ -266,14 +265,9 @@ class Marker {
   // --- stores
 
   // Lanes are stored as vectors only if these are aligned and the lanes fill
-  // them. The first invocation alone executes stores that are outside of the
-  // loops over invocations.
+  // them.
   uint32_t WidthOfStore(const loops::Store& store) {
-    const bool is_of_one =
-        workgroup_.mode == loops::Workgroup::Mode::kInvocations &&
-        !in_invocations_;
-    if (!lanes_ || is_of_one || store.update != tensor::Update::kAssign)
-      return 0;
+    if (!lanes_ || store.update != tensor::Update::kAssign) return 0;
     const auto access = Find(store.buffer, store.indices);
     const bool is_vector =
         access && access->variable == *lanes_ && access->is_whole;
@@ -288,7 +282,6 @@ class Marker {
   // Widths of the loads of a dot loop's factors.
   std::unordered_map<NodeId, uint32_t> factors_;
   std::optional<NodeId> lanes_;  // variable of the vector loop
-  bool in_invocations_ = false;
 };
 
 }  // namespace

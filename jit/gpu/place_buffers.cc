@@ -13,11 +13,11 @@
 #include "jit/backend/decline_reasons.h"
 #include "jit/gpu/constant_elements.h"
 #include "jit/gpu/insert_barriers.h"
+#include "jit/gpu/invocations.h"
 #include "jit/gpu/kernel_abi.h"
 #include "jit/gpu/lifetimes.h"
 #include "jit/gpu/register_class.h"
 #include "jit/gpu/vector_access.h"
-#include "jit/loops/analysis/combining.h"
 #include "jit/loops/analysis/iterations.h"
 #include "jit/loops/analysis/matrix_operation.h"
 #include "jit/loops/walk.h"
@@ -60,6 +60,7 @@ class BufferPlacer {
         device_(device),
         needs_(nest.buffers.size()),
         has_subgroups_(HasSubgroupLoop(nest)),
+        largest_(InvocationsOf(nest, phase, device)),
         lifetimes_(nest, phase.body) {
     workgroup_.storage.resize(nest.buffers.size());
   }
@@ -68,8 +69,6 @@ class BufferPlacer {
     Survey(phase_.body, nullptr);
     EMBER_RETURN_IF_ERROR(matrices_);
     EMBER_RETURN_IF_ERROR(CheckPanels());
-    if (has_subgroups_ || (device_.has_whole_subgroups && has_invocations_))
-      largest_ = InWholeSubgroups(largest_);
     if (largest_ > device_.invocations) {
       return Decline(DeclineReason::kDeviceLimit,
                      Concat({largest_, " invocations, where a workgroup has ",
@@ -77,8 +76,8 @@ class BufferPlacer {
     }
     EMBER_RETURN_IF_ERROR(CheckIterations());
     ChooseMode();
-    PlanParts(phase_.body);
     AllocateBuffers();
+    EMBER_RETURN_IF_ERROR(CheckShared());
     for (size_t i = 0; i < workgroup_.storage.size(); ++i) {
       BufferStorage& storage = workgroup_.storage[i];
       if (!storage.panels.Any() || storage.kind == StorageKind::kShared)
@@ -110,12 +109,6 @@ class BufferPlacer {
       const Statement* around = invocations;
       if (IsInvocationLoop(statement)) {
         around = &statement;
-        int64_t invocations_of_loop = *nest_.pool.IntegerConstant(
-            loops::ExtentOf(nest_.pool, statement.variable));
-        if (statement.loop == LoopKind::kSubgroup) {
-          invocations_of_loop *= device_.subgroup_size;
-        }
-        largest_ = std::max(largest_, invocations_of_loop);
         has_invocations_ = true;
       }
       const bool is_matrix = statement.kind == Statement::Kind::kFor &&
@@ -140,22 +133,6 @@ class BufferPlacer {
   }
 
   // --- Subgroup loops, matrices and panels. ---
-
-  static bool HasSubgroupLoop(const Block& block) {
-    return std::ranges::any_of(block, [](const Statement& statement) {
-      return (statement.kind == Statement::Kind::kFor &&
-              statement.loop == LoopKind::kSubgroup) ||
-             HasSubgroupLoop(statement.body);
-    });
-  }
-
-  static bool HasSubgroupLoop(const loops::LoopNest& nest) {
-    const auto in_phase = [](const loops::Phase& phase) {
-      return HasSubgroupLoop(phase.body);
-    };
-    return std::ranges::any_of(nest.prologue, in_phase) ||
-           std::ranges::any_of(nest.phases, in_phase);
-  }
 
   int64_t InWholeSubgroups(int64_t invocations) const {
     const int64_t size = device_.subgroup_size;
@@ -373,41 +350,6 @@ class BufferPlacer {
     }
   }
 
-  // Plans the memory in which invocations combine values.
-  void PlanParts(const Block& block) {
-    std::set<RegisterClass> types;
-    NoteParts(block, types);
-    for (const RegisterClass& type : types)
-      workgroup_.shared_bytes += workgroup_.parts * type.bytes;
-    // The memory for combined values is shared by all types.
-    if (device_.keeps_elements)
-      workgroup_.shared_bytes = workgroup_.parts * loops::kPartBytes;
-    parts_bytes_ = workgroup_.shared_bytes;
-  }
-
-  void NoteParts(const Block& block, std::set<RegisterClass>& types) {
-    for (const Statement& statement : block) {
-      NoteParts(statement.body, types);
-      if (!loops::IsCombining(nest_.pool, statement)) continue;
-      for (const loops::Store& store : statement.body[0].stores) {
-        const int64_t parts = PartsOf(store);
-        if (parts < 2) continue;
-        workgroup_.parts = std::max(workgroup_.parts, parts);
-        types.insert(ClassOf(nest_.buffers[store.buffer].type));
-      }
-    }
-  }
-
-  // Returns the number of values that are left to combine in the workgroup's
-  // memory: one per subgroup if subgroups combine, otherwise one per
-  // invocation.
-  int64_t PartsOf(const loops::Store& store) const {
-    const DType type = nest_.buffers[store.buffer].type;
-    if (!CombinesBySubgroups(type, store.update, device_))
-      return workgroup_.invocations;
-    return DivideRoundingUp(workgroup_.invocations, device_.subgroup_size);
-  }
-
   // Gives buffers their storage. Buffers that share bytes need a barrier where
   // one is stored to while others may still read the other. In loops they get
   // separate bytes if a processor still has room for as many workgroups. With
@@ -418,7 +360,12 @@ class BufferPlacer {
     const auto allocate = [&] {
       workgroup_ = unallocated;
       shared_.clear();
-      for (size_t i = 0; i < workgroup_.storage.size(); ++i) AllocateBuffer(i);
+      // Buffers that must be shared come first.
+      for (const bool is_shared : {true, false}) {
+        for (size_t i = 0; i < workgroup_.storage.size(); ++i) {
+          if (nest_.buffers[i].is_shared == is_shared) AllocateBuffer(i);
+        }
+      }
       return std::ranges::count(workgroup_.storage, StorageKind::kSlices,
                                 &BufferStorage::kind);
     };
@@ -442,6 +389,20 @@ class BufferPlacer {
     const bool is_better = allocate() <= slices && workgroups() >= known;
     apart_ = nullptr;
     if (!is_better) allocate();
+  }
+
+  // Checks that the buffers that must be in the workgroup's memory are.
+  Status CheckShared() const {
+    for (size_t i = 0; i < workgroup_.storage.size(); ++i) {
+      if (nest_.buffers[i].is_shared &&
+          workgroup_.storage[i].kind == StorageKind::kSlices) {
+        return Decline(DeclineReason::kDeviceLimit,
+                       Concat({"buffer %", nest_.buffers[i].name,
+                               ", where a workgroup's memory has ",
+                               device_.shared_bytes, " bytes"}));
+      }
+    }
+    return OkStatus();
   }
 
   void AllocateBuffer(size_t i) {
@@ -499,14 +460,14 @@ class BufferPlacer {
            (apart_ != nullptr && !apart_->HaveBarriersBetween(i, other));
   }
 
-  // Returns the first free bytes in the workgroup's memory, after the memory
-  // for combined values, that no buffer in use at the same time has.
+  // Returns the first free bytes in the workgroup's memory that no buffer in
+  // use at the same time has.
   int64_t FreeOffset(size_t i) const {
     const int64_t bytes = SharedBytes(i);
     const int64_t unit = workgroup_.storage[i].panels.Any()
                              ? kPanelAlignment
                              : device_.shared_alignment;
-    int64_t begin = RoundUp(parts_bytes_, unit);
+    int64_t begin = 0;
     for (bool moves = true; moves;) {
       moves = false;
       for (const size_t other : shared_) {
@@ -543,19 +504,16 @@ class BufferPlacer {
   // instruction requires them.
   std::map<uint32_t, loops::Panels> row_panels_;
   bool has_invocations_ = false;
-  // True if any phase has subgroup loops. Vulkan requires of all entry points
-  // of a module with matrices what it requires of one.
   const bool has_subgroups_;
   bool in_matrix_ = false;
   Status matrices_;
   // For each buffer of accumulators: true if the accumulators are sums of
   // products of unsigned numbers.
   std::map<uint32_t, bool> are_unsigned_;
-  int64_t largest_ = 0;
+  const int64_t largest_;
   const Lifetimes lifetimes_;
   // Buffers that already have memory of the workgroup.
   std::vector<size_t> shared_;
-  int64_t parts_bytes_ = 0;
   // If not null, sharing bytes must not add barriers to those that this phase
   // has if no two buffers share bytes.
   const Lifetimes* apart_ = nullptr;

@@ -13,10 +13,6 @@ bool IsHeldAsFloat(DType type) {
 
 int64_t BytesInRegister(DType type) { return DTypeByteSize(type) > 4 ? 8 : 4; }
 
-RegisterClass ClassOf(DType type) {
-  return {IsHeldAsFloat(type), type == DType::kBool, BytesInRegister(type)};
-}
-
 bool CombinesBySubgroups(DType type, tensor::Update update,
                          const DeviceTraits& device) {
   if (!device.subgroup_arithmetic || device.subgroup_size < 2) return false;

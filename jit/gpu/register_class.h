@@ -1,7 +1,7 @@
-// Classes of the variables in which invocations combine values
-// (jit/loops/analysis/combining.h), and how values of a class are combined.
+// Says how values are held in registers, and how invocations combine them
+// (jit/loops/analysis/combining.h).
 //
-//   ClassOf(DType::kBF16)   // {.is_float = true, .bytes = 4}
+//   BytesInRegister(DType::kBF16)   // 4
 //   CombinesBySubgroups(DType::kF64, tensor::Update::kAdd, device)
 //
 // Thread-safe.
@@ -16,18 +16,8 @@
 
 namespace ember::jit::gpu {
 
-// A type of variables, which are as wide as registers.
-struct RegisterClass {
-  bool is_float = false;
-  bool is_bool = false;
-  int64_t bytes = 4;
-  auto operator<=>(const RegisterClass&) const = default;
-};
-
 // Returns the bytes that a value of the type takes in registers.
 int64_t BytesInRegister(DType type);
-
-RegisterClass ClassOf(DType type);
 
 // True if subgroups combine values of the type. Otherwise halves of the
 // workgroup are combined repeatedly.

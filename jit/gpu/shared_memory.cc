@@ -46,7 +46,6 @@ SharedMemory SharedMemoryOf(const loops::LoopNest& nest,
 
 SharedMemory SharedMemoryApart(const Workgroup& workgroup) {
   SharedMemory memory;
-  memory.has_parts = workgroup.parts > 0;
   for (const BufferStorage& storage : workgroup.storage)
     memory.is_of_many.push_back(IsOfMany(storage));
   return memory;

@@ -35,9 +35,6 @@ struct SharedMemory {
   // For each buffer: true if products of warpgroups read it
   // (jit/target/shared_panels.h). Barriers do not depend on this list.
   std::vector<bool> has_panels;
-  // True if combining loops (jit/loops/analysis/combining.h) need some of the
-  // workgroup's memory as well.
-  bool has_parts = false;
   // For each buffer: its range in the workgroup's memory, which is empty for a
   // buffer that is elsewhere. Buffers whose ranges overlap count as one. The
   // whole list may be empty: then no two buffers overlap.

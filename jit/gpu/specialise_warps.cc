@@ -30,7 +30,7 @@ namespace {
 
 class WarpSpecialiser {
  public:
-  WarpSpecialiser(const loops::LoopNest& nest, const DeviceTraits& device,
+  WarpSpecialiser(loops::LoopNest& nest, const DeviceTraits& device,
                   loops::Phase& phase)
       : nest_(nest),
         device_(device),
@@ -148,7 +148,7 @@ class WarpSpecialiser {
     }
   }
 
-  const loops::LoopNest& nest_;
+  loops::LoopNest& nest_;
   const DeviceTraits& device_;
   loops::Phase& phase_;
   const SharedMemory memory_;

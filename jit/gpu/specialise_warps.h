@@ -1,6 +1,6 @@
 // Marks the roles of warps in phases with a producer (jit/gpu/warp_roles.h):
 // the rings of the workgroup and the barriers of their slots, the statements
-// that only the producer executes, the copies of boxes, and the loops that read
+// that only the producer executes, and the copies of boxes. Adds the steps of
 // slots. Also says if the producer is a warp of its own, and if the kernel is
 // persistent.
 //
@@ -9,8 +9,11 @@
 //   invocation i < 128 { … async %a[mod(k + 2, 4), …] = … }
 //   subgroup s < 4 { … %a[mod(k, 4), …] … }
 //     // becomes
-//   producer box 0 begins … invocation i < 128 { … }
-//   awaits 0 mod(k, 4) releases 0 mod(k, 4) subgroup s < 4 { … }
+//   producer fill ring 0 slot mod(k + 2, 4)
+//   producer box 0 … invocation i < 128 { … }
+//   subgroup s < 4 {
+//     await ring 0 slot mod(k, 4) … release ring 0 slot mod(k, 4)
+//   }
 //
 // Thread-safe.
 #ifndef EMBER_JIT_GPU_SPECIALISE_WARPS_H_

@@ -1,6 +1,7 @@
 #include "jit/gpu/warp_roles.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <map>
 #include <memory>
 #include <set>
@@ -11,6 +12,7 @@
 #include "jit/gpu/products_in_flight.h"
 #include "jit/gpu/rings.h"
 #include "jit/loops/copied_box.h"
+#include "jit/loops/raw.h"
 #include "jit/loops/walk.h"
 #include "tensor/builder/linear.h"
 
@@ -40,9 +42,8 @@ bool IsSerialLoop(const Statement& statement) {
 
 class Marker {
  public:
-  Marker(const loops::LoopNest& nest, int64_t subgroups,
-         const SharedMemory& memory, const std::vector<loops::Panels>& panels,
-         Block& body)
+  Marker(loops::LoopNest& nest, int64_t subgroups, const SharedMemory& memory,
+         const std::vector<loops::Panels>& panels, Block& body)
       : nest_(nest),
         body_(body),
         subgroups_(subgroups),
@@ -74,7 +75,10 @@ class Marker {
       if (Touches(*behind, /*or_their_memory=*/false)) return std::nullopt;
     }
     FindThoseThatGoOn();
-    MarkReaders();
+    AddReads();
+    AddFills(body_);
+    LeaveOutAwaits(body_);
+    roles_.loop = LoopWithReaders();
     return std::move(roles_);
   }
 
@@ -248,7 +252,7 @@ class Marker {
     }
     const auto box = std::make_shared<loops::CopiedBox>(*copy);
     box->ring = static_cast<uint32_t>(known->second);
-    box->begins_fill = begins_fill;
+    if (begins_fill) begin_fills_.push_back({box, copy->store->indices[0]});
     statement.box = box;
     statement.of_producer = true;
     return true;
@@ -355,21 +359,112 @@ class Marker {
     return leaves;
   }
 
-  void MarkReaders() {
-    Block& body = Loop().body;
+  // --- steps of slots
+
+  static Statement StepOf(loops::SlotStep step, size_t ring, NodeId slot) {
+    Statement statement;
+    statement.kind = Statement::Kind::kSlot;
+    statement.step = step;
+    statement.slot = {static_cast<uint32_t>(ring), slot};
+    statement.of_producer = step == loops::SlotStep::kFill;
+    return statement;
+  }
+
+  // Adds the awaits and releases of the loop's readers. Products that stay in
+  // flight release their slot in the next iteration, or after the loop.
+  void AddReads() {
+    using enum loops::SlotStep;
+    for (size_t i = roles_.rings.size(); i-- > 0;) {
+      const WarpRoles::Ring& ring = roles_.rings[i];
+      Statement& first = Loop().body[ring.readers.front()];
+      first.body.insert(first.body.begin(), StepOf(kAwait, i, ring.slot));
+      first.stays_in_flight |= ring.goes_on;
+    }
     for (size_t i = 0; i < roles_.rings.size(); ++i) {
       const WarpRoles::Ring& ring = roles_.rings[i];
-      const loops::SlotUse use = {static_cast<uint32_t>(i), ring.slot};
-      Statement& first = body[ring.readers.front()];
-      first.awaits.push_back(use);
-      if (ring.goes_on)
-        first.stays_in_flight = true;
+      Statement& last = Loop().body[ring.readers.back()];
+      if (!ring.goes_on)
+        last.body.push_back(StepOf(kRelease, i, ring.slot));
       else
-        body[ring.readers.back()].releases.push_back(use);
+        AddLateReleases(i, last.variable);
     }
   }
 
-  const loops::LoopNest& nest_;
+  void AddLateReleases(size_t ring, NodeId subgroups) {
+    const NodeId iterations = loops::ExtentOf(nest_.pool, Variable());
+    const size_t loop = roles_.loop;
+    body_[loop].body.push_back(LateRelease(ring, subgroups, Variable()));
+    const bool has_any = nest_.pool[iterations].range.low > 0;
+    Statement after = LateRelease(ring, subgroups, iterations);
+    if (has_any) after = Statement(after.body[0]);
+    body_.insert(body_.begin() + static_cast<std::ptrdiff_t>(loop + 1 + ring),
+                 std::move(after));
+  }
+
+  // Returns the release of the slot that the iteration before `iteration` has
+  // read, if there is one.
+  Statement LateRelease(size_t ring, NodeId subgroups, NodeId iteration) {
+    const int64_t slots = roles_.rings[ring].slots;
+    const NodeId zero = nest_.pool.Integer(0);
+    const NodeId before[] = {iteration, nest_.pool.Integer(slots - 1)};
+    const NodeId sum = Make(Opcode::kAdd, DType::kI64, before, 0);
+    const NodeId operands[] = {sum, nest_.pool.Integer(slots)};
+    const auto known = nest_.pool.IntegerConstant(iteration);
+    const NodeId slot =
+        known ? nest_.pool.Integer((*known + slots - 1) % slots)
+              : Make(Opcode::kModulo, DType::kI64, operands, loops::kRaw);
+    Statement subgroup;
+    subgroup.kind = Statement::Kind::kFor;
+    subgroup.loop = LoopKind::kSubgroup;
+    subgroup.variable = subgroups;
+    subgroup.body.push_back(StepOf(loops::SlotStep::kRelease, ring, slot));
+    const NodeId is_later[] = {zero, iteration};
+    Statement statement;
+    statement.kind = Statement::Kind::kIf;
+    statement.condition = Make(Opcode::kLess, DType::kBool, is_later, 0);
+    statement.body.push_back(std::move(subgroup));
+    return statement;
+  }
+
+  NodeId Make(Opcode opcode, DType type, std::span<const NodeId> operands,
+              uint64_t immediate) {
+    return nest_.pool.Intern(opcode, type, operands, immediate, /*scope=*/1);
+  }
+
+  // Adds the beginnings of fills, each before the first of its copies.
+  void AddFills(Block& block) const {
+    Block result;
+    for (Statement& statement : block) {
+      const auto fill =
+          std::ranges::find(begin_fills_, statement.box, &BeginOfFill::box);
+      if (statement.box != nullptr && fill != begin_fills_.end()) {
+        result.push_back(
+            StepOf(loops::SlotStep::kFill, statement.box->ring, fill->slot));
+      }
+      AddFills(statement.body);
+      result.push_back(std::move(statement));
+    }
+    block = std::move(result);
+  }
+
+  // Awaits of slots take the place of all other awaits.
+  static void LeaveOutAwaits(Block& block) {
+    std::erase_if(block, [](const Statement& statement) {
+      return statement.kind == Statement::Kind::kAwait;
+    });
+    for (Statement& statement : block) LeaveOutAwaits(statement.body);
+  }
+
+  // Returns the position of the loop now that there are other statements.
+  size_t LoopWithReaders() const {
+    const auto is_it = [&](const Statement& statement) {
+      return IsSerialLoop(statement) && HasAsyncStore(statement);
+    };
+    return static_cast<size_t>(std::ranges::find_if(body_, is_it) -
+                               body_.begin());
+  }
+
+  loops::LoopNest& nest_;
   Block& body_;
   const int64_t subgroups_;
   const SharedMemory& memory_;
@@ -385,6 +480,12 @@ class Marker {
   // for each buffer: the position of its ring in roles_.rings
   std::map<uint32_t, size_t> ring_of_;
   std::vector<Fills> fills_;  // for each ring: its fills so far
+  // The first copy of each fill, and the index of its slot.
+  struct BeginOfFill {
+    std::shared_ptr<const loops::CopiedBox> box;
+    NodeId slot = 0;
+  };
+  std::vector<BeginOfFill> begin_fills_;
 };
 
 }  // namespace
@@ -399,8 +500,7 @@ bool WarpRoles::GoesOn() const {
   return std::ranges::any_of(rings, &Ring::goes_on);
 }
 
-std::optional<WarpRoles> MarkWarpRoles(const loops::LoopNest& nest,
-                                       int64_t subgroups,
+std::optional<WarpRoles> MarkWarpRoles(loops::LoopNest& nest, int64_t subgroups,
                                        const SharedMemory& memory,
                                        const std::vector<loops::Panels>& panels,
                                        Block& body) {

@@ -96,11 +96,11 @@ struct WarpRoles {
 // stores to nothing else that they read. memory: where buffers are; panels: by
 // buffer.
 //
-// The marks are Statement::of_producer (copies, branches that contain only
-// copies, and awaits), box, awaits, releases and stays_in_flight. If the phase
-// has another form, returns nothing and leaves the body as it is.
-std::optional<WarpRoles> MarkWarpRoles(const loops::LoopNest& nest,
-                                       int64_t subgroups,
+// The marks are Statement::of_producer (copies, and branches that contain only
+// copies), box and stays_in_flight. Steps of slots (Statement::Kind::kSlot)
+// take the place of awaits. If the phase has another form, returns nothing and
+// leaves the body as it is.
+std::optional<WarpRoles> MarkWarpRoles(loops::LoopNest& nest, int64_t subgroups,
                                        const SharedMemory& memory,
                                        const std::vector<loops::Panels>& panels,
                                        loops::Block& body);

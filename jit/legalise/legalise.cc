@@ -64,6 +64,8 @@ class NestLegaliser {
         const bool is_matrix = statement.loop == LoopKind::kMatrix &&
                                legaliser_.target().matrix_loops;
         statement.variable = Rewrite(statement.variable);
+        if (statement.subgroup_size != 0)
+          statement.subgroup = Rewrite(statement.subgroup);
         const bool was_in_matrix =
             std::exchange(in_matrix_, in_matrix_ || is_matrix);
         RewriteBlock(statement.body);
@@ -87,6 +89,11 @@ class NestLegaliser {
       case Statement::Kind::kPrefetch:
         statement.index = Rewrite(statement.index);
         return;
+      case Statement::Kind::kSlot:
+        statement.slot.slot = Rewrite(statement.slot.slot);
+        return;
+      case Statement::Kind::kFirst:
+        return RewriteBlock(statement.body);
       case Statement::Kind::kAwait:
       case Statement::Kind::kBarrier:
         return;

@@ -50,6 +50,7 @@ class Marker {
     switch (statement.kind) {
       case Statement::Kind::kFor:
         MarkLoop(statement.variable);
+        if (statement.subgroup_size != 0) MarkLoop(statement.subgroup);
         break;
       case Statement::Kind::kIf:
         statement.condition = Mark(statement.condition);
@@ -68,8 +69,12 @@ class Marker {
       case Statement::Kind::kPrefetch:
         statement.index = Mark(statement.index);
         break;
+      case Statement::Kind::kSlot:
+        statement.slot.slot = Mark(statement.slot.slot);
+        break;
       case Statement::Kind::kAwait:
       case Statement::Kind::kBarrier:
+      case Statement::Kind::kFirst:
         break;
     }
     Visit(statement.body);

@@ -1,9 +1,9 @@
 // A box of a tensor that a device copies to a slot of a ring in one piece or
 // several, and what reads slots (jit/gpu/warp_roles.h). Marks of statements of
-// device nests.
+// device nests. Statement::Kind::kSlot has the steps of a slot.
 //
 //   // copies [64, 64] elements of %a to a slot of 8192 bytes, of ring 0
-//   box 0 begins bytes 8192 of 64 64 dims 1 2 order 0 1 piece 0 at 0 0
+//   box 0 bytes 8192 of 64 64 dims 1 2 order 0 1 piece 0 at 0 0
 //   invocation i < 256 { … async %slots[mod(k, 4), …] = %a[…] … }
 //
 // Values; thread-safe.
@@ -21,9 +21,6 @@ namespace ember::loops {
 
 struct CopiedBox {
   uint32_t ring = 0;  // number of the ring in Workgroup::rings
-  // True if this copy begins a fill. All copies to the ring's buffers, up to
-  // the next one that begins a fill, are for one iteration.
-  bool begins_fill = false;
   // numbers of the source buffer and of the ring's buffer
   uint32_t from = 0, to = 0;
   // For each dim of `from`: the dim of `to` that moves with it; empty if the
@@ -47,7 +44,7 @@ struct CopiedBox {
   int64_t ring_slot_bytes = 0;
 };
 
-// A slot of a ring that a statement reads: the index of the slot.
+// A slot of a ring: the number of the ring, and the index of the slot.
 struct SlotUse {
   uint32_t ring = 0;
   tensor::NodeId slot = 0;

@@ -74,6 +74,13 @@ struct Buffer {
   // constants and parameters. kRegister: a constant, large enough for all lanes
   // of a vector access, even masked ones.
   std::vector<NodeId> extents;
+  // kOutput: numbers of the inputs whose memory the output may have, in order.
+  // The pass mark-shared-memory sets them; code may not assume that a store to
+  // the output leaves these inputs as they were.
+  std::vector<uint32_t> shares;
+  // kTask, in device nests: true if the buffer must be in the workgroup's
+  // memory. Passes of jit/gpu make such buffers.
+  bool is_shared = false;
 };
 
 enum class LoopKind : uint8_t {
@@ -156,17 +163,15 @@ enum class LoopKind : uint8_t {
   kMatrix,
 };
 
-// The way in which invocations of a workgroup combine values in a device nest,
-// if all of them update one element (jit/loops/analysis/combining.h). The
-// combined value is exchanged through the workgroup's memory
-// (Workgroup::parts), and the invocations synchronise while they do that.
-enum class Combining : uint8_t {
-  kUnspecified,  // no device nest, or not an update by all invocations
-  // Each subgroup combines its values; then the first invocation combines those
-  // of the subgroups.
-  kBySubgroups,
-  kByHalves  // halves of the workgroup are combined repeatedly
-};
+// Says how invocations of a subgroup combine their values before one of them
+// stores the result, in device nests. All invocations of the subgroup for which
+// the surrounding loop has a value take part, in an unspecified order:
+//
+//   invocation i < 256 subgroup s < 8 of 32 { subgroup_sum %parts[s] = %x[i] }
+//
+// The element is the same for the whole subgroup, and no other subgroup stores
+// to it. The update of the store counts the result once.
+enum class Combining : uint8_t { kNone, kSum, kProduct, kMinimum, kMaximum };
 
 // The tests by which code finds out if an index is in bounds: those of a pad in
 // one dim, and those of a check (jit/legalise/mark_integers.h). The immediate
@@ -210,7 +215,7 @@ struct Store {
   // loop is around the store. GPUs with asynchronous copies start one; every
   // other executor stores at once.
   bool is_async = false;
-  Combining combining = Combining::kUnspecified;
+  Combining combining = Combining::kNone;
   // In device nests, the number of elements of the vectors that lanes store
   // together; 0: each lane stores alone. See IsVectorWidth.
   uint32_t vector = 0;
@@ -218,6 +223,16 @@ struct Store {
   // multiply-add does: it adds a product to a short sum
   // (jit/gpu/mark_short_sums.h). Only marked where a device would round twice.
   bool rounds_once = false;
+};
+
+// Steps of a slot of a ring (Workgroup::rings), which is alternately filled by
+// the producer and read by subgroups.
+enum class SlotStep : uint8_t {
+  // The producer waits until the slot is empty, and begins to fill it: the
+  // copies of boxes that follow, up to the ring's next fill, go to this slot.
+  kFill,
+  kAwait,   // a subgroup waits until the slot is full, and may read it then
+  kRelease  // a subgroup reads the slot no more; it is empty once all have left
 };
 
 struct Statement;
@@ -235,6 +250,8 @@ struct Statement {
     kPrefetch,
     kAwait,
     kBarrier,
+    kSlot,
+    kFirst,
   };
   Kind kind = Kind::kStore;
 
@@ -283,28 +300,48 @@ struct Statement {
   // jit/gpu/warp_roles.h). Only the producer executes a statement that is
   // `of_producer`. The others execute everything else, and both execute loops
   // around such statements. An evaluation in the order of the nest is one of
-  // those that the barriers of slots allow.
+  // those that the steps of slots allow.
   //
-  //   producer box 0 begins … invocation i < 256 { … async %a[0, …] = … }
+  //   producer fill ring 0 slot 0
+  //   producer box 0 … invocation i < 256 { … async %a[0, …] = … }
   //   for k < 8 {
-  //     awaits 0 mod(k, 4) releases 0 mod(k, 4) subgroup s < 8 { … }
-  //     if k + 2 < 8 { … }
+  //     subgroup s < 8 {
+  //       await ring 0 slot mod(k, 4)
+  //       …
+  //       release ring 0 slot mod(k, 4)
+  //     }
+  //     producer if k + 2 < 8 { … }
   //   }
   //
-  // box: the producer copies a box instead of executing the invocation loop. A
-  // copy that begins a fill waits until the slot is empty.
-  // awaits, releases: the slots that are full when the subgroup loop begins,
-  // and those that are empty when it has ended. A ring whose products stay in
-  // flight (WorkgroupRing::stays_in_flight) is released one iteration later.
+  // box: the producer copies a box instead of executing the invocation loop.
+  // The stores are done when the slot is awaited.
   bool of_producer = false;
   std::shared_ptr<const CopiedBox> box;
-  std::vector<SlotUse> awaits, releases;
+
+  // kSlot: a step of a slot. Subgroup loops contain kAwait and kRelease; kFill
+  // is `of_producer`.
+  SlotStep step = SlotStep::kFill;
+  SlotUse slot;
+
+  // kFor of kInvocation, in device nests: if subgroup_size is not 0, `subgroup`
+  // is a variable, too: the number of the invocation's subgroup, whose
+  // invocations combine values (Combining). Its extent is the number of
+  // subgroups of this size that the loop's values fill.
+  NodeId subgroup = 0;
+  int64_t subgroup_size = 0;
 
   // kIf: runs the body if the bool holds; in a vector loop, in the lanes where
   // it holds.
+  //
+  // kFirst: only the first invocation of the task runs the body, which is
+  // outside of loops over invocations, and contains neither these nor barriers,
+  // awaits and checks. Registers to which the body stores have no contents
+  // after it.
+  //
+  //   first { %y[t] = %sum[] }
   NodeId condition = 0;
 
-  Block body;  // the statements inside; only for kFor and kIf
+  Block body;  // the statements inside; only for kFor, kIf and kFirst
 
   // kStore: all values and indices, in a vector loop those of all lanes, are
   // computed before the first store. An update of f32 or f64 by + whose value

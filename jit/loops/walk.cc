@@ -75,8 +75,11 @@ std::vector<NodeId> RootsOf(const ExpressionPool& pool,
       return {statement.index, statement.extent};
     case Statement::Kind::kPrefetch:
       return {statement.index};
+    case Statement::Kind::kSlot:
+      return {statement.slot.slot};
     case Statement::Kind::kAwait:
     case Statement::Kind::kBarrier:
+    case Statement::Kind::kFirst:
       return {};
     case Statement::Kind::kStore:
       break;
@@ -108,11 +111,40 @@ bool HasProducer(const Statement& statement) {
          std::ranges::any_of(statement.body, HasProducer);
 }
 
-bool SaysHowToCombine(const Statement& statement) {
-  return IsInvocationLoop(statement) && !statement.body.empty() &&
-         std::ranges::any_of(statement.body[0].stores, [](const Store& store) {
-           return store.combining != Combining::kUnspecified;
+bool CombinesSubgroups(const Statement& statement) {
+  return std::ranges::any_of(statement.stores, [](const Store& store) {
+    return store.combining != Combining::kNone;
+  });
+}
+
+bool AreMarkedAsShared(const LoopNest& nest, uint32_t a, uint32_t b) {
+  const auto shares = [&](uint32_t output, uint32_t input) {
+    const std::vector<uint32_t>& inputs = nest.buffers[output].shares;
+    return std::ranges::find(inputs, input) != inputs.end();
+  };
+  return a == b || shares(a, b) || shares(b, a);
+}
+
+bool IsNeverWritten(const LoopNest& nest, uint32_t buffer) {
+  return nest.buffers[buffer].scope == MemoryScope::kInput &&
+         std::ranges::none_of(nest.buffers, [&](const Buffer& other) {
+           return std::ranges::find(other.shares, buffer) != other.shares.end();
          });
+}
+
+tensor::Update UpdateOf(Combining combining) {
+  switch (combining) {
+    case Combining::kProduct:
+      return tensor::Update::kMultiply;
+    case Combining::kMinimum:
+      return tensor::Update::kMinimum;
+    case Combining::kMaximum:
+      return tensor::Update::kMaximum;
+    case Combining::kNone:
+    case Combining::kSum:
+      break;
+  }
+  return tensor::Update::kAdd;
 }
 
 size_t CountStatements(std::span<const Statement> block) {

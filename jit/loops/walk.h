@@ -46,7 +46,8 @@ NodeId ExtentOf(const tensor::ExpressionPool& pool, NodeId variable);
 
 // Returns the expressions of the statement itself, without its body, in the
 // order of the text form: the extent of a loop, a condition, a store's indices
-// and values, a check's index and extent, a prefetch's index.
+// and values, a check's index and extent, a prefetch's index, the index of a
+// slot.
 std::vector<NodeId> RootsOf(const tensor::ExpressionPool& pool,
                             const Statement& statement);
 
@@ -64,9 +65,21 @@ const Store* FirstStore(const Statement& statement);
 // (Statement::of_producer).
 bool HasProducer(const Statement& statement);
 
-// True if the statement is a loop whose invocations combine values in a way
-// that its stores say (Store::combining).
-bool SaysHowToCombine(const Statement& statement);
+// True if a store of the statement combines the values of subgroups
+// (Store::combining).
+bool CombinesSubgroups(const Statement& statement);
+
+// True if the marks of outputs say that the two buffers, in any order, may
+// share memory (Buffer::shares); also true if a is b.
+bool AreMarkedAsShared(const LoopNest& nest, uint32_t a, uint32_t b);
+
+// True if loads from the buffer give the same values throughout the nest: it is
+// an input that shares memory with no output, as the marks say.
+bool IsNeverWritten(const LoopNest& nest, uint32_t buffer);
+
+// Returns the update that a subgroup combines its values by. combining: not
+// kNone.
+tensor::Update UpdateOf(Combining combining);
 
 // Returns the number of statements in the block or a part of it, at any depth,
 // without barriers.

@@ -114,10 +114,6 @@ struct Workgroup {
   // (jit/gpu/warp_roles.h).
   bool has_producer = false;
   int64_t shared_bytes = 0;  // bytes of the workgroup's memory
-  // Number of elements, per type, of the workgroup's memory in which
-  // invocations combine values; 0: none. If buffers have offsets, these
-  // elements are at the begin of the memory, kPartBytes each.
-  int64_t parts = 0;
   // The byte at which the barriers of ring slots begin, kSlotBarrierBytes each;
   // 0: there are none.
   int64_t slot_barriers = 0;
@@ -140,8 +136,6 @@ struct Workgroup {
   }
 };
 
-// Bytes per element of the memory in which invocations combine values.
-inline constexpr int64_t kPartBytes = 8;
 // Bytes per barrier of a ring slot (PTX's mbarrier).
 inline constexpr int64_t kSlotBarrierBytes = 8;
 // Largest number of invocations of a workgroup.

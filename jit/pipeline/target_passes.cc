@@ -11,6 +11,7 @@
 #include "jit/gpu/kernel_abi.h"
 #include "jit/legalise/legalise.h"
 #include "jit/legalise/mark_integers.h"
+#include "jit/legalise/mark_shared_memory.h"
 #include "jit/loops/analysis/facts.h"
 #include "jit/loops/text/text.h"
 #include "jit/pipeline/runner.h"
@@ -38,6 +39,11 @@ Status Legalise(TargetBuild& build) {
   const loops::Facts facts = FactsOf(build);
   legalise::Legalise(build.operations, build.nest,
                      [&](tensor::NodeId id) { return facts.RangeOf(id); });
+  return OkStatus();
+}
+
+Status MarkSharedMemory(TargetBuild& build) {
+  legalise::MarkSharedMemory(build.nest);
   return OkStatus();
 }
 
@@ -83,6 +89,12 @@ constexpr auto MakePasses(std::index_sequence<numbers...>) {
                         nullptr,
                         nullptr,
                         Print}...,
+      Pass<TargetBuild>{{"mark-shared-memory",
+                         "says which inputs may share memory with each output"},
+                        MarkSharedMemory,
+                        nullptr,
+                        nullptr,
+                        Print},
       // Other passes make new integers, which would have no marks.
       Pass<TargetBuild>{
           {"mark-integers",

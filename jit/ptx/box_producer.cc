@@ -36,7 +36,6 @@ void EmitBoxes(const loops::LoopNest& nest, const loops::Statement& loop,
   for (const NodeId variable : variables)
     expressions.scopes().Enter(nullptr, variable, number(0));
   Value* const slot = expressions.Emit(store.indices[0]);
-  if (copy.begins_fill) barriers.BeginFill(copy.ring, slot);
   Value* const full = barriers.Full(copy.ring, slot);
   std::vector<Value*> begin;
   for (size_t d = 0; d < copy.dims.size(); ++d) {

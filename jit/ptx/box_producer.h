@@ -1,6 +1,5 @@
 // Emits the code with which the producer (jit/gpu/warp_roles.h) begins to copy
-// one box to a ring's slot. If the copy is the first of the slot's fill, the
-// code first waits until the consumers have emptied the slot.
+// one box to a ring's slot, which is empty.
 //
 //   EmitBoxes(nest, loop, barriers, arguments, expressions, builder);
 //     // in code of one thread, in the order of the nest

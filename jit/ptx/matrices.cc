@@ -211,6 +211,13 @@ void Matrices::LetGoOn() {
   go_on_in_ = begun_before_.size();
 }
 
+void Matrices::AwaitEarlier() {
+  if (go_on_in_)
+    EmitAwaitGroupsBefore(b_);
+  else
+    Await();
+}
+
 void Matrices::AwaitAll() {
   go_on_in_.reset();
   begun_depth_ = begun_before_.size();

@@ -69,6 +69,8 @@ class Matrices {
   // all products.
   void LetGoOn();
   void AwaitAll();
+  // Waits for the products of earlier iterations, if products stay in flight.
+  void AwaitEarlier();
   // These functions are called around bodies of loops and branches. Products
   // that begin in a body end before the body does, except those that LetGoOn
   // keeps in flight.

@@ -18,12 +18,12 @@
 #include "jit/ptx/arguments.h"
 #include "jit/ptx/box_functions.h"
 #include "jit/ptx/box_producer.h"
-#include "jit/ptx/combiner.h"
 #include "jit/ptx/device_functions.h"
 #include "jit/ptx/dot_products.h"
 #include "jit/ptx/kernel_function.h"
 #include "jit/ptx/matrices.h"
 #include "jit/ptx/ring_barriers.h"
+#include "jit/ptx/subgroup_combiner.h"
 #include "jit/target/cuda_architecture.h"
 #include "jit/target/matrix_instructions.h"
 #include "jit/target/shared_panels.h"
@@ -61,7 +61,7 @@ class PhaseEmitter final : public BlockEmitter {
         workgroup_(workgroup),
         layout_(layout),
         arguments_(arguments),
-        combiner_(b_, function, stores_),
+        combiner_(b_, stores_),
         dots_(nest, b_, expressions_),
         matrices_(nest, workgroup, target, b_, function, expressions_, error_) {
     if (!workgroup.rings.empty()) {
@@ -69,9 +69,6 @@ class PhaseEmitter final : public BlockEmitter {
         return arguments_.Shared(b_, workgroup_.slot_barriers);
       });
     }
-    stores_.StoreOnlyIf([this](uint32_t buffer) -> Value* {
-      return IsOfFirst(buffer) ? is_first_ : nullptr;
-    });
   }
 
   Status EmitTask(const loops::Phase& phase);
@@ -81,18 +78,17 @@ class PhaseEmitter final : public BlockEmitter {
  private:
   bool IsLeftOut(const Statement& statement) const override;
   void AfterStatement(const Statement& statement) override;
-  void EnterBody() override {
-    matrices_.EnterBody();
-    ++depth_;
-  }
-  void LeaveBody() override;
+  void EnterBody() override { matrices_.EnterBody(); }
+  void LeaveBody() override { matrices_.LeaveBody(); }
   bool EmitDot(const Statement& loop) override {
-    // If only the first thread stores the result, EmitStore emits the loop.
     const auto dot = dots_.Find(loop);
-    return dot && !IsOfFirst(dot->store->buffer) &&
-           dots_.Emit(*dot, loop.variable);
+    return dot && dots_.Emit(*dot, loop.variable);
   }
   void EmitStore(const Statement& statement) override;
+  void EmitFirst(const Statement& first) override {
+    EmitBranch(is_first_, [&] { EmitBlock(first.body); });
+  }
+  void EmitSlot(const Statement& statement) override;
   void EmitAwait(const Statement& await) override;
   void EmitBarrier(const Statement& barrier) override {
     if (barrier.orders_stores) EmitOrderStores(b_);
@@ -108,24 +104,14 @@ class PhaseEmitter final : public BlockEmitter {
   // emits such a loop for each role.
   void EmitTasks(const loops::Phase& phase, Value* first, Value* tasks);
   void EmitRoles(const loops::Phase& phase, Value* first, Value* tasks);
-  void EmitProducing(const Statement& copy);
-  Value* RingSlotOf(NodeId index) {
-    expressions_.BeginStatement();
-    return expressions_.Emit(index);
-  }
+  // Runs emit() so that only the producer executes its code. If there is no
+  // producer warp, the first thread of the last warp is the producer.
+  template <typename Emit>
+  void EmitOfProducer(Emit&& emit);
   void EmitSubgroups(const Statement& statement);
-  void EmitCombining(const Statement& statement, int64_t extent);
-  // Returns the value of the store for this invocation.
-  Value* OwnValue(const Statement& loop, const loops::Store& store,
-                  int64_t extent);
+  // Emits stores of what subgroups combine.
+  void EmitCombining(const std::vector<loops::Store>& stores);
   void Fail(const Statement& check, const Checked& checked);
-  // True if only the first invocation stores to the buffer: the store is to
-  // memory and outside invocation loops, in code that all invocations execute.
-  bool IsOfFirst(uint32_t buffer) const {
-    return !is_in_first_ &&
-           workgroup_.mode == loops::Workgroup::Mode::kInvocations &&
-           !in_invocations_ && !arguments_.IsLocal(buffer);
-  }
   // Emits a barrier of all threads but the producer's.
   void Synchronize() {
     ++barriers_;
@@ -146,31 +132,21 @@ class PhaseEmitter final : public BlockEmitter {
   const loops::Workgroup& workgroup_;
   const Layout& layout_;
   PtxArguments& arguments_;
-  Combiner combiner_;
+  SubgroupCombiner combiner_;
   DotProducts dots_;
   Matrices matrices_;
   NodeId subgroup_ = 0;          // variable of the surrounding subgroup loop
   Value* invocation_ = nullptr;  // number of the invocation, an i64
   Value* is_first_ = nullptr;
-  bool in_invocations_ = false;
-  // true in code that only the first invocation executes
-  bool is_in_first_ = false;
   int64_t barriers_ = 0;
-  // For phases with roles: `is_producer_` says which role's code is emitted;
-  // `depth_` is the number of surrounding bodies.
+  // For phases with roles: `is_producer_` says which role's code is emitted.
   std::optional<RingBarriers> ring_barriers_;
   bool is_producer_ = false;
-  int64_t depth_ = 0;
-  // the value of `depth_` in the loop that reads rings
-  int64_t depth_of_iterations_ = 0;
 };
 
 // True if the current role leaves the statement out. The producer keeps the
 // loop over slots.
 bool PhaseEmitter::IsLeftOut(const Statement& statement) const {
-  if (workgroup_.rings.empty()) return false;
-  // Barriers of slots replace the awaits.
-  if (statement.kind == Statement::Kind::kAwait) return true;
   if (!workgroup_.has_producer) return false;
   return is_producer_ ? !loops::HasProducer(statement) : statement.of_producer;
 }
@@ -181,18 +157,6 @@ void PhaseEmitter::AfterStatement(const Statement& statement) {
   const bool has_products_in_flight =
       std::ranges::any_of(statement.body, &Statement::stays_in_flight);
   if (has_products_in_flight) matrices_.AwaitAll();
-  const bool fills_rings =
-      ring_barriers_ && !statement.of_producer && loops::HasProducer(statement);
-  if (fills_rings) ring_barriers_->LeaveLoop(matrices_.lane());
-}
-
-// The products of the previous iteration have been awaited at the end of an
-// iteration, so the slots that they read are released.
-void PhaseEmitter::LeaveBody() {
-  matrices_.LeaveBody();
-  if (ring_barriers_ && depth_ == depth_of_iterations_)
-    ring_barriers_->LeaveIteration(matrices_.lane());
-  --depth_;
 }
 
 Status PhaseEmitter::EmitTask(const loops::Phase& phase) {
@@ -304,23 +268,14 @@ void PhaseEmitter::EmitTasks(const loops::Phase& phase, Value* first,
   b_.SetInsertPoint(after);
 }
 
-// Emits a statement's stores. If all stores are to memory, only the first
-// invocation computes the values: the others must not read memory to which it
-// may be storing.
 void PhaseEmitter::EmitStore(const Statement& statement) {
-  const bool is_of_first = std::ranges::all_of(
-      statement.stores,
-      [&](const loops::Store& store) { return IsOfFirst(store.buffer); });
+  if (loops::CombinesSubgroups(statement))
+    return EmitCombining(statement.stores);
   if (statement.stores.size() == 1 && statement.stores[0].is_async &&
       BeginCopy(statement.stores[0])) {
     return;
   }
-  if (!is_of_first) return stores_.Emit(statement.stores);
-  EmitBranch(is_first_, [&] {
-    is_in_first_ = true;
-    stores_.Emit(statement.stores);
-    is_in_first_ = false;
-  });
+  stores_.Emit(statement.stores);
 }
 
 bool PhaseEmitter::BeginCopy(const loops::Store& store) {
@@ -347,29 +302,48 @@ void PhaseEmitter::EmitAwait(const Statement& await) {
   EmitAwaitCopies(b_, await.groups);
 }
 
-// Emits the producer's copy of one box. If there is no producer warp, the first
-// thread of the last warp is the producer.
-void PhaseEmitter::EmitProducing(const Statement& copy) {
-  const auto emit = [&] {
-    EmitBoxes(nest_, copy, *ring_barriers_, arguments_, expressions_, b_);
-  };
+template <typename Emit>
+void PhaseEmitter::EmitOfProducer(Emit&& emit) {
   if (is_producer_) return emit();
   const int64_t producer = workgroup_.invocations - kWarpLanes;
   EmitBranch(b_.CreateICmpEQ(invocation_, Long(producer)), emit);
 }
 
+void PhaseEmitter::EmitSlot(const Statement& statement) {
+  const size_t ring = statement.slot.ring;
+  const auto slot = [&] {
+    expressions_.BeginStatement();
+    return expressions_.Emit(statement.slot.slot);
+  };
+  switch (statement.step) {
+    case loops::SlotStep::kFill:
+      return EmitOfProducer([&] { ring_barriers_->BeginFill(ring, slot()); });
+    case loops::SlotStep::kAwait:
+      return ring_barriers_->AwaitFull(ring, slot());
+    case loops::SlotStep::kRelease:
+      matrices_.AwaitEarlier();
+      return ring_barriers_->Release(ring, slot(), matrices_.lane());
+  }
+}
+
 void PhaseEmitter::EmitInvocations(const Statement& statement) {
-  if (statement.box != nullptr) return EmitProducing(statement);
+  if (statement.box != nullptr) {
+    return EmitOfProducer([&] {
+      EmitBoxes(nest_, statement, *ring_barriers_, arguments_, expressions_,
+                b_);
+    });
+  }
   if (statement.loop == LoopKind::kMatrix)
     return matrices_.Emit(statement, subgroup_);
   if (statement.loop == LoopKind::kSubgroup) return EmitSubgroups(statement);
   const int64_t extent = Constant(ExtentOf(statement.variable));
-  if (loops::SaysHowToCombine(statement))
-    return EmitCombining(statement, extent);
-  in_invocations_ = true;
+  const bool has_subgroups = statement.subgroup_size != 0;
   const auto body = [&] {
     expressions_.scopes().EnterBound(statement.variable, invocation_);
+    if (has_subgroups)
+      expressions_.scopes().EnterBound(statement.subgroup, matrices_.warp());
     EmitBlock(statement.body);
+    if (has_subgroups) expressions_.scopes().Leave();
     expressions_.scopes().Leave();
   };
   if (extent == workgroup_.invocations) {
@@ -377,84 +351,38 @@ void PhaseEmitter::EmitInvocations(const Statement& statement) {
   } else {
     EmitBranch(b_.CreateICmpULT(invocation_, Long(extent)), body);
   }
-  in_invocations_ = false;
 }
 
 // Each value of the subgroup loop runs on a whole warp, so the threads of a
 // warp do not diverge.
 void PhaseEmitter::EmitSubgroups(const Statement& statement) {
   const int64_t extent = Constant(ExtentOf(statement.variable));
-  in_invocations_ = true;
   subgroup_ = statement.variable;
   const auto body = [&] {
-    const auto ring_slot_of = [this](NodeId index) {
-      return RingSlotOf(index);
-    };
-    if (ring_barriers_ && ring_barriers_->BeforeReader(statement, ring_slot_of))
-      depth_of_iterations_ = depth_;
     expressions_.scopes().EnterBound(statement.variable, matrices_.warp());
     EmitBlock(statement.body);
     expressions_.scopes().Leave();
-    if (!ring_barriers_ || statement.releases.empty()) return;
-    matrices_.Await();
-    ring_barriers_->AfterReader(statement, ring_slot_of, matrices_.lane());
   };
   if (extent * kWarpLanes == workgroup_.invocations) {
     body();
   } else {
     EmitBranch(b_.CreateICmpULT(matrices_.warp(), Long(extent)), body);
   }
-  in_invocations_ = false;
 }
 
-Value* PhaseEmitter::OwnValue(const Statement& loop, const loops::Store& store,
-                              int64_t extent) {
-  Value* value = nullptr;
-  const auto emit = [&] {
-    expressions_.scopes().EnterBound(loop.variable, invocation_);
-    value = expressions_.Emit(store.value);
-    expressions_.scopes().Leave();
-  };
+// One thread of each warp stores what the warp has combined.
+void PhaseEmitter::EmitCombining(const std::vector<loops::Store>& stores) {
   expressions_.BeginStatement();
-  if (extent == workgroup_.invocations) {
-    emit();
-    return value;
+  std::vector<Value*> values;
+  for (const loops::Store& store : stores) {
+    const DType type = nest_.buffers[store.buffer].type;
+    values.push_back(
+        combiner_.Combine(type, store, expressions_.Emit(store.value)));
   }
-  BasicBlock* own = nullptr;
-  BasicBlock* const before = b_.GetInsertBlock();
-  EmitBranch(b_.CreateICmpULT(invocation_, Long(extent)), [&] {
-    emit();
-    own = b_.GetInsertBlock();
-  });
-  // Values that were computed in the branch are not available after the branch,
-  // so they are forgotten.
-  expressions_.BeginStatement();
-  llvm::PHINode* const result = b_.CreatePHI(value->getType(), 2);
-  result->addIncoming(value, own);
-  result->addIncoming(stores_.Identity(store), before);
-  return result;
-}
-
-// Combines the values of all invocations; the first invocation stores the
-// result.
-void PhaseEmitter::EmitCombining(const Statement& statement, int64_t extent) {
-  std::vector<std::pair<const loops::Store*, Value*>> all;
-  for (const loops::Store& store : statement.body[0].stores) {
-    // The memory in which values are combined is in use until the first
-    // invocation has read it, so a barrier follows before its next use.
-    if (!all.empty() && workgroup_.parts > 1) Synchronize();
-    Value* const own = OwnValue(statement, store, extent);
-    Value* const parts =
-        workgroup_.parts > 1 ? arguments_.Shared(b_, /*offset=*/0) : nullptr;
-    all.emplace_back(
-        &store, combiner_.Combine(nest_.buffers[store.buffer].type, store, own,
-                                  invocation_, workgroup_.parts, parts,
-                                  [this] { Synchronize(); }));
-  }
-  EmitBranch(is_first_, [&] {
-    for (const auto& [store, value] : all) {
+  EmitBranch(b_.CreateICmpEQ(matrices_.lane(), Long(0)), [&] {
+    for (size_t i = 0; i < stores.size(); ++i) {
       expressions_.BeginStatement();
-      stores_.EmitValue(*store, value);
+      stores_.EmitValue(stores[i], values[i]);
     }
   });
   expressions_.BeginStatement();

@@ -50,11 +50,8 @@ void RingBarriers::EnterProducer() {
 }
 
 void RingBarriers::EnterConsumers() {
-  for (const loops::WorkgroupRing& ring : rings_) {
-    Variables& variables = variables_.emplace_back();
-    variables.parities = Variable("parities", 0);
-    if (ring.stays_in_flight) variables.before = Variable("before", UINT32_MAX);
-  }
+  for (size_t i = 0; i < rings_.size(); ++i)
+    consumer_parities_.push_back(Variable("parities", 0));
 }
 
 int64_t RingBarriers::FirstOf(size_t ring) const {
@@ -94,62 +91,18 @@ void RingBarriers::BeginFill(size_t ring, Value* slot) {
   EmitArrive(b_, Full(ring, slot), rings_[ring].fill_bytes);
 }
 
-bool RingBarriers::BeforeReader(const loops::Statement& reader,
-                                const RingSlotOf& ring_slot_of) {
-  bool goes_on = false;
-  for (const loops::SlotUse& use : reader.awaits) {
-    const size_t i = use.ring;
-    Value* const slot = ring_slot_of(use.slot);
-    EmitAwaitPhase(b_, Full(i, slot), NextParity(variables_[i].parities, slot));
-    if (!rings_[i].stays_in_flight) continue;
-    variables_[i].slot = slot;
-    goes_on = true;
-  }
-  return goes_on;
+void RingBarriers::AwaitFull(size_t ring, Value* slot) {
+  EmitAwaitPhase(b_, Full(ring, slot),
+                 NextParity(consumer_parities_[ring], slot));
 }
 
-void RingBarriers::AfterReader(const loops::Statement& reader,
-                               const RingSlotOf& ring_slot_of, Value* lane) {
-  for (const loops::SlotUse& use : reader.releases)
-    ArriveIf(IsFirst(lane), use.ring, ring_slot_of(use.slot));
-}
-
-void RingBarriers::LeaveIteration(Value* lane) {
-  for (size_t i = 0; i < variables_.size(); ++i) {
-    Value* const slot = std::exchange(variables_[i].slot, nullptr);
-    if (slot == nullptr) continue;
-    LeaveBefore(i, lane);
-    b_.CreateStore(b_.CreateTrunc(slot, b_.getInt32Ty()), variables_[i].before);
-  }
-}
-
-void RingBarriers::LeaveLoop(Value* lane) {
-  for (size_t i = 0; i < variables_.size(); ++i) {
-    if (variables_[i].before == nullptr) continue;
-    LeaveBefore(i, lane);
-    b_.CreateStore(b_.getInt32(UINT32_MAX), variables_[i].before);
-  }
-}
-
-void RingBarriers::LeaveBefore(size_t ring, Value* lane) {
-  Value* const before = b_.CreateLoad(b_.getInt32Ty(), variables_[ring].before);
-  ArriveIf(b_.CreateAnd(b_.CreateICmpNE(before, b_.getInt32(UINT32_MAX)),
-                        IsFirst(lane)),
-           ring, b_.CreateZExt(before, b_.getInt64Ty()));
-}
-
-Value* RingBarriers::IsFirst(Value* lane) {
-  return b_.CreateICmpEQ(lane, llvm::ConstantInt::get(lane->getType(), 0));
-}
-
-// Emits an arrival at the barrier for empty slots, if the condition holds. One
-// lane arrives for its warp: the products have ended for all lanes.
-void RingBarriers::ArriveIf(Value* condition, size_t ring, Value* slot) {
+void RingBarriers::Release(size_t ring, Value* slot, Value* lane) {
   auto* const then =
       llvm::BasicBlock::Create(b_.getContext(), "leave", &function_);
   auto* const after =
       llvm::BasicBlock::Create(b_.getContext(), "left", &function_);
-  b_.CreateCondBr(condition, then, after);
+  Value* const zero = llvm::ConstantInt::get(lane->getType(), 0);
+  b_.CreateCondBr(b_.CreateICmpEQ(lane, zero), then, after);
   b_.SetInsertPoint(then);
   EmitArrive(b_, Empty(ring, slot), 0);
   b_.CreateBr(after);

@@ -8,8 +8,8 @@
 //   barriers.EnterProducer();
 //   barriers.BeginFill(ring, slot);    // copies of boxes name barriers.Full(…)
 //   barriers.EnterConsumers();
-//   barriers.BeforeReader(loop, ring_slot_of);       // its slots are full
-//   barriers.AfterReader(loop, ring_slot_of, lane);  // they may be filled again
+//   barriers.AwaitFull(ring, slot);
+//   barriers.Release(ring, slot, lane);  // the slot may be filled again
 //
 // Emits code; not thread-safe.
 #ifndef EMBER_JIT_PTX_RING_BARRIERS_H_
@@ -54,55 +54,28 @@ class RingBarriers {
   // Returns the barrier that counts the bytes of copies to the slot (i64).
   llvm::Value* Full(size_t ring, llvm::Value* slot);
 
-  // Returns the index of a slot, an i64, at the current place of the code.
-  using RingSlotOf = std::function<llvm::Value*(loops::NodeId index)>;
-  // Emits the wait before a subgroup loop that reads slots: all threads of the
-  // warps that run the loop wait until the slots that it awaits are full.
-  // Returns true if the products of one of these rings stay in flight.
-  bool BeforeReader(const loops::Statement& reader,
-                    const RingSlotOf& ring_slot_of);
-  // Must be called where the products of the loop have ended. Emits the warp's
-  // signals that the slots that the loop releases are empty.
-  void AfterReader(const loops::Statement& reader,
-                   const RingSlotOf& ring_slot_of, llvm::Value* lane);
-  // LeaveIteration must be called at the end of an iteration whose products
-  // stay in flight. By then the products of the previous iteration have ended,
-  // so the code signals that the slots that they read are empty. LeaveLoop,
-  // called after the loop, does the same for the last iteration.
-  void LeaveIteration(llvm::Value* lane);
-  void LeaveLoop(llvm::Value* lane);
+  // Emits the wait of all threads of a warp until the slot (i64) is full.
+  void AwaitFull(size_t ring, llvm::Value* slot);
+  // Emits the warp's signal that it reads the slot (i64) no more. One lane
+  // signals for its warp: the products have ended for all lanes.
+  void Release(size_t ring, llvm::Value* slot, llvm::Value* lane);
 
  private:
-  // Variables for a ring, in the consumers' code.
-  struct Variables {
-    llvm::AllocaInst* parities = nullptr;  // i32, one bit per slot
-    // These two members are set only for a ring whose products (wgmma) stay in
-    // flight during the next iteration. `before` is an i32 variable of the
-    // emitted code: the slot that the previous iteration read, or -1 if there
-    // is no slot that must still be signalled as empty. `slot` (i64) is the
-    // slot that the current iteration reads.
-    llvm::AllocaInst* before = nullptr;
-    llvm::Value* slot = nullptr;
-  };
-
   int64_t FirstOf(size_t ring) const;
   llvm::Value* Empty(size_t ring, llvm::Value* slot);
   llvm::Value* At(int64_t number, llvm::Value* slot);
   // Returns the parity of the phase that the role waits for next at the slot,
   // and flips the slot's bit in `parities`.
   llvm::Value* NextParity(llvm::AllocaInst* parities, llvm::Value* slot);
-  void LeaveBefore(size_t ring, llvm::Value* lane);
-  llvm::Value* IsFirst(llvm::Value* lane);
-  void ArriveIf(llvm::Value* condition, size_t ring, llvm::Value* slot);
   llvm::AllocaInst* Variable(const char* name, uint32_t value);
 
   llvm_ir::Builder& b_;
   llvm::Function& function_;
   const std::vector<loops::WorkgroupRing>& rings_;
   const std::function<llvm::Value*()> first_;
-  // For each ring: the producer's parities, and the consumers' variables.
-  std::vector<llvm::AllocaInst*> producer_parities_;
-  std::vector<Variables> variables_;
+  // For each ring: variables (i32) with the parities of the producer and of the
+  // consumers, one bit per slot.
+  std::vector<llvm::AllocaInst*> producer_parities_, consumer_parities_;
 };
 
 }  // namespace ember::jit::ptx

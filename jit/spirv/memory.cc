@@ -7,7 +7,7 @@
 
 #include "base/concat.h"
 #include "jit/gpu/constant_elements.h"
-#include "jit/loops/analysis/may_share_memory.h"
+#include "jit/loops/walk.h"
 
 namespace ember::jit::spirv {
 
@@ -112,7 +112,7 @@ void Memory::DeclareBinding(uint32_t number) {
   // Buffers count as separate memory unless they are declared as aliased.
   const auto may_share = [&](uint32_t other) {
     return other != number && KindOf(other) == Kind::kMemory &&
-           loops::MayShareMemory(nest_, number, other);
+           loops::AreMarkedAsShared(nest_, number, other);
   };
   for (uint32_t other = 0; other < nest_.buffers.size(); ++other) {
     if (!may_share(other)) continue;
@@ -481,7 +481,7 @@ uint32_t Memory::AccessTo(uint32_t buffer) const {
 void Memory::NoteStore(uint32_t buffer) {
   ++version_;
   for (uint32_t i = 0; i < variables_.size(); ++i) {
-    if (loops::MayShareMemory(nest_, i, buffer))
+    if (loops::AreMarkedAsShared(nest_, i, buffer))
       variables_[i].version = version_;
   }
 }

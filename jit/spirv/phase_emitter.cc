@@ -11,13 +11,13 @@
 #include "jit/loops/walk.h"
 #include "jit/spirv/arithmetic.h"
 #include "jit/spirv/code_builder.h"
-#include "jit/spirv/combiner.h"
 #include "jit/spirv/dot_products.h"
 #include "jit/spirv/entry_point.h"
 #include "jit/spirv/expression_emitter.h"
 #include "jit/spirv/matrices.h"
 #include "jit/spirv/memory.h"
 #include "jit/spirv/store_emitter.h"
+#include "jit/spirv/subgroup_combiner.h"
 
 namespace ember::jit::spirv {
 
@@ -30,6 +30,18 @@ namespace {
 // Largest number of instructions of a phase; drivers take about a second for
 // these.
 constexpr int64_t kLargestPhase = 60000;
+
+// The lanes and the invocation around a statement.
+struct Surroundings {
+  // The lanes of a vector loop, whose body is unrolled.
+  struct Lanes {
+    NodeId variable = 0;
+    int64_t count = 0;
+    std::vector<Value> masks;  // condition of each lane; empty: all are active
+  };
+  std::optional<Lanes> lanes;
+  Value invocation;  // number of the invocation in the workgroup
+};
 
 // Collects the buffers that the statements store to.
 void CollectStores(const Block& block, std::vector<bool>& stored) {
@@ -52,13 +64,12 @@ class PhaseEmitter {
         arithmetic_(c_, target, error_),
         memory_(nest, workgroup_, c_, arithmetic_.conversions(), target, code_,
                 error_),
-        combiner_(target, workgroup_, c_, memory_, arithmetic_),
+        combiner_(c_, arithmetic_),
         expressions_(nest_, workgroup_, words, c_, memory_, arithmetic_,
                      error_),
         dots_(nest, target, c_, expressions_),
         matrices_(nest, workgroup_, c_, memory_, expressions_, code_, error_),
-        stores_(nest, workgroup_, around_, c_, memory_, arithmetic_,
-                expressions_, code_),
+        stores_(nest, c_, memory_, arithmetic_, expressions_, code_),
         subgroup_size_(target.subgroup_size) {}
 
   StatusOr<gpu::PhaseCode> Run(std::string name, const Target& target);
@@ -79,9 +90,11 @@ class PhaseEmitter {
   // Runs each value in a subgroup; subgroups beyond the last value skip the
   // body.
   void EmitSubgroups(const Statement& statement, int64_t extent);
-  // Combines the values of all invocations; the first invocation stores the
-  // result.
-  void EmitCombining(const Statement& statement, int64_t extent);
+  // Returns the number of the invocation's subgroup.
+  Value SubgroupNumber();
+  // Emits stores of what subgroups combine; one invocation of each stores it.
+  void EmitCombining(const std::vector<loops::Store>& stores);
+  void EmitFirst(const Statement& first);
   void EmitIf(const Statement& statement);
   void EmitLanesIf(const Statement& statement, std::vector<Value> conditions);
   void EmitBranch(Value condition, const Block& block);
@@ -106,7 +119,7 @@ class PhaseEmitter {
   CodeBuilder c_;
   Arithmetic arithmetic_;
   Memory memory_;
-  Combiner combiner_;
+  SubgroupCombiner combiner_;
   ExpressionEmitter expressions_;
   DotProducts dots_;
   Matrices matrices_;
@@ -134,16 +147,12 @@ StatusOr<gpu::PhaseCode> PhaseEmitter::Run(std::string name,
   const Id function = module_.NewId();
   module_.AddFunction(c_.Finish(function));
   std::vector<Id> interface = memory_.interface();
-  interface.insert(interface.end(), combiner_.interface().begin(),
-                   combiner_.interface().end());
   interface.push_back(
       module_.BuiltIn(spv::BuiltIn::LocalInvocationIndex, 0, ""));
   interface.push_back(module_.BuiltIn(spv::BuiltIn::WorkgroupId, 0, ""));
   interface.push_back(module_.BuiltIn(spv::BuiltIn::NumWorkgroups, 0, ""));
   const Id subgroup = module_.KnownBuiltIn(spv::BuiltIn::SubgroupId);
-  if (subgroup != 0 && has_subgroups_ &&
-      std::ranges::find(interface, subgroup) == interface.end())
-    interface.push_back(subgroup);
+  if (subgroup != 0 && has_subgroups_) interface.push_back(subgroup);
   interface.push_back(words_);
   DeclareEntryPoint(module_, function, code_.entry_point, interface,
                     workgroup_.invocations, target);
@@ -220,10 +229,13 @@ void PhaseEmitter::EmitStatement(const Statement& statement) {
       return EmitIf(statement);
     case Statement::Kind::kStore:
       return EmitStore(statement);
+    case Statement::Kind::kFirst:
+      return EmitFirst(statement);
     case Statement::Kind::kCheck:  // EmitBlock handles checks and barriers
     case Statement::Kind::kBarrier:
     case Statement::Kind::kPrefetch:
     case Statement::Kind::kAwait:
+    case Statement::Kind::kSlot:
       return;
   }
 }
@@ -305,50 +317,42 @@ bool PhaseEmitter::EmitDot(const Statement& statement) {
   return true;
 }
 
-void PhaseEmitter::EmitCombining(const Statement& statement, int64_t extent) {
+void PhaseEmitter::EmitCombining(const std::vector<loops::Store>& stores) {
   std::vector<StoreEmitter::Pending> all;
-  for (const loops::Store& store : statement.body[0].stores) {
-    const DType type = nest_.buffers[store.buffer].type;
-    // The memory in which values are combined is in use until the first
-    // invocation has read it, so a barrier follows before its next use.
-    if (!all.empty() && workgroup_.parts > 0) memory_.EmitBarrier();
-    StoreEmitter::Pending pending;
+  for (const loops::Store& store : stores) {
+    StoreEmitter::Pending& pending = all.emplace_back();
     pending.store = &store;
     pending.element = expressions_.Element(store.buffer, store.indices);
-    const auto own = [&] {
-      expressions_.EnterBinding(statement.variable, around_.invocation, 0);
-      const Value value = expressions_.Emit(store.value);
-      expressions_.Leave();
-      return value;
-    };
-    const auto own_if = [&] {
-      expressions_.EnterBranch();
-      const Value value = own();
-      expressions_.Leave();
-      return value;
-    };
-    const Value value =
-        extent == workgroup_.invocations
-            ? own()
-            : c_.ValueIf(c_.Less(around_.invocation, c_.Int(extent), true),
-                         combiner_.Neutral(type, store.update), own_if);
-    pending.value = combiner_.Combine(type, store, value, around_.invocation);
-    all.push_back(pending);
+    pending.value = combiner_.Combine(nest_.buffers[store.buffer].type,
+                                      loops::UpdateOf(store.combining),
+                                      expressions_.Emit(store.value));
   }
-  c_.If(c_.Equal(around_.invocation, c_.Int(0)), [&] {
+  c_.If(combiner_.IsElected(), [&] {
     expressions_.EnterBranch();
     for (const StoreEmitter::Pending& pending : all) stores_.Write(pending);
     expressions_.Leave();
   });
 }
 
+Value PhaseEmitter::SubgroupNumber() {
+  module_.Require(spv::Capability::GroupNonUniform);
+  has_subgroups_ = true;
+  const Id variable = module_.BuiltIn(spv::BuiltIn::SubgroupId,
+                                      module_.TypeOf(Scalar::kI32), "subgroup");
+  const CodeBuilder::At at(c_, 0);
+  return c_.Load(Scalar::kI32, variable, 0);
+}
+
 void PhaseEmitter::EmitInvocations(const Statement& statement, int64_t extent) {
-  if (loops::SaysHowToCombine(statement))
-    return EmitCombining(statement, extent);
-  around_.in_invocations = true;
+  const bool has_subgroups =
+      statement.subgroup_size != 0 &&
+      Constant(loops::ExtentOf(nest_.pool, statement.subgroup)) > 1;
   const auto body = [&] {
     expressions_.EnterBinding(statement.variable, around_.invocation, 0);
+    if (has_subgroups)
+      expressions_.EnterBinding(statement.subgroup, SubgroupNumber(), 0);
     EmitBlock(statement.body);
+    if (has_subgroups) expressions_.Leave();
     expressions_.Leave();
   };
   if (extent == workgroup_.invocations) {
@@ -360,20 +364,10 @@ void PhaseEmitter::EmitInvocations(const Statement& statement, int64_t extent) {
       expressions_.Leave();
     });
   }
-  around_.in_invocations = false;
 }
 
 void PhaseEmitter::EmitSubgroups(const Statement& statement, int64_t extent) {
-  module_.Require(spv::Capability::GroupNonUniform);
-  has_subgroups_ = true;
-  const Id variable = module_.BuiltIn(spv::BuiltIn::SubgroupId,
-                                      module_.TypeOf(Scalar::kI32), "subgroup");
-  Value subgroup;
-  {
-    const CodeBuilder::At at(c_, 0);
-    subgroup = c_.Load(Scalar::kI32, variable, 0);
-  }
-  around_.in_invocations = true;
+  const Value subgroup = SubgroupNumber();
   subgroup_ = statement.variable;
   const auto body = [&] {
     expressions_.EnterBinding(statement.variable, subgroup, 0);
@@ -389,7 +383,6 @@ void PhaseEmitter::EmitSubgroups(const Statement& statement, int64_t extent) {
       expressions_.Leave();
     });
   }
-  around_.in_invocations = false;
 }
 
 // --- lanes
@@ -423,6 +416,14 @@ void PhaseEmitter::EmitBranch(Value condition, const Block& block) {
   c_.If(condition, [&] {
     expressions_.EnterBranch();
     EmitBlock(block);
+    expressions_.Leave();
+  });
+}
+
+void PhaseEmitter::EmitFirst(const Statement& first) {
+  c_.If(c_.Equal(around_.invocation, c_.Int(0)), [&] {
+    expressions_.EnterBranch();
+    EmitBlock(first.body);
     expressions_.Leave();
   });
 }
@@ -498,6 +499,8 @@ void PhaseEmitter::EmitCheck(const Block& block, size_t number) {
 // --- stores
 
 void PhaseEmitter::EmitStore(const Statement& statement) {
+  if (loops::CombinesSubgroups(statement))
+    return EmitCombining(statement.stores);
   std::vector<StoreEmitter::Pending> all;
   ForEachLane([&] {
     for (const loops::Store& store : statement.stores)

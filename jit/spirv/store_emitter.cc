@@ -1,20 +1,12 @@
 #include "jit/spirv/store_emitter.h"
 
 #include <cstdint>
+#include <vector>
 
 namespace ember::jit::spirv {
 
 using tensor::Opcode;
 using tensor::Update;
-
-// True if one invocation performs the store: it is outside the phase's
-// invocation loops, and the buffer is not in registers, which all invocations
-// have.
-bool StoreEmitter::IsOfOne(uint32_t buffer) const {
-  return workgroup_.mode == loops::Workgroup::Mode::kInvocations &&
-         !around_.in_invocations &&
-         workgroup_.storage[buffer].kind != loops::StorageKind::kRegisters;
-}
 
 bool StoreEmitter::IsFused(const loops::Store& store) const {
   const DType type = nest_.buffers[store.buffer].type;
@@ -52,9 +44,7 @@ void StoreEmitter::StoreAll(std::span<const Pending> all, size_t stride) {
         if (pending.in_vector->lane == 0) StoreVector(all, i, stride);
         continue;
       }
-      Value condition = pending.mask.value_or(c_.Bool(true));
-      if (IsOfOne(pending.store->buffer))
-        condition = c_.And(c_.Equal(around_.invocation, c_.Int(0)), condition);
+      const Value condition = pending.mask.value_or(c_.Bool(true));
       if (c_.IsKnown(condition, 1)) {
         Write(pending);
       } else {

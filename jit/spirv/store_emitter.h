@@ -13,11 +13,9 @@
 #include <cstdint>
 #include <optional>
 #include <span>
-#include <vector>
 
 #include "jit/gpu/kernel_abi.h"
 #include "jit/loops/loop_nest.h"
-#include "jit/loops/workgroup.h"
 #include "jit/spirv/arithmetic.h"
 #include "jit/spirv/code_builder.h"
 #include "jit/spirv/expression_emitter.h"
@@ -25,30 +23,14 @@
 
 namespace ember::jit::spirv {
 
-// The lanes and the invocation around a statement.
-struct Surroundings {
-  // The lanes of a vector loop, whose body is unrolled.
-  struct Lanes {
-    NodeId variable = 0;
-    int64_t count = 0;
-    std::vector<Value> masks;  // condition of each lane; empty: all are active
-  };
-  std::optional<Lanes> lanes;
-  Value invocation;  // number of the invocation in the workgroup
-  bool in_invocations = false;
-};
-
 class StoreEmitter {
  public:
-  // Emits stores of one phase. around: kept up to date by the caller. phase:
-  // its multiply_adds counts fused operations.
-  StoreEmitter(const loops::LoopNest& nest, const loops::Workgroup& workgroup,
-               const Surroundings& around, CodeBuilder& code, Memory& memory,
+  // Emits stores of one phase. phase: its multiply_adds counts fused
+  // operations.
+  StoreEmitter(const loops::LoopNest& nest, CodeBuilder& code, Memory& memory,
                Arithmetic& arithmetic, ExpressionEmitter& expressions,
                gpu::PhaseCode& phase)
       : nest_(nest),
-        workgroup_(workgroup),
-        around_(around),
         c_(code),
         memory_(memory),
         arithmetic_(arithmetic),
@@ -69,9 +51,7 @@ class StoreEmitter {
   // that the expression emitter is set to at this moment.
   Pending Prepare(const loops::Store& store);
   // Emits prepared stores. `all` holds `stride` stores for each lane, one lane
-  // after the other. A store happens only where its mask is set; if all
-  // invocations of the workgroup would store the same value to shared memory,
-  // only the first invocation does.
+  // after the other. A store happens only where its mask is set.
   void StoreAll(std::span<const Pending> all, size_t stride);
   // Emits one prepared store, which every invocation that executes this place
   // carries out.
@@ -82,11 +62,8 @@ class StoreEmitter {
   // `stride` and so on.
   void StoreVector(std::span<const Pending> all, size_t begin, size_t stride);
   bool IsFused(const loops::Store& store) const;
-  bool IsOfOne(uint32_t buffer) const;
 
   const loops::LoopNest& nest_;
-  const loops::Workgroup& workgroup_;
-  const Surroundings& around_;
   CodeBuilder& c_;
   Memory& memory_;
   Arithmetic& arithmetic_;

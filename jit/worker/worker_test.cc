@@ -105,11 +105,12 @@ TEST_F(WorkerTest, GivesTheCodeThatThisProcessWouldMake) {
       {.keep_llvm = true, .keep_assembly = true, .keep_passes = true},
       &figures);
   ASSERT_TRUE(code.ok()) << code.status().ToString();
-  ASSERT_EQ(figures.passes.size(), 3u);
+  ASSERT_EQ(figures.passes.size(), 4u);
   EXPECT_EQ(figures.passes[0].name, "legalise");
   EXPECT_THAT(figures.passes[0].text, HasSubstr("loops @twice("));
-  EXPECT_EQ(figures.passes[1].name, "mark-integers");
-  EXPECT_EQ(figures.passes[2].name, "emit");
+  EXPECT_EQ(figures.passes[1].name, "mark-shared-memory");
+  EXPECT_EQ(figures.passes[2].name, "mark-integers");
+  EXPECT_EQ(figures.passes[3].name, "emit");
   EXPECT_GT(figures.code_bytes, 0);
   EXPECT_THAT(figures.llvm, HasSubstr("define"));
   EXPECT_THAT(figures.assembly, HasSubstr("ret"));

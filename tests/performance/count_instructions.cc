@@ -185,12 +185,15 @@ class Counter {
       case Statement::Kind::kIf:
         return MayHold(statement.condition) ? CountBlock(statement.body)
                                             : InstructionCount{};
+      case Statement::Kind::kFirst:
+        return CountBlock(statement.body);
       case Statement::Kind::kStore:
         return CountStore(statement);
       case Statement::Kind::kCheck:
       case Statement::Kind::kPrefetch:
       case Statement::Kind::kAwait:
       case Statement::Kind::kBarrier:
+      case Statement::Kind::kSlot:
         return {};
     }
     return {};

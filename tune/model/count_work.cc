@@ -66,6 +66,8 @@ class LeafCounter {
     switch (statement.kind) {
       case Statement::Kind::kFor:
       case Statement::Kind::kAwait:
+      case Statement::Kind::kSlot:
+      case Statement::Kind::kFirst:
         return;
       case Statement::Kind::kBarrier:
         body_.barriers += TimesOf(all_).times;

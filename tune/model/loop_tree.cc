@@ -101,6 +101,9 @@ void LoopTree::Add(const Block& block, int loop, double share, bool is_masked) {
         Add(statement.body, loop, inside, is_masked || differs);
         break;
       }
+      case Statement::Kind::kFirst:
+        Add(statement.body, loop, share, is_masked);
+        break;
       case Statement::Kind::kStore:
         for (const loops::Store& store : statement.stores)
           loops_[static_cast<size_t>(loop)].stores[store.buffer] = true;
@@ -110,6 +113,7 @@ void LoopTree::Add(const Block& block, int loop, double share, bool is_masked) {
       case Statement::Kind::kPrefetch:
       case Statement::Kind::kAwait:
       case Statement::Kind::kBarrier:
+      case Statement::Kind::kSlot:
         leaves_.push_back({&statement, loop, share, is_masked});
         break;
     }

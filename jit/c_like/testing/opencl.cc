@@ -11,7 +11,6 @@
 #include "jit/c_like/language.h"
 #include "jit/c_like/names.h"
 #include "jit/c_like/phase_printer.h"
-#include "jit/loops/analysis/combining.h"
 #include "jit/loops/walk.h"
 #include "jit/pipeline/target_passes.h"
 
@@ -60,7 +59,7 @@ Status CheckBuffers(const loops::LoopNest& nest,
 
 // --- statements that OpenCL C 1.2 cannot express, or this table does not
 
-Status Refuse(const loops::LoopNest& nest, const Statement& statement) {
+Status Refuse(const loops::LoopNest&, const Statement& statement) {
   switch (statement.kind) {
     case Statement::Kind::kCheck:
       return Decline(DeclineReason::kNoProof, "a check of an index");
@@ -68,8 +67,6 @@ Status Refuse(const loops::LoopNest& nest, const Statement& statement) {
       if (statement.loop == LoopKind::kSubgroup ||
           statement.loop == LoopKind::kMatrix)
         return Decline(DeclineReason::kDeviceMatrix, "a loop over subgroups");
-      if (loops::IsCombining(nest.pool, statement))
-        return Decline(DeclineReason::kDeviceLimit, "a combining loop");
       return OkStatus();
     default:
       return OkStatus();

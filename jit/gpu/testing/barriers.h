@@ -1,5 +1,5 @@
-// Counts and removes barriers of a device nest (jit/gpu/insert_barriers.h) in
-// tests.
+// Counts and removes barriers and waits of a device nest in tests
+// (jit/gpu/insert_barriers.h, warp_roles.h).
 //
 //   for (size_t i = 0; i < CountBarriers(nest); ++i)
 //     EXPECT_FALSE(Evaluate(WithoutBarrier(nest, i)).ok());
@@ -18,6 +18,10 @@ size_t CountBarriers(const loops::Block& block);
 
 // Returns the nest without barrier number `number`, in the order of the text.
 loops::LoopNest WithoutBarrier(loops::LoopNest nest, size_t number);
+
+// Does the same for waits: awaits of asynchronous stores, and steps of slots.
+size_t CountWaits(const loops::LoopNest& nest);
+loops::LoopNest WithoutWait(loops::LoopNest nest, size_t number);
 
 }  // namespace ember::jit::gpu
 

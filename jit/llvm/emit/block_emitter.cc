@@ -75,6 +75,10 @@ void BlockEmitter::EmitStatement(const Statement& statement) {
     case Statement::Kind::kCheck:  // EmitBlock handles checks and barriers
     case Statement::Kind::kBarrier:
       return;
+    case Statement::Kind::kSlot:
+      return EmitSlot(statement);
+    case Statement::Kind::kFirst:
+      return EmitFirst(statement);
     case Statement::Kind::kPrefetch:
       return EmitPrefetch(statement);
     case Statement::Kind::kAwait:

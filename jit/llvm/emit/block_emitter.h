@@ -57,6 +57,15 @@ class BlockEmitter {
   // of a loop before it runs the next statement.
   virtual void EmitBarrier(const loops::Statement&) {}
 
+  // Emits a step of a slot of a ring. The default is nothing, for the same
+  // reason.
+  virtual void EmitSlot(const loops::Statement&) {}
+
+  // Emits a body that only the first invocation runs. The default is the body.
+  virtual void EmitFirst(const loops::Statement& first) {
+    EmitBlock(first.body);
+  }
+
   // Emits a store. By default all threads that run the code perform it.
   virtual void EmitStore(const loops::Statement& statement) {
     stores_.Emit(statement.stores);

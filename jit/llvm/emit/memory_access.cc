@@ -8,7 +8,7 @@
 #include "jit/llvm/emit/load_column.h"
 #include "jit/llvm/emit/prefetch.h"
 #include "jit/llvm/emit/strided_access.h"
-#include "jit/loops/analysis/may_share_memory.h"
+#include "jit/loops/walk.h"
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/Intrinsics.h"
@@ -71,7 +71,7 @@ MemoryAccess::MemoryAccess(const loops::LoopNest& nest, bool is_prologue,
 
 // Makes the alias marks. Each buffer except inputs has an alias scope, and
 // lists the scopes of other buffers that it cannot alias. Inputs do not list
-// outputs, even if they cannot alias (see may_share_memory.h): on CPUs LLVM
+// outputs, even if they cannot alias (see loops::Buffer::shares): on CPUs LLVM
 // would then hoist more loads out of loops than there are registers, and on
 // GPUs such loads are marked as constant.
 void MemoryAccess::CreateAliasScopes() {

@@ -36,7 +36,7 @@ void StoreEmitter::Emit(std::span<const Store> stores) {
   expressions_.BeginStatement();
   llvm::SmallVector<Pending, 4> all;
   for (const Store& store : stores) all.push_back(Prepare(store));
-  for (const Pending& pending : all) Write(pending);
+  for (const Pending& pending : all) StoreNow(pending);
 }
 
 bool StoreEmitter::IsFused(const Store& store) const {
@@ -68,22 +68,6 @@ void StoreEmitter::EmitValue(const Store& store, Value* value) {
       expressions_.memory().AddressOf(store.buffer, store.indices);
   pending.value = value;
   StoreNow(pending);
-}
-
-void StoreEmitter::Write(const Pending& pending) {
-  Value* const condition =
-      condition_ ? condition_(pending.store->buffer) : nullptr;
-  if (condition == nullptr) return StoreNow(pending);
-  const auto block = [&](const char* name) {
-    return llvm::BasicBlock::Create(b_.getContext(), name, &function_);
-  };
-  llvm::BasicBlock* const store = block("store");
-  llvm::BasicBlock* const after = block("stored");
-  b_.CreateCondBr(condition, store, after);
-  b_.SetInsertPoint(store);
-  StoreNow(pending);
-  b_.CreateBr(after);
-  b_.SetInsertPoint(after);
 }
 
 void StoreEmitter::StoreNow(const Pending& pending) {

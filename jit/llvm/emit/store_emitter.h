@@ -2,9 +2,7 @@
 #ifndef EMBER_JIT_LLVM_EMIT_STORE_EMITTER_H_
 #define EMBER_JIT_LLVM_EMIT_STORE_EMITTER_H_
 
-#include <functional>
 #include <span>
-#include <utility>
 
 #include "jit/llvm/emit/expression_emitter.h"
 #include "jit/llvm/emit/ir.h"
@@ -27,12 +25,6 @@ class StoreEmitter {
   // Emits the store with `value` instead of the store's own value: assigns it
   // to the element, or combines it with the element.
   void EmitValue(const loops::Store& store, llvm::Value* value);
-  // Restricts stores to some threads. If `condition(buffer)` (i1) is not null,
-  // only threads for which it holds store to the buffer, and read the element
-  // that is updated.
-  void StoreOnlyIf(std::function<llvm::Value*(uint32_t buffer)> condition) {
-    condition_ = std::move(condition);
-  }
 
   // Combines a and b by the store's update.
   llvm::Value* Combine(const loops::Store& store, llvm::Value* a,
@@ -53,7 +45,6 @@ class StoreEmitter {
 
   Pending Prepare(const loops::Store& store);
   bool IsFused(const loops::Store& store) const;
-  void Write(const Pending& pending);
   void StoreNow(const Pending& pending);
   void Update(const Pending& pending);
   // Updates the elements lane by lane, because several lanes may have the same
@@ -73,7 +64,6 @@ class StoreEmitter {
   llvm::Function& function_;
   Builder& b_;
   ExpressionEmitter& expressions_;
-  std::function<llvm::Value*(uint32_t buffer)> condition_;
 };
 
 }  // namespace ember::jit::llvm_ir

@@ -23,12 +23,4 @@ bool MayShareMemory(const LoopNest& nest, uint32_t a, uint32_t b) {
   return true;
 }
 
-bool IsNeverWritten(const LoopNest& nest, uint32_t buffer) {
-  if (nest.buffers[buffer].scope != MemoryScope::kInput) return false;
-  for (uint32_t other = 0; other < nest.buffers.size(); ++other) {
-    if (other != buffer && MayShareMemory(nest, buffer, other)) return false;
-  }
-  return true;
-}
-
 }  // namespace ember::loops

@@ -1,6 +1,8 @@
 // Says which buffers of a nest may share memory: an output may reuse the memory
 // of an input of the same type and shape that is not used afterwards
 // (vm::MayAlias, in vm/interpreter/plan.h). No other buffers share memory.
+// Passes ask this; code relies on the marks that
+// jit/legalise/mark_shared_memory.h sets.
 //
 //   if (MayShareMemory(nest, loaded, stored)) Forget(loaded);
 //
@@ -17,10 +19,6 @@ namespace ember::loops {
 // True if the two buffers, in any order, may share memory; also true if a is b.
 // Shapes that may be equal count as equal.
 bool MayShareMemory(const LoopNest& nest, uint32_t a, uint32_t b);
-
-// True if loads from the buffer give the same values throughout the nest: it is
-// an input whose memory no output may share.
-bool IsNeverWritten(const LoopNest& nest, uint32_t buffer);
 
 }  // namespace ember::loops
 

@@ -1,8 +1,8 @@
 #include "jit/loops/evaluator/evaluator.h"
 
 #include <algorithm>
-#include <deque>
 #include <map>
+#include <optional>
 #include <random>
 #include <string>
 #include <unordered_map>
@@ -11,12 +11,13 @@
 
 #include "base/check.h"
 #include "base/concat.h"
+#include "jit/loops/evaluator/late_stores.h"
+#include "jit/loops/evaluator/mark_checker.h"
 #include "jit/loops/evaluator/race_finder.h"
 #include "jit/loops/raw.h"
 #include "jit/loops/walk.h"
 #include "tensor/range_rules.h"
 #include "tensor/scalar.h"
-#include "tensor/update.h"
 
 namespace ember::loops {
 namespace {
@@ -26,7 +27,6 @@ using tensor::LoadElement;
 using tensor::Node;
 using tensor::Opcode;
 using tensor::StoreElement;
-using tensor::Update;
 
 // Largest number of bytes of a buffer of the nest. A nest with a larger buffer
 // is refused before memory is allocated.
@@ -50,7 +50,9 @@ class Evaluator {
         parameters_(parameters),
         backwards_(options.backwards),
         is_device_(options.is_device || IsDeviceNest(nest)),
+        marks_(nest, options),
         races_(nest, options.refuse_races),
+        stores_(nest, memory_, races_),
         random_(options.seed) {}
 
   Status Run(std::span<void* const> buffers) {
@@ -182,6 +184,7 @@ class Evaluator {
     const Node* node = nullptr;
     size_t first = 0, count = 0;
     bool is_raw = false;
+    bool is_short = false;  // the value must fit i32
   };
   // A node and all nodes that it is computed from, operands before users.
   struct Program {
@@ -202,6 +205,7 @@ class Evaluator {
         program.operands.push_back(places[operand]);
       step.count = program.operands.size() - step.first;
       step.is_raw = IsRaw(node);
+      step.is_short = marks_.IsShort(id);
       places.emplace(id, places.size());
     }
     return program;
@@ -226,6 +230,8 @@ class Evaluator {
           operands_.push_back(known_[program.operands[place]]);
         }
         EMBER_RETURN_IF_ERROR(EvaluateStep(step, lane, operands_, known_[i]));
+        if (step.is_short)
+          EMBER_RETURN_IF_ERROR(marks_.CheckShort(*step.node, known_[i]));
       }
       values.push_back(known_[program.steps.size() - 1]);
     }
@@ -252,7 +258,7 @@ class Evaluator {
       }
       case Opcode::kLoad:
       case Opcode::kPad:
-        return Load(node, operands, value);
+        return Load(node, operands, lane, value);
       default: {
         const auto operand = [&](size_t i) {
           return i < operands.size() ? operands[i] : 0;
@@ -271,7 +277,8 @@ class Evaluator {
     }
   }
 
-  Status Load(const Node& node, const Values& operands, uint64_t& value) {
+  Status Load(const Node& node, const Values& operands, const Lane& lane,
+              uint64_t& value) {
     const size_t rank = extents_[node.buffer].size();
     indices_.clear();
     for (size_t i = 0; i < rank; ++i)
@@ -279,6 +286,8 @@ class Evaluator {
     const StatusOr<int64_t> position = Position(node.buffer, indices_);
     if (position.ok()) {
       EMBER_RETURN_IF_ERROR(races_.Note(node.buffer, *position, false));
+      EMBER_RETURN_IF_ERROR(
+          marks_.CheckLoad(node, *position, ElementCount(node.buffer), lane));
       value = LoadElement(memory_[node.buffer], *position, node.type);
       return OkStatus();
     }
@@ -317,8 +326,7 @@ class Evaluator {
     for (int64_t i = 0; i < count; ++i) {
       const int64_t task = backwards_ ? count - 1 - i : i;
       races_.BeginTask(task);
-      begun_.clear();
-      on_their_way_.clear();
+      stores_.BeginTask();
       for (size_t buffer = 0; buffer < nest_.buffers.size(); ++buffer) {
         const MemoryScope scope = nest_.buffers[buffer].scope;
         if (scope == MemoryScope::kTask || scope == MemoryScope::kRegister) {
@@ -353,10 +361,14 @@ class Evaluator {
       case Statement::Kind::kPrefetch:
         break;
       case Statement::Kind::kAwait:
-        return RunAwait(statement.groups);
+        return stores_.EndGroups(statement.groups);
       case Statement::Kind::kBarrier:
         races_.Barrier();
         break;
+      case Statement::Kind::kSlot:
+        return RunSlot(statement, lanes);
+      case Statement::Kind::kFirst:
+        return RunFirst(statement, lanes);
     }
     return OkStatus();
   }
@@ -374,12 +386,14 @@ class Evaluator {
         vector.push_back(lanes[0]);
         ValueOf(loop.variable, vector.back()) = backwards_ ? extent - 1 - i : i;
       }
-      return RunBlock(loop.body, vector);
+      marks_.Enter(loop.variable);
+      const Status status = RunBlock(loop.body, vector);
+      marks_.Leave();
+      return status;
     }
-    for (const SlotUse& use : loop.awaits) {
-      EMBER_ASSIGN_OR_RETURN(const int64_t slot, SlotOf(use, lanes[0]));
-      EMBER_RETURN_IF_ERROR(races_.AwaitSlot(loop, use, slot));
-    }
+    const bool is_written_out =
+        loop.loop == LoopKind::kUnrolled || loop.loop == LoopKind::kDot;
+    if (is_written_out) marks_.Enter(loop.variable);
     const bool is_invocations = IsInvocationLoop(loop);
     if (is_invocations) races_.BeginInvocations(loop);
     Lanes iteration = lanes;
@@ -390,35 +404,61 @@ class Evaluator {
         for (uint32_t buffer : OwnRegisters(loop)) FillRandomly(buffer);
       }
       for (Lane& lane : iteration) ValueOf(loop.variable, lane) = value;
+      if (loop.subgroup_size != 0) {
+        for (Lane& lane : iteration)
+          ValueOf(loop.subgroup, lane) = value / loop.subgroup_size;
+      }
       EMBER_RETURN_IF_ERROR(RunBlock(loop.body, iteration));
       races_.EndIteration(loop);
     }
-    if (is_invocations) races_.EndInvocations();
-    races_.EndLoop(loop);
-    for (const SlotUse& use : loop.releases) {
-      EMBER_ASSIGN_OR_RETURN(const int64_t slot, SlotOf(use, lanes[0]));
-      races_.ReleaseSlot(use, slot);
+    if (is_invocations) {
+      EMBER_RETURN_IF_ERROR(stores_.StoreCombined());
+      races_.EndInvocations();
     }
+    if (is_written_out) marks_.Leave();
+    races_.EndLoop(loop);
     return OkStatus();
   }
 
-  StatusOr<int64_t> SlotOf(const SlotUse& use, const Lane& lane) {
+  // Runs a step of a slot. The copies to the slot are done when the first
+  // subgroup awaits it.
+  Status RunSlot(const Statement& statement, const Lanes& lanes) {
     Values slots;
-    EMBER_RETURN_IF_ERROR(Evaluate(use.slot, {lane}, slots));
-    return static_cast<int64_t>(slots[0]);
+    EMBER_RETURN_IF_ERROR(Evaluate(statement.slot.slot, {lanes[0]}, slots));
+    const uint32_t ring = statement.slot.ring;
+    const int64_t slot = static_cast<int64_t>(slots[0]);
+    EMBER_RETURN_IF_ERROR(races_.NoteStep(statement.step, ring, slot));
+    if (statement.step != SlotStep::kAwait) return OkStatus();
+    stores_.EndSlot(ring, slot);
+    return OkStatus();
   }
 
-  // Returns the register buffers to which the loop stores without its variable
-  // as the first index. The contents of such a buffer belong to one value of
-  // the loop.
+  // Runs a body as the first invocation does. Other invocations have registers
+  // with other contents after it.
+  Status RunFirst(const Statement& first, const Lanes& lanes) {
+    races_.BeginFirst();
+    EMBER_RETURN_IF_ERROR(RunBlock(first.body, lanes));
+    races_.EndInvocations();
+    for (uint32_t buffer : OwnRegisters(first)) FillRandomly(buffer);
+    return OkStatus();
+  }
+
+  // Returns the register buffers to which the loop, or a body of the first
+  // invocation, stores without the loop's variable as the first index. The
+  // contents of such a buffer belong to one value of the loop.
   const std::vector<uint32_t>& OwnRegisters(const Statement& loop) {
     const auto [known, is_new] =
         own_registers_.emplace(&loop, std::vector<uint32_t>());
-    if (is_new) CollectOwnRegisters(loop.body, loop.variable, known->second);
+    const bool is_loop = loop.kind == Statement::Kind::kFor;
+    if (is_new) {
+      CollectOwnRegisters(loop.body,
+                          is_loop ? std::optional(loop.variable) : std::nullopt,
+                          known->second);
+    }
     return known->second;
   }
 
-  void CollectOwnRegisters(const Block& block, NodeId variable,
+  void CollectOwnRegisters(const Block& block, std::optional<NodeId> variable,
                            std::vector<uint32_t>& own) const {
     for (const Statement& statement : block) {
       CollectOwnRegisters(statement.body, variable, own);
@@ -440,7 +480,11 @@ class Evaluator {
     for (size_t i = 0; i < lanes.size(); ++i) {
       if (conditions[i] != 0) active.push_back(lanes[i]);
     }
-    return RunBlock(statement.body, active);
+    const bool was_masked =
+        marks_.SetMasked(marks_.is_masked() || active.size() != lanes.size());
+    const Status status = RunBlock(statement.body, active);
+    marks_.SetMasked(was_masked);
+    return status;
   }
 
   Status RunCheck(const Statement& check, const Lanes& lanes) {
@@ -451,6 +495,10 @@ class Evaluator {
       const int64_t index = static_cast<int64_t>(indices[i]);
       const int64_t extent = static_cast<int64_t>(extents[i]);
       if (index >= 0 && index < extent) continue;
+      if (marks_.Misses(check, index)) {
+        return InternalError(
+            OutOfBounds(check.buffer, check.dim, index, extent));
+      }
       return InvalidArgumentError(
           OutOfBounds(check.buffer, check.dim, index, extent));
     }
@@ -466,39 +514,23 @@ class Evaluator {
     for (size_t i = 0; i < stores.size(); ++i) {
       EMBER_RETURN_IF_ERROR(Evaluate(stores[i].value, lanes, values[i]));
       EMBER_RETURN_IF_ERROR(FindPositions(stores[i], lanes, positions[i]));
+      EMBER_RETURN_IF_ERROR(marks_.CheckStore(stores[i], positions[i]));
     }
     for (size_t i = 0; i < stores.size(); ++i) {
+      if (stores[i].combining != Combining::kNone) {
+        stores_.Combine(stores[i], positions[i][0], values[i][0]);
+        continue;
+      }
       for (size_t lane = 0; lane < lanes.size(); ++lane) {
         EMBER_RETURN_IF_ERROR(
             races_.Note(stores[i].buffer, positions[i][lane], true));
         if (stores[i].is_async) {
-          begun_.push_back({&stores[i], positions[i][lane], values[i][lane],
-                            races_.agent()});
+          stores_.Begin(stores[i], positions[i][lane], values[i][lane]);
         } else {
-          StoreOne(stores[i], positions[i][lane], values[i][lane]);
+          stores_.StoreNow(stores[i], positions[i][lane], values[i][lane]);
         }
       }
     }
-    return OkStatus();
-  }
-
-  // Performs asynchronous stores at the await, as late as they may happen. Each
-  // counts as an access by the invocation that began it.
-  Status RunAwait(int64_t groups) {
-    on_their_way_.push_back(std::exchange(begun_, {}));
-    const int64_t invocation = races_.agent();
-    while (static_cast<int64_t>(on_their_way_.size()) > groups) {
-      for (const AsyncStore& late : on_their_way_.front()) {
-        races_.SetAgent(late.invocation);
-        if (races_.NotesAwaits(late.store->buffer)) {
-          EMBER_RETURN_IF_ERROR(
-              races_.Note(late.store->buffer, late.position, true));
-        }
-        StoreOne(*late.store, late.position, late.value);
-      }
-      on_their_way_.pop_front();
-    }
-    races_.SetAgent(invocation);
     return OkStatus();
   }
 
@@ -521,32 +553,13 @@ class Evaluator {
     return OkStatus();
   }
 
-  void StoreOne(const Store& store, int64_t position, uint64_t value) {
-    void* memory = memory_[store.buffer];
-    const DType type = nest_.buffers[store.buffer].type;
-    if (store.update != Update::kAssign) {
-      const uint64_t old = LoadElement(memory, position, type);
-      value =
-          EvaluateScalar(OpcodeOf(store.update), type, type, {old, value, 0});
-    }
-    StoreElement(memory, position, type, value);
-  }
-
   const LoopNest& nest_;
   const std::span<const int64_t> parameters_;
   const bool backwards_;
   const bool is_device_;  // true if only barriers synchronise invocations
+  MarkChecker marks_;
   RaceFinder races_;
-  // The task's asynchronous stores: `begun_` holds those that no await has put
-  // into a group yet, `on_their_way_` the groups that are not stored yet.
-  struct AsyncStore {
-    const Store* store = nullptr;
-    int64_t position = 0;
-    uint64_t value = 0;
-    int64_t invocation = -1;
-  };
-  std::vector<AsyncStore> begun_;
-  std::deque<std::vector<AsyncStore>> on_their_way_;
+  LateStores stores_;
   std::vector<std::vector<int64_t>> extents_;  // extents of each buffer
   // The memory of each buffer: its own, and in the current phase.
   std::vector<void*> own_memory_, memory_;

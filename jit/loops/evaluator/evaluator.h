@@ -48,6 +48,15 @@ struct EvaluateOptions {
   // Evaluates a nest without barriers as a device nest, too. So a race is found
   // even if the nest lacks every barrier that it needs.
   bool is_device = false;
+  // Fails with kInternal if a mark of the nest is wrong for a value of this
+  // run: if the element of a marked vector (IsVectorWidth) is not at the same
+  // position of its vector for all values of loops that are not written out, if
+  // the vector is not in its buffer as a whole, if lanes do not fill one, or if
+  // a test of bounds (BoundsTest) finds less than both comparisons would.
+  bool checks_marks = false;
+  // Also fails if an i64 value that is not marked as wide (LoopNest::wide) does
+  // not fit i32. For nests whose integers are marked.
+  bool checks_integers = false;
 };
 Status Evaluate(const LoopNest& nest, std::span<const int64_t> parameters,
                 std::span<void* const> buffers,

@@ -310,48 +310,106 @@ TEST(EvaluatorTest, ProductsInFlight) {
 // A slot of a ring is filled by copies, full while its readers await it, and
 // empty when they have released it. No barriers are needed for that.
 TEST(EvaluatorTest, SlotsOfRings) {
-  const auto run = [](const std::string& marks, int ahead, bool stays) {
+  struct Steps {
+    std::string fill = "producer fill ring 0 slot ";
+    std::string await = "await ring 0 slot mod(k, 4) ";
+    std::string release = "release ring 0 slot mod(k, 4) ";
+    std::string late;  // at the end of an iteration
+    int ahead = 3;
+  };
+  const auto run = [](const Steps& steps) {
     std::vector<float> x(16 * 16);
-    const std::string box =
-        "producer box 0 begins bytes 1024 of 16 16 dims 1 2 order 0 1 "
-        "piece 0 at 0 0 invocation i < 16 { for j < 16 { async %a[";
-    const std::string value = ", i, j] = %x[i, j] } } ";
+    const auto fill = [&](const std::string& slot) {
+      return (steps.fill.empty() ? "" : steps.fill + slot + " ") +
+             "producer box 0 bytes 1024 of 16 16 dims 1 2 order 0 1 "
+             "piece 0 at 0 0 invocation i < 16 { for j < 16 { async %a[" +
+             slot + ", i, j] = %x[i, j] } } ";
+    };
     std::string fills;
-    for (int i = 0; i < ahead; ++i)
-      fills += box + std::to_string(i) + value + "producer await 0 ";
-    const std::string next = "k + " + std::to_string(ahead);
+    for (int i = 0; i < steps.ahead; ++i) fills += fill(std::to_string(i));
+    const std::string next = "k + " + std::to_string(steps.ahead);
     return ErrorOf(
         "loops @t(%x: input f32[16, 16], %y: output i64[1]) { "
         "task %a: f32[4, 16, 16] register %s: f32[1, 16, 16] phase t < 1 { "
-        "workgroup 32 slots_at 4096 ring slots 4 bytes 1024 "
-        "subgroups 1 " +
-            std::string(stays ? "in_flight " : "") +
-            "subgroup s < 1 { matrix m < 16 { matrix n < 16 { "
-            "%s[s, m, n] = 0.0 } } } " +
-            fills + "for k < 6 { " + marks +
-            " subgroup s < 1 { matrix m < 16 { matrix n < 16 { matrix d < 16 { "
-            "%s[s, m, n] += %a[mod(k, 4), m, d] * %x[d, n] } } } } "
-            "producer if " +
-            next + " < 6 { " + box + "mod(" + next + ", 4)" + value +
-            "} producer await 0 } } }",
+        "workgroup 32 slots_at 4096 ring slots 4 bytes 1024 subgroups 1 "
+        "subgroup s < 1 { matrix m < 16 { matrix n < 16 { "
+        "%s[s, m, n] = 0.0 } } } " +
+            fills + "for k < 6 { subgroup s < 1 { " + steps.await +
+            "matrix m < 16 { matrix n < 16 { matrix d < 16 { "
+            "%s[s, m, n] += %a[mod(k, 4), m, d] * %x[d, n] } } } " +
+            steps.release + "} producer if " + next + " < 6 { " +
+            fill("mod(" + next + ", 4)") + "} " + steps.late + "} } }",
         {}, {x.data(), x.data()});
   };
-  const std::string awaits = "awaits 0 mod(k, 4) ";
-  const std::string releases = "releases 0 mod(k, 4) ";
-  EXPECT_EQ(run(awaits + releases, 3, false), "no error");
-  EXPECT_EQ(run(awaits + "in_flight", 2, true), "no error");
-  EXPECT_EQ(run(releases, 3, false),
-            "loops @t: buffer %a: slot 0 is read by a loop that does not await "
-            "it");
-  EXPECT_EQ(run(awaits, 3, false),
-            "loops @t: buffer %a: slot 0 is stored to before its readers have "
-            "released it");
-  // Products in flight still read the slot of the iteration before.
-  EXPECT_EQ(run(awaits + "in_flight", 3, true),
-            "loops @t: buffer %a: slot 0 is stored to before its readers have "
-            "released it");
-  EXPECT_EQ(run("awaits 0 mod(k + 1, 4) " + releases, 1, false),
+  const std::string is_full =
+      "loops @t: ring 0: slot 0 is filled before its readers have released it";
+  EXPECT_EQ(run({}), "no error");
+  EXPECT_EQ(run({.await = ""}),
+            "loops @t: buffer %a: slot 0 is read by a subgroup that does not "
+            "await it");
+  EXPECT_EQ(run({.release = ""}), is_full);
+  EXPECT_EQ(run({.fill = ""}),
+            "loops @t: buffer %a: slot 0 is stored to, but not being filled");
+  EXPECT_EQ(run({.await = "await ring 0 slot mod(k + 1, 4) ", .ahead = 1}),
             "loops @t: ring 0: slot 1 is awaited, but not filled");
+  EXPECT_EQ(run({.release = "release ring 0 slot mod(k + 1, 4) "}),
+            "loops @t: ring 0: slot 1 is released by a subgroup that does not "
+            "read it");
+  // Products in flight still read the slot of the iteration before.
+  const std::string late =
+      "if 0 < k { subgroup s < 1 { release ring 0 slot mod(k + 3, 4) } } ";
+  EXPECT_EQ(run({.release = "", .late = late, .ahead = 2}), "no error");
+  EXPECT_EQ(run({.release = "", .late = late}), is_full);
+}
+
+// Invocations of a subgroup combine their values, in any order.
+TEST(EvaluatorTest, SubgroupsCombine) {
+  const auto run = [](const std::string& body, std::vector<float>& y) {
+    std::vector<float> x(40);
+    for (size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i);
+    return ErrorOf(
+        "loops @t(%x: input f32[40], %y: output f32[3]) { phase t < 1 { "
+        "for i < 3 { %y[i] = 1.0 } barrier " +
+            body + "} }",
+        {}, {x.data(), y.data()});
+  };
+  std::vector<float> y(3);
+  EXPECT_EQ(run("invocation i < 40 subgroup s < 3 of 16 { "
+                "subgroup_maximum %y[s] = %x[i] }",
+                y),
+            "no error");
+  EXPECT_EQ(y, (std::vector<float>{15, 31, 39}));
+  // The update counts the result once.
+  EXPECT_EQ(run("invocation i < 4 subgroup s < 1 of 16 { "
+                "subgroup_sum %y[1] += %x[i] }",
+                y),
+            "no error");
+  EXPECT_EQ(y[1], 7);
+  // Another subgroup reads what the first one has stored.
+  EXPECT_EQ(run("invocation i < 40 subgroup s < 3 of 16 { "
+                "subgroup_sum %y[s] = %x[i] } invocation i < 2 { "
+                "%y[1 - i] += %y[i] }",
+                y),
+            "loops @t: buffer %y: element 1 is accessed by invocations that "
+            "have not synchronised, 0 and 16 at once, and stored to");
+}
+
+// Only the first invocation runs `first`: what it reads and stores is no race
+// with what it does elsewhere.
+TEST(EvaluatorTest, FirstInvocation) {
+  const auto run = [](const std::string& body) {
+    std::vector<float> x(4), y(4);
+    return ErrorOf(
+        "loops @t(%x: input f32[4], %y: output f32[4]) { phase t < 1 { "
+        "workgroup 4 memory %x reads memory %y reads writes " +
+            body + "} }",
+        {}, {x.data(), y.data()});
+  };
+  EXPECT_EQ(run("first { %y[0] = %x[0] } first { %y[1] = %y[0] }"), "no error");
+  EXPECT_EQ(run("first { %y[0] = %x[0] } "
+                "invocation i < 4 { if 0 < i { %y[i] = %y[0] } }"),
+            "loops @t: buffer %y: element 0 is accessed by invocations that "
+            "have not synchronised, 1 and 0 at once, and stored to");
 }
 
 TEST(EvaluatorTest, AccessesOutOfBoundsAreErrors) {

@@ -66,6 +66,11 @@ void RaceFinder::SetInvocation(int64_t value) {
   invocation_ = is_subgroup_loop_ ? kFirstSubgroup + value : value;
 }
 
+void RaceFinder::BeginFirst() {
+  by_invocations_.Begin();
+  invocation_ = 0;
+}
+
 void RaceFinder::EndInvocations() {
   invocation_ = -1;
   combines_ = false;
@@ -84,13 +89,11 @@ RaceFinder::InFlight* RaceFinder::InFlightOf(const Statement& loop) {
 }
 
 void RaceFinder::EndIteration(const Statement& loop) {
-  slots_.EndIteration(loop);
   if (InFlight* const products = InFlightOf(loop))
     products->before = std::exchange(products->now, {});
 }
 
 void RaceFinder::EndLoop(const Statement& loop) {
-  slots_.EndLoop(loop);
   if (InFlight* const products = InFlightOf(loop)) products->before.clear();
 }
 
@@ -104,6 +107,18 @@ void RaceFinder::Barrier() {
         Log(since_barrier_, read.buffer, read.position, read.agent, false);
     }
   }
+}
+
+Status RaceFinder::NoteStep(SlotStep step, uint32_t ring, int64_t slot) {
+  switch (step) {
+    case SlotStep::kFill:
+      return slots_.Fill(ring, slot);
+    case SlotStep::kAwait:
+      return slots_.Await(ring, slot, invocation_);
+    case SlotStep::kRelease:
+      return slots_.Release(ring, slot, invocation_);
+  }
+  return OkStatus();
 }
 
 int64_t RaceFinder::Log(AccessLog& log, uint32_t buffer, int64_t position,
@@ -130,7 +145,8 @@ Status RaceFinder::Note(uint32_t buffer, int64_t position, bool stores) {
   const MemoryScope scope = nest_.buffers[buffer].scope;
   if (scope == MemoryScope::kRegister) return OkStatus();
   if (has_barriers_ && slots_.Has(buffer))
-    return slots_.Note(buffer, position / slot_sizes_[buffer], stores);
+    return slots_.Note(buffer, position / slot_sizes_[buffer], stores,
+                       invocation_);
   if (has_barriers_) {
     const bool is_own = invocation_ >= 0 && !(combines_ && stores);
     const int64_t first = is_own ? invocation_ : 0;

@@ -47,17 +47,20 @@ class RaceFinder {
   void BeginInvocations(const Statement& loop);
   void SetInvocation(int64_t value);
   void EndInvocations();
+  // Called before a body that only the first invocation runs; EndInvocations is
+  // called after it.
+  void BeginFirst();
   // Called at the end of each iteration of a serial loop, and after the loop:
   // products that stay in flight end there.
   void EndIteration(const Statement& loop);
   void EndLoop(const Statement& loop);
-  // Notes that a loop begins that awaits a slot of a ring, and that one ends
-  // that releases it. Errors: see RingSlots::Await.
-  Status AwaitSlot(const Statement& reader, const SlotUse& use, int64_t slot) {
-    return slots_.Await(reader, use, slot);
-  }
-  void ReleaseSlot(const SlotUse& use, int64_t slot) {
-    slots_.Release(use, slot);
+  // Notes a step of a slot by the producer or by the current subgroup. Errors:
+  // those of RingSlots.
+  Status NoteStep(SlotStep step, uint32_t ring, int64_t slot);
+  // True if the buffer belongs to the ring, and the element to the slot.
+  bool IsInSlot(uint32_t buffer, int64_t position, uint32_t ring,
+                int64_t slot) const {
+    return slots_.IsOf(buffer, ring) && position / slot_sizes_[buffer] == slot;
   }
   // Earlier accesses no longer count after a barrier, except those of products
   // in flight.

@@ -1,18 +1,8 @@
 #include "jit/loops/evaluator/ring_slots.h"
 
-#include <algorithm>
-
 #include "base/concat.h"
 
 namespace ember::loops {
-namespace {
-
-bool IsInBody(const Statement* statement, const Statement& loop) {
-  return std::ranges::any_of(
-      loop.body, [&](const Statement& inner) { return &inner == statement; });
-}
-
-}  // namespace
 
 void RingSlots::BeginPhase(const LoopNest& nest, const Phase& phase) {
   nest_ = &nest;
@@ -30,56 +20,53 @@ void RingSlots::FindBuffers(const Block& block) {
   }
 }
 
-Status RingSlots::Note(uint32_t buffer, int64_t slot, bool stores) {
-  State& state = rings_[ring_of_.at(buffer)].slots[slot];
-  if (stores == (state != State::kFull)) {
-    if (stores) state = State::kFilled;
+Status RingSlots::Note(uint32_t buffer, int64_t slot, bool stores,
+                       int64_t subgroup) {
+  const Slot& state = rings_[ring_of_.at(buffer)][slot];
+  if (stores ? state.is_filled && !state.is_full
+             : state.readers.contains(subgroup) &&
+                   !state.released.contains(subgroup)) {
     return OkStatus();
   }
   return InternalError(
       Concat({"buffer %", nest_->buffers[buffer].name, ": slot ", slot,
-              stores ? " is stored to before its readers have released it"
-                     : " is read by a loop that does not await it"}));
+              stores ? " is stored to, but not being filled"
+                     : " is read by a subgroup that does not await it"}));
 }
 
-Status RingSlots::Await(const Statement& reader, const SlotUse& use,
-                        int64_t slot) {
-  Ring& ring = rings_[use.ring];
-  State& state = ring.slots[slot];
-  if (state != State::kFilled) {
-    return InternalError(Concat(
-        {"ring ", use.ring, ": slot ", slot, " is awaited, but not filled"}));
+Status RingSlots::Fill(uint32_t ring, int64_t slot) {
+  Slot& state = rings_[ring][slot];
+  if (state.is_filled) {
+    return InternalError(
+        Concat({"ring ", ring, ": slot ", slot,
+                " is filled before its readers have released it"}));
   }
-  state = State::kFull;
-  if (!phase_->workgroup.rings[use.ring].stays_in_flight) return OkStatus();
-  ring.reader = &reader;
-  ring.now = slot;
+  state.is_filled = true;
   return OkStatus();
 }
 
-void RingSlots::Release(const SlotUse& use, int64_t slot) {
-  rings_[use.ring].slots[slot] = State::kEmpty;
-}
-
-void RingSlots::Leave(Ring& ring, std::optional<int64_t>& slot) {
-  if (slot) ring.slots[*slot] = State::kEmpty;
-  slot.reset();
-}
-
-void RingSlots::EndIteration(const Statement& loop) {
-  for (Ring& ring : rings_) {
-    if (ring.reader == nullptr || !IsInBody(ring.reader, loop)) continue;
-    Leave(ring, ring.before);
-    ring.before = std::exchange(ring.now, std::nullopt);
+Status RingSlots::Await(uint32_t ring, int64_t slot, int64_t subgroup) {
+  Slot& state = rings_[ring][slot];
+  if (!state.is_filled || !state.readers.insert(subgroup).second) {
+    return InternalError(Concat(
+        {"ring ", ring, ": slot ", slot, " is awaited, but not filled"}));
   }
+  state.is_full = true;
+  return OkStatus();
 }
 
-void RingSlots::EndLoop(const Statement& loop) {
-  for (Ring& ring : rings_) {
-    if (ring.reader == nullptr || !IsInBody(ring.reader, loop)) continue;
-    Leave(ring, ring.before);
-    ring.reader = nullptr;
+Status RingSlots::Release(uint32_t ring, int64_t slot, int64_t subgroup) {
+  Slot& state = rings_[ring][slot];
+  if (!state.readers.contains(subgroup) ||
+      !state.released.insert(subgroup).second) {
+    return InternalError(Concat({"ring ", ring, ": slot ", slot,
+                                 " is released by a subgroup that does not "
+                                 "read it"}));
   }
+  const auto readers =
+      static_cast<size_t>(phase_->workgroup.rings[ring].subgroups);
+  if (state.released.size() == readers) state = {};
+  return OkStatus();
 }
 
 }  // namespace ember::loops

@@ -1,12 +1,13 @@
-// Checks that slots of rings are used in order (Workgroup::rings): copies fill
-// a slot that is empty, a slot is full once a reader has awaited it, and empty
-// again when its readers have released it.
+// Checks that slots of rings are used in order (Workgroup::rings): the producer
+// fills a slot that is empty, a subgroup reads a slot between its await and its
+// release, and the slot is empty again when all subgroups have released it.
 //
 //   slots.BeginPhase(nest, phase);
-//   slots.Note(tile, /*slot=*/0, /*stores=*/true)    // fills slot 0
-//   slots.Await(reader, use, /*slot=*/0)             // slot 0 is full
-//   slots.Note(tile, 0, /*stores=*/false)
-//   slots.Release(use, 0);                           // slot 0 is empty
+//   slots.Fill(/*ring=*/0, /*slot=*/0)
+//   slots.Note(tile, 0, /*stores=*/true, producer)
+//   slots.Await(0, 0, subgroup)
+//   slots.Note(tile, 0, /*stores=*/false, subgroup)
+//   slots.Release(0, 0, subgroup)
 //
 // The statements of the producer and of the readers are evaluated in the order
 // of the nest, which is one of those that the barriers of slots allow. Not
@@ -16,8 +17,7 @@
 
 #include <cstdint>
 #include <map>
-#include <optional>
-#include <utility>
+#include <set>
 #include <vector>
 
 #include "base/status.h"
@@ -32,30 +32,32 @@ class RingSlots {
 
   // True if the buffer belongs to a ring of the phase.
   bool Has(uint32_t buffer) const { return ring_of_.contains(buffer); }
+  // True if the buffer belongs to this ring.
+  bool IsOf(uint32_t buffer, uint32_t ring) const {
+    const auto known = ring_of_.find(buffer);
+    return known != ring_of_.end() && known->second == ring;
+  }
   // Notes an access to a slot of such a buffer. Errors: kInternal if the slot
-  // is full and stored to, or not full and read.
-  Status Note(uint32_t buffer, int64_t slot, bool stores);
+  // is stored to and not being filled, or read by a subgroup that has not
+  // awaited it.
+  Status Note(uint32_t buffer, int64_t slot, bool stores, int64_t subgroup);
 
-  // Notes that a loop that reads the slot begins. Errors: kInternal if no copy
-  // has filled the slot.
-  Status Await(const Statement& reader, const SlotUse& use, int64_t slot);
-  void Release(const SlotUse& use, int64_t slot);
-  // EndIteration and EndLoop are called for the loops of the phase. They
-  // release the slots of products that stay in flight.
-  void EndIteration(const Statement& loop);
-  void EndLoop(const Statement& loop);
+  // The steps of a slot. Errors: kInternal if the slot is not empty, not filled
+  // for the subgroup, or not read by it.
+  Status Fill(uint32_t ring, int64_t slot);
+  Status Await(uint32_t ring, int64_t slot, int64_t subgroup);
+  Status Release(uint32_t ring, int64_t slot, int64_t subgroup);
 
  private:
-  enum class State : uint8_t { kEmpty, kFilled, kFull };
-  struct Ring {
-    std::map<int64_t, State> slots;  // no entry: empty
-    // The last reader of a ring whose products stay in flight, and the slots
-    // that the current iteration and the one before have read.
-    const Statement* reader = nullptr;
-    std::optional<int64_t> now, before;
+  struct Slot {
+    bool is_filled = false;     // from its fill on until it is empty again
+    bool is_full = false;       // from the first await on
+    std::set<int64_t> readers;  // subgroups that have awaited it
+    // the readers that have released it
+    std::set<int64_t> released;
   };
+  using Ring = std::map<int64_t, Slot>;  // no entry: empty
 
-  static void Leave(Ring& ring, std::optional<int64_t>& slot);
   void FindBuffers(const Block& block);
 
   const LoopNest* nest_ = nullptr;

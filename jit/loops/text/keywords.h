@@ -12,8 +12,12 @@ inline constexpr std::string_view kLoopKeywords[] = {
 inline constexpr std::string_view kScopeKeywords[] = {
     "input", "output", "packed", "call", "task", "register"};
 // Keywords in front of a store, indexed by Combining.
-inline constexpr std::string_view kCombiningKeywords[] = {"", "by_subgroups",
-                                                          "by_halves"};
+inline constexpr std::string_view kCombiningKeywords[] = {
+    "", "subgroup_sum", "subgroup_product", "subgroup_minimum",
+    "subgroup_maximum"};
+// Keywords of the steps of a slot, indexed by SlotStep.
+inline constexpr std::string_view kSlotKeywords[] = {"fill", "await",
+                                                     "release"};
 // Keywords of a workgroup, indexed by StorageKind and ElementForm.
 inline constexpr std::string_view kStorageKeywords[] = {
     "unused", "memory", "slices", "shared", "private", "registers", "matrices"};

@@ -124,7 +124,15 @@ class NestParser {
     EMBER_RETURN_IF_ERROR(ParseTypeAndExtents(
         lexer_, name, tensor::BufferKind::kTemporary, header_, draft_));
     const tensor::DraftBuffer& parsed = draft_.buffers.back();
-    nest_.buffers.push_back({parsed.name, parsed.type, scope, parsed.extents});
+    nest_.buffers.push_back(
+        {parsed.name, parsed.type, scope, parsed.extents, {}, false});
+    while (lexer_.Accept("shares")) {
+      EMBER_ASSIGN_OR_RETURN(const Token input,
+                             lexer_.ExpectSigil('%', "an input"));
+      EMBER_ASSIGN_OR_RETURN(const uint32_t number, FindBuffer(input, draft_));
+      nest_.buffers.back().shares.push_back(number);
+    }
+    nest_.buffers.back().is_shared = lexer_.Accept("shared");
     return OkStatus();
   }
 
@@ -148,9 +156,28 @@ class NestParser {
   }
 
   // Parses a loop after its keyword: i < N { ... }. workgroup: for a phase,
-  // whose body may begin with a workgroup.
+  // whose body may begin with a workgroup. loop: for a loop over invocations,
+  // which may have a variable of subgroups.
   Status ParseLoop(NodeId& variable, Block& body,
-                   Workgroup* workgroup = nullptr) {
+                   Workgroup* workgroup = nullptr, Statement* loop = nullptr) {
+    EMBER_ASSIGN_OR_RETURN(const Token name, ParseVariable(variable));
+    if (lexer_.Accept(tensor::kWideWord)) draft_.wide.push_back(variable);
+    Token of_subgroups;
+    if (loop != nullptr && lexer_.Accept("subgroup")) {
+      EMBER_ASSIGN_OR_RETURN(of_subgroups, ParseVariable(loop->subgroup));
+      EMBER_RETURN_IF_ERROR(lexer_.Expect("of"));
+      EMBER_ASSIGN_OR_RETURN(loop->subgroup_size,
+                             lexer_.ExpectInteger("the size of a subgroup"));
+    }
+    EMBER_RETURN_IF_ERROR(ParseBlock(body, workgroup));
+    names_.names.erase(names_.names.find(name.text));
+    if (!of_subgroups.text.empty())
+      names_.names.erase(names_.names.find(of_subgroups.text));
+    return OkStatus();
+  }
+
+  // Parses a variable and its extent, and defines the name: i < N
+  StatusOr<Token> ParseVariable(NodeId& variable) {
     EMBER_ASSIGN_OR_RETURN(
         const tensor::ParsedAxis axis,
         tensor::ParseAxis(lexer_, "a variable", names_, draft_));
@@ -159,10 +186,7 @@ class NestParser {
                                   VariableNumber(name), kBodyScope);
     EMBER_RETURN_IF_ERROR(
         tensor::DefineName(names_.names, axis.name, name, variable));
-    if (lexer_.Accept(tensor::kWideWord)) draft_.wide.push_back(variable);
-    EMBER_RETURN_IF_ERROR(ParseBlock(body, workgroup));
-    names_.names.erase(names_.names.find(name));
-    return OkStatus();
+    return axis.name;
   }
 
   // Returns the number of the variable with the name. Loops that are not within
@@ -218,7 +242,10 @@ class NestParser {
       lexer_.Next();
       statement.kind = Statement::Kind::kFor;
       statement.loop = static_cast<LoopKind>(*loop);
-      EMBER_RETURN_IF_ERROR(ParseLoop(statement.variable, statement.body));
+      const bool is_invocations = statement.loop == LoopKind::kInvocation;
+      EMBER_RETURN_IF_ERROR(ParseLoop(statement.variable, statement.body,
+                                      /*workgroup=*/nullptr,
+                                      is_invocations ? &statement : nullptr));
       return statement.box == nullptr ? OkStatus() : FindBuffers(statement);
     }
     if (lexer_.Accept("if")) {
@@ -229,6 +256,13 @@ class NestParser {
           ResolveAs(condition, DType::kBool, names_, draft_));
       return ParseBlock(statement.body);
     }
+    if (lexer_.Accept("first")) {
+      statement.kind = Statement::Kind::kFirst;
+      return ParseBlock(statement.body);
+    }
+    if (lexer_.Accept("fill")) return ParseSlot(SlotStep::kFill, statement);
+    if (lexer_.Accept("release"))
+      return ParseSlot(SlotStep::kRelease, statement);
     if (lexer_.Accept("check")) return ParseCheck(statement);
     if (lexer_.Accept("prefetch")) return ParsePrefetch(statement);
     if (lexer_.Accept("await")) return ParseAwait(statement);
@@ -241,8 +275,8 @@ class NestParser {
     }
     if (!lexer_.Accept("{")) {
       return lexer_.ExpectedError(
-          "a loop, 'if', 'check', 'prefetch', 'await', 'barrier', 'let', a "
-          "store (%name[...] = ...) or '}'");
+          "a loop, 'if', 'first', 'check', 'prefetch', 'await', 'barrier', "
+          "'fill', 'release', 'let', a store (%name[...] = ...) or '}'");
     }
     while (!lexer_.Accept("}")) {
       EMBER_RETURN_IF_ERROR(ParseStore(statement.stores));
@@ -259,32 +293,29 @@ class NestParser {
       if (!lexer_.Peek().Is("invocation"))
         return lexer_.ExpectedError("'invocation'");
     }
-    EMBER_RETURN_IF_ERROR(ParseSlots("awaits", statement.awaits));
-    EMBER_RETURN_IF_ERROR(ParseSlots("releases", statement.releases));
     statement.stays_in_flight = lexer_.Accept("in_flight");
-    const bool is_reader = statement.stays_in_flight ||
-                           !statement.awaits.empty() ||
-                           !statement.releases.empty();
-    if (is_reader && !lexer_.Peek().Is("subgroup"))
+    if (statement.stays_in_flight && !lexer_.Peek().Is("subgroup"))
       return lexer_.ExpectedError("'subgroup'");
     const bool may_be = lexer_.Peek().Is("if") || lexer_.Peek().Is("await") ||
+                        lexer_.Peek().Is("fill") ||
                         FindKeyword(lexer_.Peek(), kLoopKeywords);
     if (statement.of_producer && !may_be)
-      return lexer_.ExpectedError("a loop, 'if' or 'await'");
+      return lexer_.ExpectedError("a loop, 'if', 'await' or 'fill'");
     return OkStatus();
   }
 
-  // Parses uses of slots: awaits 0 mod(k, 4) awaits 1 mod(k, 2)
-  Status ParseSlots(std::string_view keyword, std::vector<SlotUse>& uses) {
-    while (lexer_.Accept(keyword)) {
-      EMBER_ASSIGN_OR_RETURN(const int64_t ring,
-                             lexer_.ExpectInteger("the number of a ring"));
-      EMBER_ASSIGN_OR_RETURN(const Expression slot, expressions_.ParseSum());
-      SlotUse& use = uses.emplace_back();
-      use.ring = static_cast<uint32_t>(ring);
-      EMBER_ASSIGN_OR_RETURN(use.slot,
-                             ResolveAs(slot, DType::kI64, names_, draft_));
-    }
+  // Parses a step of a slot behind its keyword: fill ring 0 slot mod(k, 4)
+  Status ParseSlot(SlotStep step, Statement& statement) {
+    statement.kind = Statement::Kind::kSlot;
+    statement.step = step;
+    EMBER_RETURN_IF_ERROR(lexer_.Expect("ring"));
+    EMBER_ASSIGN_OR_RETURN(const int64_t ring,
+                           lexer_.ExpectInteger("the number of a ring"));
+    statement.slot.ring = static_cast<uint32_t>(ring);
+    EMBER_RETURN_IF_ERROR(lexer_.Expect("slot"));
+    EMBER_ASSIGN_OR_RETURN(const Expression slot, expressions_.ParseSum());
+    EMBER_ASSIGN_OR_RETURN(statement.slot.slot,
+                           ResolveAs(slot, DType::kI64, names_, draft_));
     return OkStatus();
   }
 
@@ -323,8 +354,9 @@ class NestParser {
     return OkStatus();
   }
 
-  // Parses an await: await 2
+  // Parses an await: await 2, await ring 0 slot 1
   Status ParseAwait(Statement& statement) {
+    if (lexer_.Peek().Is("ring")) return ParseSlot(SlotStep::kAwait, statement);
     statement.kind = Statement::Kind::kAwait;
     EMBER_ASSIGN_OR_RETURN(statement.groups,
                            lexer_.ExpectInteger("a number of groups"));

@@ -120,6 +120,9 @@ class NestPrinter : private tensor::ExpressionSource {
   void PrintType(const Buffer& buffer) {
     printer_.Print(DTypeName(buffer.type));
     expressions_.PrintIndices(buffer.extents);
+    for (const uint32_t input : buffer.shares)
+      printer_.Print(" shares %", BufferName(input));
+    if (buffer.is_shared) printer_.Print(" shared");
   }
 
   void PrintSignature() {
@@ -161,7 +164,8 @@ class NestPrinter : private tensor::ExpressionSource {
   }
 
   void PrintLoop(std::string_view keyword, NodeId variable, const Block& body,
-                 const Workgroup* workgroup = nullptr) {
+                 const Workgroup* workgroup = nullptr,
+                 const Statement* loop = nullptr) {
     const NodeId extent = ExtentOf(nest_.pool, variable);
     const std::vector<uint32_t> named = PrintLets({&extent, 1});
     printer_.Print(keyword, " ");
@@ -169,6 +173,14 @@ class NestPrinter : private tensor::ExpressionSource {
     printer_.Print(" < ");
     expressions_.PrintValue(extent, DType::kI64, tensor::kSumPrecedence);
     if (IsWide(nest_, variable)) printer_.Print(" ", tensor::kWideWord);
+    if (loop != nullptr && loop->subgroup_size != 0) {
+      printer_.Print(" subgroup ");
+      expressions_.PrintDefinition(loop->subgroup);
+      printer_.Print(" < ");
+      expressions_.PrintValue(ExtentOf(nest_.pool, loop->subgroup), DType::kI64,
+                              tensor::kSumPrecedence);
+      printer_.Print(" of ", loop->subgroup_size);
+    }
     Forget(named);
     PrintBody(body, workgroup);
   }
@@ -191,30 +203,35 @@ class NestPrinter : private tensor::ExpressionSource {
       PrintBox(*statement.box, printer_);
       printer_.Print(" ");
     }
-    PrintSlots("awaits ", statement.awaits);
-    PrintSlots("releases ", statement.releases);
     if (statement.stays_in_flight) printer_.Print("in_flight ");
   }
 
-  void PrintSlots(std::string_view keyword, const std::vector<SlotUse>& uses) {
-    for (const SlotUse& use : uses) {
-      printer_.Print(keyword, use.ring, " ");
-      expressions_.PrintValue(use.slot, DType::kI64, tensor::kSumPrecedence);
-      printer_.Print(" ");
-    }
+  void PrintSlot(const Statement& statement) {
+    PrintMarks(statement);
+    printer_.Print(kSlotKeywords[static_cast<size_t>(statement.step)], " ring ",
+                   statement.slot.ring, " slot ");
+    expressions_.PrintValue(statement.slot.slot, DType::kI64,
+                            tensor::kSumPrecedence);
+    printer_.EndLine();
   }
 
   void PrintStatement(const Statement& statement) {
     if (statement.kind == Statement::Kind::kFor) {
       const size_t loop = static_cast<size_t>(statement.loop);
       PrintMarks(statement);
-      PrintLoop(kLoopKeywords[loop], statement.variable, statement.body);
+      PrintLoop(kLoopKeywords[loop], statement.variable, statement.body,
+                /*workgroup=*/nullptr, &statement);
       return;
+    }
+    if (statement.kind == Statement::Kind::kFirst) {
+      printer_.Print("first");
+      return PrintBody(statement.body);
     }
     const std::vector<uint32_t> named =
         PrintLets(RootsOf(nest_.pool, statement));
     switch (statement.kind) {
       case Statement::Kind::kFor:
+      case Statement::Kind::kFirst:
         break;
       case Statement::Kind::kIf:
         PrintMarks(statement);
@@ -251,6 +268,9 @@ class NestPrinter : private tensor::ExpressionSource {
         printer_.Print("await ", statement.groups);
         printer_.EndLine();
         break;
+      case Statement::Kind::kSlot:
+        PrintSlot(statement);
+        break;
       case Statement::Kind::kBarrier:
         printer_.Line(statement.orders_stores ? "barrier orders stores"
                                               : "barrier");
@@ -271,7 +291,7 @@ class NestPrinter : private tensor::ExpressionSource {
 
   void PrintStore(const Store& store) {
     if (store.is_async) printer_.Print("async ");
-    if (store.combining != Combining::kUnspecified) {
+    if (store.combining != Combining::kNone) {
       printer_.Print(kCombiningKeywords[static_cast<size_t>(store.combining)],
                      " ");
     }

@@ -167,7 +167,7 @@ TEST(TextTest, Workgroups) {
     private %b reads writes
   }
   phase i < N {
-    workgroup 256 bytes 16448 parts 8 slots_at 16416 at_most 264 producer checks
+    workgroup 256 bytes 16448 slots_at 16416 at_most 264 producer checks
     memory %x reads coherent
     memory %y writes ordered
     shared %a reads writes panels 64 by 128 at 0
@@ -187,14 +187,35 @@ TEST(TextTest, Workgroups) {
     for k < 2 {
       in_flight subgroup s < 2 {
       }
-      awaits 0 mod(k, 4) awaits 1 0 releases 1 0 subgroup s < 2 {
+      subgroup s < 2 {
+        await ring 0 slot mod(k, 4)
+        release ring 1 slot 0
       }
       producer if k < 1 {
-        producer box 1 begins bytes 8192 of 1 64 32 dims none 1 2 order 0 2 1 piece 0 at 0 0 0 piece 4096 at 0 0 32 invocation v < 64 {
+        producer fill ring 1 slot k
+        producer box 1 bytes 8192 of 1 64 32 dims none 1 2 order 0 2 1 piece 0 at 0 0 0 piece 4096 at 0 0 32 invocation v < 64 {
           async %a[0, v, k] = 1.0
         }
       }
       producer await 1
+    }
+  }
+}
+)");
+}
+
+TEST(TextTest, CombiningAndGuards) {
+  ExpectRoundTrip(
+      R"(loops @t(%x: input f32[64], %z: input f32[2], %y: output f32[2] shares %z) {
+  task %parts: f32[2] shared
+  register %most: f32[]
+  phase i < 1 {
+    invocation j < 64 subgroup s < 2 of 32 {
+      subgroup_maximum %parts[s] = %x[j]
+    }
+    first {
+      %most[] = %parts[0]
+      %y[0] = %most[]
     }
   }
 }

@@ -22,7 +22,6 @@ struct NumberRow {
 };
 constexpr NumberRow kNumbers[] = {
     {"bytes", &Workgroup::shared_bytes},
-    {"parts", &Workgroup::parts},
     {"slots_at", &Workgroup::slot_barriers},
     {"at_most", &Workgroup::most_workgroups},
     {"iterations", &Workgroup::iterations},
@@ -230,7 +229,6 @@ StatusOr<CopiedBox> ParseBox(Lexer& lexer) {
   EMBER_ASSIGN_OR_RETURN(const int64_t ring,
                          lexer.ExpectInteger("the number of a ring"));
   box.ring = static_cast<uint32_t>(ring);
-  box.begins_fill = lexer.Accept("begins");
   EMBER_RETURN_IF_ERROR(lexer.Expect("bytes"));
   EMBER_ASSIGN_OR_RETURN(box.ring_slot_bytes,
                          lexer.ExpectInteger("the bytes of a slot"));
@@ -248,8 +246,7 @@ StatusOr<CopiedBox> ParseBox(Lexer& lexer) {
 }
 
 void PrintBox(const CopiedBox& box, Printer& printer) {
-  printer.Print("box ", box.ring, box.begins_fill ? " begins" : "", " bytes ",
-                box.ring_slot_bytes, " of");
+  printer.Print("box ", box.ring, " bytes ", box.ring_slot_bytes, " of");
   for (const uint32_t extent : box.box) printer.Print(" ", extent);
   printer.Print(" dims");
   for (const std::optional<size_t>& dim : box.dims) {

@@ -60,6 +60,7 @@ class Checker {
     if (is_loop && statement.loop == LoopKind::kSubgroup)
       return CheckSubgroups(statement);
     const bool may_stand = statement.kind == Statement::Kind::kIf ||
+                           statement.kind == Statement::Kind::kSlot ||
                            (is_loop && (statement.loop == LoopKind::kSerial ||
                                         statement.loop == LoopKind::kUnrolled));
     if (subgroup_ && !may_stand) {

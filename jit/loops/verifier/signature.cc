@@ -1,5 +1,7 @@
 #include "jit/loops/verifier/signature.h"
 
+#include <algorithm>
+#include <functional>
 #include <string>
 #include <unordered_set>
 #include <utility>
@@ -101,6 +103,26 @@ Status CheckSize(const LoopNest& nest, const Buffer& buffer) {
   return OkStatus();
 }
 
+// Checks the inputs whose memory an output may have. They have its type and its
+// number of dims.
+Status CheckShares(const LoopNest& nest, const Buffer& buffer) {
+  const auto may_be = [&](uint32_t input) {
+    return buffer.scope == MemoryScope::kOutput &&
+           input < nest.buffers.size() &&
+           nest.buffers[input].scope == MemoryScope::kInput &&
+           nest.buffers[input].type == buffer.type &&
+           nest.buffers[input].extents.size() == buffer.extents.size();
+  };
+  if (buffer.is_shared && buffer.scope != MemoryScope::kTask)
+    return Error("expected only a buffer of tasks to be shared");
+  if (std::ranges::all_of(buffer.shares, may_be) &&
+      std::ranges::is_sorted(buffer.shares, std::less_equal()))
+    return OkStatus();
+  return Error(
+      "expected only an output to share memory, with inputs of its type and "
+      "rank in their order");
+}
+
 Status CheckStructural(const LoopNest& nest, const Node& node) {
   switch (node.opcode) {
     case Opcode::kConstant:
@@ -194,7 +216,8 @@ Status CheckSignature(const LoopNest& nest) {
                            ": expected inputs, then outputs, then others"}));
     }
     last = OrderOf(buffer.scope);
-    const Status status = CheckSize(nest, buffer);
+    Status status = CheckSize(nest, buffer);
+    if (status.ok()) status = CheckShares(nest, buffer);
     if (!status.ok()) {
       return status.WithContext(Concat({"buffer %", buffer.name}));
     }

@@ -17,6 +17,7 @@
 #include "jit/loops/analysis/facts.h"
 #include "jit/loops/analysis/matrix_operation.h"
 #include "jit/loops/text/text.h"
+#include "jit/loops/verifier/device_rules.h"
 #include "jit/loops/verifier/matrix_rules.h"
 #include "jit/loops/verifier/signature.h"
 #include "jit/loops/verifier/workgroup_rules.h"
@@ -107,6 +108,9 @@ class Verifier {
                            tensor::InfoOf(node.opcode).text}));
     }
     const std::string& name = nest_.variables[node.immediate];
+    if (in_first_ && binder == Binder::kInvocation)
+      return Error(
+          Concat({"variable ", name, ": an invocation loop in 'first'"}));
     const Status status = CheckExtent(node.operands[0], binder);
     if (!status.ok()) return status.WithContext(Concat({"extent of ", name}));
     if (!numbers_.insert(node.immediate).second) {
@@ -230,6 +234,7 @@ class Verifier {
       case Statement::Kind::kFor:
         combines_ = IsCombining(nest_.pool, statement);
         EMBER_RETURN_IF_ERROR(CheckDot(statement));
+        if (statement.subgroup_size != 0) return CheckOfSubgroups(statement);
         return CheckLoop(statement.variable, BinderOf(statement.loop),
                          statement.body);
       case Statement::Kind::kIf:
@@ -244,6 +249,55 @@ class Verifier {
         return CheckAwait(statement);
       case Statement::Kind::kBarrier:
         return CheckBarrier();
+      case Statement::Kind::kSlot:
+        return CheckSlot(statement);
+      case Statement::Kind::kFirst:
+        return CheckFirst(statement);
+    }
+    return OkStatus();
+  }
+
+  // Checks a loop over invocations that names their subgroups, too.
+  Status CheckOfSubgroups(const Statement& loop) {
+    EMBER_RETURN_IF_ERROR(CheckSubgroupsOf(nest_, loop));
+    const uint64_t number = nest_.pool[loop.subgroup].immediate;
+    if (!numbers_.insert(number).second) {
+      return Error(Concat({"variable ", nest_.variables[number],
+                           ": bound by a loop around it"}));
+    }
+    const size_t mark = facts_.Mark();
+    bound_.emplace(loop.subgroup, Binder::kInvocation);
+    facts_.AssumeIterates(loop.subgroup);
+    of_subgroups_ = &loop;
+    EMBER_RETURN_IF_ERROR(
+        CheckLoop(loop.variable, Binder::kInvocation, loop.body));
+    of_subgroups_ = nullptr;
+    facts_.Rollback(mark);
+    bound_.erase(loop.subgroup);
+    numbers_.erase(number);
+    return OkStatus();
+  }
+
+  Status CheckSlot(const Statement& statement) {
+    EMBER_RETURN_IF_ERROR(CheckExpressions({{statement.slot.slot}}));
+    if (TypeOf(statement.slot.slot) == DType::kI64) return OkStatus();
+    return Error("slot: expected an index of type i64");
+  }
+
+  // Registers have no contents after the body, since only one invocation has
+  // run it.
+  Status CheckFirst(const Statement& first) {
+    if (invocation_ || in_first_) {
+      return Error(
+          "first: expected no loop over invocations and no 'first' around it");
+    }
+    in_first_ = true;
+    EMBER_RETURN_IF_ERROR(CheckBlock(first.body));
+    in_first_ = false;
+    const std::vector<bool> stored = StoredIn(nest_, first.body);
+    for (size_t i = 0; i < has_value_.size(); ++i) {
+      if (stored[i] && nest_.buffers[i].scope == MemoryScope::kRegister)
+        has_value_[i] = false;
     }
     return OkStatus();
   }
@@ -293,6 +347,7 @@ class Verifier {
         check.dim >= nest_.buffers[check.buffer].extents.size()) {
       return Error("check: expected a buffer and one of its dims");
     }
+    if (in_first_) return Error("check: expected no 'first' around it");
     EMBER_RETURN_IF_ERROR(CheckExpressions({{check.index, check.extent}}));
     if (TypeOf(check.index) != DType::kI64 ||
         TypeOf(check.extent) != DType::kI64) {
@@ -321,10 +376,10 @@ class Verifier {
   }
 
   Status CheckAwait(const Statement& await) {
-    if (in_vector_ || invocation_) {
+    if (in_vector_ || invocation_ || in_first_) {
       return Error(
-          "await: expected no loop over invocations and no vector loop around "
-          "it");
+          "await: expected no loop over invocations, no vector loop and no "
+          "'first' around it");
     }
     if (await.groups >= 0 && await.groups <= kMaxGroups) return OkStatus();
     return Error(Concat({"await: expected a number of groups in 0..",
@@ -334,44 +389,10 @@ class Verifier {
   // A barrier must be executed by all invocations of the task. Outside of loops
   // over invocations every condition and extent is the same for all of them.
   Status CheckBarrier() const {
-    if (!in_vector_ && !invocation_) return OkStatus();
+    if (!in_vector_ && !invocation_ && !in_first_) return OkStatus();
     return Error(
-        "barrier: expected no loop over invocations and no vector loop around "
-        "it");
-  }
-
-  Status CheckAsync(const Store& store) const {
-    const tensor::Node& value = nest_.pool[store.value];
-    const bool is_copy =
-        value.opcode == Opcode::kLoad || value.opcode == Opcode::kPad;
-    if (store.update == tensor::Update::kAssign && invocation_ && is_copy &&
-        nest_.buffers[store.buffer].scope == MemoryScope::kTask) {
-      return OkStatus();
-    }
-    return Error(Concat({"async store to ", BufferName(store.buffer),
-                         ": expected a copy (a load or a pad) to a buffer of "
-                         "the task, in a loop over invocations"}));
-  }
-
-  bool IsProduct(const Store& store) const {
-    return store.update == tensor::Update::kAdd &&
-           nest_.buffers[store.buffer].type == DType::kF32 &&
-           nest_.pool[store.value].opcode == Opcode::kMultiply;
-  }
-
-  Status CheckVector(const Store& store) const {
-    const auto lanes = std::ranges::find_if(
-        bound_, [](const auto& b) { return b.second == Binder::kVector; });
-    if (lanes != bound_.end() && IsVectorWidth(store.vector) &&
-        store.update == tensor::Update::kAssign && !store.is_async &&
-        *nest_.pool.IntegerConstant(ExtentOf(nest_.pool, lanes->first)) %
-                store.vector ==
-            0) {
-      return OkStatus();
-    }
-    return Error(Concat({"store to ", BufferName(store.buffer),
-                         ": expected an assignment by lanes that fill vectors "
-                         "of 2, 4, 8 or 16 elements"}));
+        "barrier: expected no loop over invocations, no vector loop and no "
+        "'first' around it");
   }
 
   Status CheckStores(const Statement& statement) {
@@ -381,15 +402,7 @@ class Verifier {
     EMBER_RETURN_IF_ERROR(CheckExpressions(RootsOf(nest_.pool, statement)));
     for (const Store& store : statement.stores) {
       EMBER_RETURN_IF_ERROR(CheckStore(store));
-      if (store.is_async) EMBER_RETURN_IF_ERROR(CheckAsync(store));
-      if (store.rounds_once && !IsProduct(store)) {
-        return Error(Concat({"store to ", BufferName(store.buffer),
-                             ": expected an f32 to which a product is added to "
-                             "round once"}));
-      }
-      if (store.vector != 0) EMBER_RETURN_IF_ERROR(CheckVector(store));
-      if (store.combining != Combining::kUnspecified && !combines_)
-        return Error("expected only updates by all invocations to be combined");
+      EMBER_RETURN_IF_ERROR(CheckMarks(store));
     }
     if (invocation_) EMBER_RETURN_IF_ERROR(CheckCombining(statement));
     for (const Store& store : statement.stores) {
@@ -399,10 +412,27 @@ class Verifier {
     return OkStatus();
   }
 
+  // Checks the forms that the marks of a store ask for.
+  Status CheckMarks(const Store& store) const {
+    if (store.is_async)
+      EMBER_RETURN_IF_ERROR(
+          CheckAsyncStore(nest_, store, invocation_.has_value()));
+    if (store.rounds_once) EMBER_RETURN_IF_ERROR(CheckRoundsOnce(nest_, store));
+    if (store.combining != Combining::kNone)
+      EMBER_RETURN_IF_ERROR(CheckCombinedStore(nest_, of_subgroups_, store));
+    if (store.vector == 0) return OkStatus();
+    const auto lanes = std::ranges::find_if(
+        bound_, [](const auto& b) { return b.second == Binder::kVector; });
+    return CheckVectorStore(
+        nest_, store,
+        lanes == bound_.end() ? std::nullopt : std::optional(lanes->first));
+  }
+
   // Checks updates of one element by all invocations of the surrounding loop.
   Status CheckCombining(const Statement& statement) {
     for (const Store& store : statement.stores) {
       if (store.update == Update::kAssign ||
+          store.combining != Combining::kNone ||
           nest_.buffers[store.buffer].scope == MemoryScope::kRegister ||
           !IsOfAllInvocations(nest_.pool, store, *invocation_)) {
         continue;
@@ -601,6 +631,7 @@ class Verifier {
   Facts facts_;
   bool in_prologue_ = false;
   bool in_vector_ = false;
+  bool in_first_ = false;
   int nesting_ = 0;
   // variables of the surrounding loops
   std::unordered_map<NodeId, Binder> bound_;
@@ -612,6 +643,8 @@ class Verifier {
   std::optional<NodeId> invocation_;
   // true if the innermost surrounding loop is a combining loop
   bool combines_ = false;
+  // The surrounding loop if it names subgroups (Statement::subgroup); or null.
+  const Statement* of_subgroups_ = nullptr;
   // For each buffer: true if it is an input, or was stored to before.
   std::vector<bool> has_value_;
   // For each buffer: true if it is a register buffer of which each invocation

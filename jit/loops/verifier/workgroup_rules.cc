@@ -119,27 +119,32 @@ class PhaseChecker {
   }
 
   // Checks the marks of roles (Statement::of_producer) in the block.
-  Status CheckMarksIn(const Block& block) const {
+  Status CheckMarksIn(const Block& block, bool in_subgroups = false) const {
     for (const Statement& statement : block) {
-      const bool has_marks =
-          statement.of_producer || statement.box != nullptr ||
-          !statement.awaits.empty() || !statement.releases.empty();
-      if (has_marks && workgroup_.rings.empty())
+      const bool is_slot = statement.kind == Statement::Kind::kSlot;
+      if ((statement.of_producer || statement.box != nullptr || is_slot) &&
+          workgroup_.rings.empty())
         return Error("marks of roles: expected rings of the workgroup");
       if (statement.box != nullptr) EMBER_RETURN_IF_ERROR(CheckBox(statement));
-      for (const auto* const uses : {&statement.awaits, &statement.releases}) {
-        for (const SlotUse& use : *uses) {
-          if (use.ring >= workgroup_.rings.size() ||
-              statement.loop != LoopKind::kSubgroup ||
-              statement.kind != Statement::Kind::kFor) {
-            return Error(
-                "slots: expected a subgroup loop and the number of a ring");
-          }
-        }
-      }
-      EMBER_RETURN_IF_ERROR(CheckMarksIn(statement.body));
+      if (is_slot) EMBER_RETURN_IF_ERROR(CheckSlot(statement, in_subgroups));
+      EMBER_RETURN_IF_ERROR(CheckMarksIn(
+          statement.body,
+          in_subgroups || (statement.kind == Statement::Kind::kFor &&
+                           statement.loop == LoopKind::kSubgroup)));
     }
     return OkStatus();
+  }
+
+  // Subgroups await and release slots, and the producer fills them.
+  Status CheckSlot(const Statement& statement, bool in_subgroups) const {
+    const bool fills = statement.step == SlotStep::kFill;
+    if (statement.slot.ring < workgroup_.rings.size() &&
+        fills != in_subgroups && fills == statement.of_producer) {
+      return OkStatus();
+    }
+    return Error(
+        "slot: expected the number of a ring, and a subgroup loop around "
+        "'await' and 'release', and 'producer' before 'fill'");
   }
 
   // The emitters rely on the form of the loop, and on the sizes of the box.

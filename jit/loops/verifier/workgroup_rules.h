@@ -17,9 +17,9 @@
 //   - shared and private buffers have constant extents, and the bytes of a shared
 //     buffer are in the workgroup's memory, aligned to its elements
 //   - marks of registers, panels and memory are at such buffers only
-//   - marks of rings name rings of the workgroup; only subgroup loops await and
-//     release slots, and a copy of a box is an invocation loop with one
-//     asynchronous store, whose box fits its buffers
+//   - marks and slots name rings of the workgroup; only subgroup loops await and
+//     release slots, only the producer fills them, and a copy of a box is an
+//     invocation loop with one asynchronous store, whose box fits its buffers
 //
 // Shared bytes are not checked for races; the evaluator finds these.
 // Thread-safe.

@@ -117,6 +117,8 @@ class Copier {
           break;
         case Statement::Kind::kAwait:
         case Statement::Kind::kBarrier:
+        case Statement::Kind::kSlot:
+        case Statement::Kind::kFirst:
           break;
       }
       out.push_back(std::move(copy));
@@ -239,6 +241,8 @@ class RingSlotReader {
           break;
         case Statement::Kind::kAwait:
         case Statement::Kind::kBarrier:
+        case Statement::Kind::kSlot:
+        case Statement::Kind::kFirst:
           break;
       }
       Rewrite(statement.body);

@@ -283,6 +283,8 @@ class Owner {
         case Statement::Kind::kPrefetch:
         case Statement::Kind::kAwait:
         case Statement::Kind::kBarrier:
+        case Statement::Kind::kSlot:
+        case Statement::Kind::kFirst:
           break;
         case Statement::Kind::kStore:
           for (loops::Store& store : statement.stores) {

@@ -94,6 +94,8 @@ class Promoter {
           break;
         case Statement::Kind::kAwait:
         case Statement::Kind::kBarrier:
+        case Statement::Kind::kSlot:
+        case Statement::Kind::kFirst:
           break;
         case Statement::Kind::kStore:
           for (const loops::Store& store : statement.stores) {

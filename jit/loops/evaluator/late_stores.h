@@ -1,0 +1,70 @@
+// Performs stores of a nest that is evaluated: at once, or later. Asynchronous
+// stores are performed as late as they may be, in the await that covers them,
+// and what the invocations of a subgroup combine at the end of their loop.
+//
+//   stores.BeginTask();
+//   stores.Begin(store, position, value);      // async
+//   EMBER_RETURN_IF_ERROR(stores.EndGroups(/*groups=*/0));
+//
+// Each is an access by the invocation that began it. Not thread-safe.
+#ifndef EMBER_JIT_LOOPS_EVALUATOR_LATE_STORES_H_
+#define EMBER_JIT_LOOPS_EVALUATOR_LATE_STORES_H_
+
+#include <cstdint>
+#include <deque>
+#include <vector>
+
+#include "base/status.h"
+#include "jit/loops/evaluator/race_finder.h"
+#include "jit/loops/loop_nest.h"
+
+namespace ember::loops {
+
+class LateStores {
+ public:
+  // memory: that of each buffer, which may change between phases.
+  LateStores(const LoopNest& nest, const std::vector<void*>& memory,
+             RaceFinder& races)
+      : nest_(nest), memory_(memory), races_(races) {}
+
+  void BeginTask();
+  // Stores to an element, or updates it, now.
+  void StoreNow(const Store& store, int64_t position, uint64_t value);
+
+  // Begins an asynchronous store by the current invocation.
+  void Begin(const Store& store, int64_t position, uint64_t value) {
+    begun_.push_back({&store, position, value, races_.agent()});
+  }
+  // Puts the stores that have begun into a group, and performs those of all
+  // groups but the last `groups`.
+  Status EndGroups(int64_t groups);
+  // Performs the stores to the slot of a ring.
+  void EndSlot(uint32_t ring, int64_t slot);
+
+  // Combines the value of the current invocation with those of its subgroup,
+  // which has one element.
+  void Combine(const Store& store, int64_t position, uint64_t value);
+  // Stores what subgroups have combined.
+  Status StoreCombined();
+
+ private:
+  struct LateStore {
+    const Store* store = nullptr;
+    int64_t position = 0;
+    uint64_t value = 0;
+    int64_t invocation = -1;
+  };
+
+  const LoopNest& nest_;
+  const std::vector<void*>& memory_;
+  RaceFinder& races_;
+  // The task's asynchronous stores: `begun_` holds those that no await has put
+  // into a group yet, `on_their_way_` the groups that are not stored yet.
+  std::vector<LateStore> begun_;
+  std::deque<std::vector<LateStore>> on_their_way_;
+  std::vector<LateStore> combined_;
+};
+
+}  // namespace ember::loops
+
+#endif  // EMBER_JIT_LOOPS_EVALUATOR_LATE_STORES_H_

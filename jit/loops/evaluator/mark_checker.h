@@ -1,0 +1,71 @@
+// Checks the marks of a device nest while it is evaluated
+// (EvaluateOptions::checks_marks): vectors, tests of bounds, and integers of 32
+// bits.
+//
+//   MarkChecker marks(nest, {.checks_marks = true});
+//   marks.Enter(loop.variable);       // an unrolled loop
+//   EMBER_RETURN_IF_ERROR(marks.CheckLoad(load, position, elements, lane));
+//   marks.Leave();
+//
+// Not thread-safe.
+#ifndef EMBER_JIT_LOOPS_EVALUATOR_MARK_CHECKER_H_
+#define EMBER_JIT_LOOPS_EVALUATOR_MARK_CHECKER_H_
+
+#include <cstdint>
+#include <map>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "base/status.h"
+#include "jit/loops/evaluator/evaluator.h"
+#include "jit/loops/loop_nest.h"
+
+namespace ember::loops {
+
+class MarkChecker {
+ public:
+  MarkChecker(const LoopNest& nest, const EvaluateOptions& options)
+      : nest_(nest), options_(options) {}
+
+  // True if values of the node must fit i32.
+  bool IsShort(NodeId id) const;
+  // Checks the value of such a node.
+  Status CheckShort(const tensor::Node& node, uint64_t value) const;
+
+  // Enter and Leave are called around the bodies of loops that are written out:
+  // unrolled ones, those of dot products and of lanes.
+  void Enter(NodeId variable) { written_out_.push_back(variable); }
+  void Leave() { written_out_.pop_back(); }
+  // Says if some lanes are masked. Returns what was said before.
+  bool SetMasked(bool is_masked) {
+    return std::exchange(is_masked_, is_masked);
+  }
+  bool is_masked() const { return is_masked_; }
+
+  // Checks a load of the element at this position in its buffer, which has so
+  // many elements. lane: the values of variables, by number.
+  Status CheckLoad(const tensor::Node& load, int64_t position, int64_t elements,
+                   std::span<const int64_t> lane);
+  // Checks a store to these positions, one for each lane.
+  Status CheckStore(const Store& store,
+                    std::span<const int64_t> positions) const;
+  // True if the test of the check does not find that an index, which is out of
+  // bounds, is so.
+  bool Misses(const Statement& check, int64_t index) const;
+
+ private:
+  const LoopNest& nest_;
+  const EvaluateOptions options_;
+  // variables of the surrounding loops that are written out
+  std::vector<NodeId> written_out_;
+  bool is_masked_ = false;
+  // The position in its vector of each marked load, by the values of those
+  // variables.
+  std::map<std::pair<const tensor::Node*, std::vector<int64_t>>, int64_t>
+      places_;
+};
+
+}  // namespace ember::loops
+
+#endif  // EMBER_JIT_LOOPS_EVALUATOR_MARK_CHECKER_H_
