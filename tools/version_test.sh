@@ -14,7 +14,7 @@ api="$(sed -n 's/^#define EMBER_API_VERSION //p' "$header")"
 [[ "$version" =~ ^0\.$api\.[0-9]+$ ]] || fail "packaging/VERSION: expected 0.$api.N, found $version"
 grep -qx "#define EMBER_VERSION \"$version\"" "$header" || fail "ember.h: expected EMBER_VERSION \"$version\""
 said="$("$tool" --version)"
-[[ "$said" == "${tool##*/} $version" ]] || fail "--version: expected $version, found $said"
+[[ "$said" =~ ^"${tool##*/} $version (build "[0-9a-f]{12}\)$ ]] || fail "--version: expected $version and a build, found $said"
 for readme in "$@"; do
   if grep -nE 'ember(-runtime)?-[0-9]+\.[0-9]+' "$readme"; then fail "$readme: expected no version of a package"; fi
 done

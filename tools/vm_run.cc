@@ -178,7 +178,7 @@ void Declare(Options& options, Flags& flags) {
             "did, and its median time compared with the machine's limits, "
             "which are measured.");
   flags.Add("profile-rows", &options.profile_rows, "N",
-            "Prints at most N rows of the profile.");
+            "Prints at most N rows of --profile and --explain.");
   flags.Add("trace", &options.trace, "FILE.json",
             "Writes loading, runs, dispatches, compiled kernels, memory and "
             "waiting requests for\n"
@@ -549,7 +549,8 @@ Status Run(Options& options) {
     EMBER_RETURN_IF_ERROR(WriteRecord(options.record, *session));
   if (options.explain && !device->is_host()) {
     const std::string what =
-        ExplainDeviceText(*session, tier.tiering.get(), options.device);
+        ExplainDeviceText(*session, tier.tiering.get(), options.device,
+                          static_cast<size_t>(options.profile_rows));
     // The first session is destroyed before the second one is made, because
     // both together would take twice the memory.
     session = nullptr;
@@ -559,7 +560,9 @@ Status Run(Options& options) {
     std::fputs((what + where).c_str(), stdout);
   } else if (options.explain) {
     const jit::MachineLimits limits = jit::MeasureMachineLimits(threads);
-    std::fputs(ExplainText(*session, tier.tiering.get(), limits).c_str(),
+    std::fputs(ExplainText(*session, tier.tiering.get(), limits,
+                           static_cast<size_t>(options.profile_rows))
+                   .c_str(),
                stdout);
     if (tier.tiering != nullptr) {
       // A dispatch that the cost model cannot describe has no row there.

@@ -126,7 +126,7 @@ StatusOr<std::string> TimedModel::Explain() const {
     EMBER_RETURN_IF_ERROR(session->Run(inputs_, &results));
   }
   return tools::ExplainText(*session, tier_.tiering.get(),
-                            jit::MeasureMachineLimits(1)) +
+                            jit::MeasureMachineLimits(1), SIZE_MAX) +
          tools::JitText(tier_, *module_);
 }
 

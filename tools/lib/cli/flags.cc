@@ -11,6 +11,7 @@
 #include <optional>
 #include <sstream>
 
+#include "base/build_id.h"
 #include "base/did_you_mean.h"
 #include "base/one_line.h"
 #include "base/temporary_files.h"
@@ -319,7 +320,11 @@ Status Run(const Flags& flags, const std::function<Status()>& body) {
     return OkStatus();
   }
   if (flags.version_requested()) {
-    std::printf("%s %s\n", flags.tool().c_str(), kVersion);
+    // The build id changes with the code, so a report names what was run.
+    const std::string build = BuildIdAt(reinterpret_cast<const void*>(&Run));
+    std::printf(
+        "%s %s%s\n", flags.tool().c_str(), kVersion,
+        build.empty() ? "" : (" (build " + build.substr(0, 12) + ")").c_str());
     return OkStatus();
   }
   try {

@@ -1,6 +1,8 @@
 #include "tools/lib/report/explain.h"
 
+#include <algorithm>
 #include <cstdio>
+#include <functional>
 #include <vector>
 
 #include "base/shortened.h"
@@ -20,24 +22,52 @@ double TotalMilliseconds(const vm::Session& session) {
   return total;
 }
 
+// Returns the measures in the order of the time that the dispatches took.
+std::vector<DispatchMeasure> SlowestFirst(const vm::Session& session,
+                                          const vm::Tiering* tiering) {
+  std::vector<DispatchMeasure> measures =
+      MeasureDispatches(session, session.trace(), tiering);
+  std::ranges::stable_sort(measures, std::greater(),
+                           &DispatchMeasure::total_ms);
+  return measures;
+}
+
+std::string ShareText(double part, double total) {
+  char text[16];
+  std::snprintf(text, sizeof text, "%5.1f%%", 100 * part / total);
+  return text;
+}
+
+// Returns the line about the dispatches that have no row, or nothing.
+std::string RestText(const std::vector<DispatchMeasure>& measures, size_t rows,
+                     double total_ms) {
+  if (measures.size() <= rows) return "";
+  double rest = 0;
+  for (size_t i = rows; i < measures.size(); ++i) rest += measures[i].total_ms;
+  return std::to_string(measures.size() - rows) + " more dispatches took" +
+         ShareText(rest, total_ms) +
+         " (--profile-rows=" + std::to_string(measures.size()) +
+         " shows them)\n";
+}
+
 }  // namespace
 
 std::string ExplainText(const vm::Session& session, const vm::Tiering* tiering,
-                        const jit::MachineLimits& limits) {
+                        const jit::MachineLimits& limits, size_t rows) {
   const std::vector<vm::SiteProfile> profile = session.Profile();
   const double total_ms = TotalMilliseconds(session);
   double roof_ms = 0;
   Table table({"share", "calls", "µs", "roof %", "bound", "MFLOP", "MB", "tier",
                "dispatch", "computes", "nodes"});
-  for (const DispatchMeasure& measure :
-       MeasureDispatches(session, session.trace(), tiering)) {
+  const std::vector<DispatchMeasure> measures = SlowestFirst(session, tiering);
+  for (size_t i = 0; i < measures.size(); ++i) {
+    const DispatchMeasure& measure = measures[i];
     const DispatchWork& work = measure.work;
     const Roofline roof = RooflineOf(work, limits);
     roof_ms += roof.ms() * static_cast<double>(measure.calls);
-    char share[16];
-    std::snprintf(share, sizeof share, "%5.1f%%",
-                  100 * measure.total_ms / total_ms);
-    table.AddRow({share, measure.calls, Cell(1e3 * measure.median_ms, 1),
+    if (i >= rows) continue;
+    table.AddRow({ShareText(measure.total_ms, total_ms), measure.calls,
+                  Cell(1e3 * measure.median_ms, 1),
                   Cell(100 * roof.ms() / measure.median_ms, 1),
                   roof.compute_ms > roof.memory_ms ? "compute" : "memory",
                   Cell(1e-6 * work.operations, 2), Cell(1e-6 * work.bytes, 3),
@@ -49,23 +79,23 @@ std::string ExplainText(const vm::Session& session, const vm::Tiering* tiering,
                 "dispatches took %.3f ms in all; the roofline is %.1f%% of "
                 "that.\n",
                 total_ms, 100 * roof_ms / total_ms);
-  return limits.Text() + "\n" + table.Print(TableFormat::kMarkdown) + summary;
+  return limits.Text() + "\n" + table.Print(TableFormat::kMarkdown) +
+         RestText(measures, rows, total_ms) + summary;
 }
 
 std::string ExplainDeviceText(const vm::Session& session,
                               const vm::Tiering* tiering,
-                              const std::string& device) {
+                              const std::string& device, size_t rows) {
   const std::vector<vm::SiteProfile> profile = session.Profile();
   const double total_ms = TotalMilliseconds(session);
   Table table({"share", "calls", "µs", "GFLOP/s", "GB/s", "MFLOP", "MB", "tier",
                "where", "dispatch", "computes", "nodes"});
-  for (const DispatchMeasure& measure :
-       MeasureDispatches(session, session.trace(), tiering)) {
+  const std::vector<DispatchMeasure> measures = SlowestFirst(session, tiering);
+  for (size_t i = 0; i < std::min(rows, measures.size()); ++i) {
+    const DispatchMeasure& measure = measures[i];
     const DispatchWork& work = measure.work;
-    char share[16];
-    std::snprintf(share, sizeof share, "%5.1f%%",
-                  100 * measure.total_ms / total_ms);
-    table.AddRow({share, measure.calls, Cell(1e3 * measure.median_ms, 1),
+    table.AddRow({ShareText(measure.total_ms, total_ms), measure.calls,
+                  Cell(1e3 * measure.median_ms, 1),
                   Cell(work.operations * 1e-6 / measure.median_ms, 1),
                   Cell(work.bytes * 1e-6 / measure.median_ms, 2),
                   Cell(1e-6 * work.operations, 2), Cell(1e-6 * work.bytes, 3),
@@ -78,7 +108,8 @@ std::string ExplainDeviceText(const vm::Session& session,
                 "dispatches took %.3f ms in all, submitted and waited for one "
                 "by one.\n",
                 total_ms);
-  return table.Print(TableFormat::kMarkdown) + summary;
+  return table.Print(TableFormat::kMarkdown) +
+         RestText(measures, rows, total_ms) + summary;
 }
 
 }  // namespace ember::tools

@@ -3,7 +3,10 @@
 // limits it is.
 //
 //   std::string text = ExplainText(*session, tier.tiering.get(),
-//                                  jit::MeasureMachineLimits(threads));
+//                                  jit::MeasureMachineLimits(threads), 30);
+//
+// The table has at most `rows` dispatches, those that took the most time first;
+// a line below it says what the others took.
 //
 // The session must have been made with SessionOptions::trace. The roofline is
 // the larger of operations / peak and bytes / read rate, for a working set of
@@ -12,6 +15,7 @@
 #ifndef EMBER_TOOLS_LIB_REPORT_EXPLAIN_H_
 #define EMBER_TOOLS_LIB_REPORT_EXPLAIN_H_
 
+#include <cstddef>
 #include <string>
 
 #include "jit/target/peak.h"
@@ -22,13 +26,13 @@ namespace ember::tools {
 
 // Returns the table for a session on the host. `tiering` is null at tier 0.
 std::string ExplainText(const vm::Session& session, const vm::Tiering* tiering,
-                        const jit::MachineLimits& limits);
+                        const jit::MachineLimits& limits, size_t rows);
 // Prints the table for a device that is not the host. The limits of such a
 // device are not known, so the table has rates instead of shares, and the place
 // where each dispatch ran.
 std::string ExplainDeviceText(const vm::Session& session,
                               const vm::Tiering* tiering,
-                              const std::string& device);
+                              const std::string& device, size_t rows);
 
 }  // namespace ember::tools
 

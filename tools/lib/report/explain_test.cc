@@ -21,7 +21,8 @@ class DecliningProvider : public vm::KernelProvider {
 };
 
 std::string Explain(const std::shared_ptr<const vm::Module>& module,
-                    const std::shared_ptr<vm::Tiering>& tiering) {
+                    const std::shared_ptr<vm::Tiering>& tiering,
+                    size_t rows = 30) {
   const auto session = *vm::Session::Create(
       module, {.device = *hal::CreateCpuDevice({.threads = 1}),
                .tiering = tiering,
@@ -32,7 +33,7 @@ std::string Explain(const std::shared_ptr<const vm::Module>& module,
   jit::MachineLimits limits;
   limits.gflops = 1e-3;
   limits.reads = {{1 << 16, 1e-3}};
-  return ExplainText(*session, tiering.get(), limits);
+  return ExplainText(*session, tiering.get(), limits, rows);
 }
 
 TEST(ExplainTest, WorkAndBoundsOfEachDispatch) {
@@ -55,6 +56,16 @@ TEST(ExplainTest, WhyThereIsNoKernel) {
                           vm::Tiering::Eager(2)));
   EXPECT_THAT(text, HasSubstr("| 0: no-proof      | gemm "));
   EXPECT_THAT(text, HasSubstr("| 0: no kernel yet | bias_relu "));
+}
+
+TEST(ExplainTest, SlowestDispatchesFirst) {
+  const auto module = *vm::Module::FromDefinition(vm::SampleNamed("static"));
+  const std::string text = Explain(module, nullptr, 1);
+  const size_t first = text.find("gemm      |"), other = text.find("bias_relu");
+  EXPECT_TRUE((first == std::string::npos) != (other == std::string::npos))
+      << text;
+  EXPECT_THAT(text, HasSubstr("1 more dispatches took"));
+  EXPECT_THAT(text, HasSubstr("(--profile-rows=2 shows them)"));
 }
 
 TEST(ExplainTest, NamesOfReasons) {
