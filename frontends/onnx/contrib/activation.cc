@@ -42,7 +42,8 @@ void ImportQuickGelu(NodeContext& c) {
 void ImportGemmFastGelu(NodeContext& c) {
   if (!c.CheckRank(0, 1) || !c.CheckRank(1, 1)) return;
   c.SetOutput(0, InWideType(c.Input(0), [&](Tensor x) {
-                return TanhGelu(Plus(MatMul(x, c.Input(1)), c.Input(2)));
+                return TanhGelu(
+                    Plus(MatMul(x, Cast(c.Input(1), x.dtype())), c.Input(2)));
               }));
 }
 

@@ -273,14 +273,14 @@ TEST(TextTest, ErrorsSayWhereAndWhat) {
   EXPECT_EQ(BodyError("  if i {}"),
             "2:6: expected a value of type bool, found i64");
   EXPECT_EQ(BodyError("  phase j < 4 {}"),
-            "2:3: expected a loop, 'if', 'check', 'prefetch', 'await', "
-            "'barrier', 'let', a store (%name[...] = ...) or '}', found "
-            "'phase'");
+            "2:3: expected a loop, 'if', 'first', 'check', 'prefetch', "
+            "'await', 'barrier', 'fill', 'release', 'let', a store "
+            "(%name[...] = ...) or '}', found 'phase'");
   EXPECT_EQ(BodyError("  barrier orders"), "3:1: expected 'stores', found '}'");
   EXPECT_EQ(BodyError("  in_flight for j < 4 {}"),
             "2:13: expected 'subgroup', found 'for'");
   EXPECT_EQ(BodyError("producer %y.1[i] = 1.0"),
-            "2:10: expected a loop, 'if' or 'await', found '%y.1'");
+            "2:10: expected a loop, 'if', 'await' or 'fill', found '%y.1'");
   EXPECT_EQ(BodyError("box 0 bytes 8 of 1 dims 0 order 0 for j < 4 {}"),
             "2:35: expected 'invocation', found 'for'");
   EXPECT_EQ(BodyError("workgroup bytes 8"),

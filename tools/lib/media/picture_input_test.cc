@@ -88,8 +88,8 @@ TEST(PictureInputTest, NormalisedValuesAreQuantised) {
   std::vector<vm::MetadataEntry> metadata;
   vm::SetMetadata("tflite.input.0.scale", "0.5", metadata);
   vm::SetMetadata("tflite.input.0.zero_point", "-3", metadata);
-  const vm::TensorSignature input = Input(DType::kI8, {1, 1, 1, 3});
-  const Picture picture = Filled(1, 1, {0, 51, 255});
+  const vm::TensorSignature input = Input(DType::kI8, {1, 2, 2, 3});
+  const Picture picture = Filled(2, 2, {0, 51, 255});
   PictureOptions options = PictureOptionsOfModel(metadata, 0, input);
   const StatusOr<PictureInput> pixels =
       MakePictureInput(picture, input, options);
