@@ -1,7 +1,7 @@
 // Quantized tensors and layers, and layers whose weights a mobile build of
 // PyTorch has packed.
 //
-// Products of matrices and averages are computed in integers, exactly. Other
+// Products of matrices, averages and sums are computed in integers. Other
 // operators compute with the real numbers and round their results, halves to
 // the even integer. torchvision's quantized models give what QNNPACK gives, bit
 // for bit. FBGEMM and oneDNN, which PyTorch uses on x86, differ from it by one
@@ -17,6 +17,7 @@
 #include "frontends/torchscript/operator_table.h"
 #include "frontends/torchscript/packed.h"
 #include "frontends/torchscript/promotion.h"
+#include "frontends/torchscript/quantized_sum.h"
 #include "frontends/torchscript/quantized_values.h"
 
 namespace ember::torchscript {
@@ -215,22 +216,52 @@ Value Rounded(Call& c, const Tensor& y, const Value& like,
 Tensor Real(Call& c, std::string_view name) {
   return Dequantized(c.machine(), c.value(name));
 }
-enum class Combination : uint8_t { kSum, kProduct };
-template <Combination combination, bool has_relu>
-Value Combined(Call& c) {
-  if (!ReadIntegers(c, c.value("qa"), "qa")) return {};
-  const Tensor a = Real(c, "qa");
-  const Tensor b = Real(c, "qb");
-  Tensor y = combination == Combination::kSum ? a + b : a * b;
-  if (has_relu) y = ops::Relu(y);
-  return Rounded(c, y, c.value("qa"), Asked(c, "scale", "zero_point"));
-}
 // These functions return the smallest and the largest integer of a type.
 double LeastOf(DType type) {
   return type == DType::kI8 ? -128 : type == DType::kI32 ? -2147483648.0 : 0;
 }
 double MostOf(DType type) {
   return type == DType::kI8 ? 127 : type == DType::kI32 ? 2147483647.0 : 255;
+}
+// Returns the number of a scale if it is known when importing.
+std::optional<double> KnownNumber(Call& c, const Tensor& tensor) {
+  const auto contents = c.builder().ConstantContents(tensor.value());
+  if (!contents || contents->size() != 1) return std::nullopt;
+  return contents->front();
+}
+// Returns the sum of qa and qb as QNNPACK computes it; absent if it does not:
+// for other types than u8, and for scales that only the run knows.
+std::optional<Value> IntegerSum(Call& c, bool has_relu) {
+  const std::optional<Integers> a = ReadIntegers(c, c.value("qa"), "qa");
+  const std::optional<Integers> b = ReadIntegers(c, c.value("qb"), "qb");
+  if (!a || !b || a->dtype != DType::kU8 || b->dtype != DType::kU8)
+    return std::nullopt;
+  const Quantization asked = Asked(c, "scale", "zero_point");
+  if (!c.ok()) return std::nullopt;
+  const auto a_scale = KnownNumber(c, a->quantization.scale);
+  const auto b_scale = KnownNumber(c, b->quantization.scale);
+  const auto scale = KnownNumber(c, asked.scale);
+  if (!a_scale || !b_scale || !scale) return std::nullopt;
+  const auto factors = FactorsOf(*a_scale, *b_scale, *scale);
+  if (!factors) return std::nullopt;
+  Tensor y = QuantizedSum(a->centered, b->centered, *factors);
+  if (has_relu) y = ops::Maximum(y, 0);
+  y = ops::Maximum(ops::Minimum(y + asked.zero_point, MostOf(a->dtype)), 0);
+  return c.machine().NewQuantized(ops::Cast(y, a->dtype), asked);
+}
+enum class Combination : uint8_t { kSum, kProduct };
+template <Combination combination, bool has_relu>
+Value Combined(Call& c) {
+  if (!ReadIntegers(c, c.value("qa"), "qa")) return {};
+  if (combination == Combination::kSum) {
+    if (std::optional<Value> sum = IntegerSum(c, has_relu)) return *sum;
+    if (!c.ok()) return {};
+  }
+  const Tensor a = Real(c, "qa");
+  const Tensor b = Real(c, "qb");
+  Tensor y = combination == Combination::kSum ? a + b : a * b;
+  if (has_relu) y = ops::Relu(y);
+  return Rounded(c, y, c.value("qa"), Asked(c, "scale", "zero_point"));
 }
 // Adds a number to a quantized tensor by moving the zero point. If the zero
 // point would leave the integers' range, the scale changes, too.
@@ -239,13 +270,8 @@ Value AddedNumber(Call& c) {
   const Value& qa = c.value("qa");
   const std::optional<Integers> x = ReadIntegers(c, qa, "qa");
   if (!x) return {};
-  const auto known = [&](const Tensor& tensor) {
-    const auto contents = c.builder().ConstantContents(tensor.value());
-    return contents && contents->size() == 1 ? std::optional(contents->front())
-                                             : std::nullopt;
-  };
-  const auto scale = known(x->quantization.scale);
-  const auto zero_point = known(x->quantization.zero_point);
+  const auto scale = KnownNumber(c, x->quantization.scale);
+  const auto zero_point = KnownNumber(c, x->quantization.zero_point);
   if (!scale || !zero_point) {
     c.FailUnsupported(
         "qa: expected a scale and zero point that are known when importing");
