@@ -65,9 +65,11 @@ SharedStorages::SharedStorages(const ExportedFile& file) {
   for (size_t i = 0; i < reaches.size(); ++i) {
     const Reach& reach = reaches[i];
     std::string first = reach.name;
-    for (size_t j = i; j-- > 0 && reaches[j].begin == reach.begin;)
-      if (HaveSameElements(reaches[j].stored, reach.stored))
-        first = reaches[j].name;
+    for (size_t j = i; j > 0; --j) {
+      const Reach& earlier = reaches[j - 1];
+      if (earlier.begin != reach.begin) break;
+      if (HaveSameElements(earlier.stored, reach.stored)) first = earlier.name;
+    }
     firsts_.emplace(reach.name, first);
   }
   // Tensors whose bytes overlap are neighbours in the order of addresses,

@@ -35,8 +35,10 @@ std::vector<Taps> TapsOf(int from, int to, Filter filter) {
       taps = {std::min(static_cast<int>(center), from - 1), {1.0f}};
       continue;
     }
-    taps.first = std::max(0, static_cast<int>(center - support + 0.5));
-    const int end = std::min(from, static_cast<int>(center + support + 0.5));
+    // Pillow truncates these two numbers.
+    const double low = center - support + 0.5, high = center + support + 0.5;
+    taps.first = std::max(0, static_cast<int>(low));
+    const int end = std::min(from, static_cast<int>(high));
     double sum = 0;
     std::vector<double> weights;
     for (int at = taps.first; at < end; ++at) {

@@ -49,8 +49,10 @@ Status ApplyItem(std::string_view item, SoundOptions& options) {
   if (is_rate) {
     options.rate = static_cast<int64_t>(*value);
     options.source = "--sound";
+  } else if (key == "start") {
+    options.start = *value;
   } else {
-    (key == "start" ? options.start : options.seconds) = *value;
+    options.seconds = *value;
   }
   return OkStatus();
 }
