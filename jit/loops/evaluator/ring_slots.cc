@@ -1,5 +1,7 @@
 #include "jit/loops/evaluator/ring_slots.h"
 
+#include <string_view>
+
 #include "base/concat.h"
 
 namespace ember::loops {
@@ -59,9 +61,9 @@ Status RingSlots::Release(uint32_t ring, int64_t slot, int64_t subgroup) {
   Slot& state = rings_[ring][slot];
   if (!state.readers.contains(subgroup) ||
       !state.released.insert(subgroup).second) {
-    return InternalError(Concat({"ring ", ring, ": slot ", slot,
-                                 " is released by a subgroup that does not "
-                                 "read it"}));
+    constexpr std::string_view kWhat =
+        " is released by a subgroup that does not read it";
+    return InternalError(Concat({"ring ", ring, ": slot ", slot, kWhat}));
   }
   const auto readers =
       static_cast<size_t>(phase_->workgroup.rings[ring].subgroups);
