@@ -223,14 +223,16 @@ double LeastOf(DType type) {
 double MostOf(DType type) {
   return type == DType::kI8 ? 127 : type == DType::kI32 ? 2147483647.0 : 255;
 }
-// Returns the number of a scale if it is known when importing.
+// Returns the number in a tensor of one element; nullopt if it is not known
+// when importing.
 std::optional<double> KnownNumber(Call& c, const Tensor& tensor) {
   const auto contents = c.builder().ConstantContents(tensor.value());
   if (!contents || contents->size() != 1) return std::nullopt;
   return contents->front();
 }
-// Returns the sum of qa and qb as QNNPACK computes it; absent if it does not:
-// for other types than u8, and for scales that only the run knows.
+// Returns the sum of qa and qb as QNNPACK computes it. Returns nullopt if the
+// operands are not u8, which QNNPACK does not add, or if a scale is not known
+// when importing.
 std::optional<Value> IntegerSum(Call& c, bool has_relu) {
   const std::optional<Integers> a = ReadIntegers(c, c.value("qa"), "qa");
   const std::optional<Integers> b = ReadIntegers(c, c.value("qb"), "qb");
