@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "compiler/compile.h"
+#include "tensor/dispatch.h"
 #include "tests/onnx/one_node.h"
 
 namespace ember::tests {
@@ -321,6 +323,61 @@ TEST(GroupQueryAttention, SinksTakeAPartOfTheSoftmax) {
       Expect(node.Run(), {1, 1, 2}, {4, 3});
     }
   }
+}
+
+// Query heads 0 and 1 share key head 0, and heads 2 and 3 share key head 1.
+// Each query head has its own bias and its own sink.
+TEST(GroupQueryAttention, BiasAndSinksOfHeadsThatShareKeys) {
+  const int heads = 4, size = 2, tokens = 3, width = heads * size;
+  const Floats q = Noise(tokens * width, 1), bias = Noise(heads * 9, 4);
+  const Floats k = Noise(tokens * 2 * size, 2), v = Noise(tokens * 4, 3);
+  // Each key head is written twice, for the reference without groups, and a key
+  // of zeros with value 0 is the sink.
+  Floats all_k, all_v;
+  for (int t = 0; t <= tokens; ++t) {
+    for (int i = 0; i < width; ++i) {
+      const int from = t * 2 * size + i / (2 * size) * size + i % size;
+      all_k.push_back(t < tokens ? k[from] : 0);
+      all_v.push_back(t < tokens ? v[from] : 0);
+    }
+  }
+  const Floats sinks = {0.1, 0.2, 0.3, 0.4};
+  const Problem p{heads, size, tokens, tokens + 1, q, all_k, all_v, 0.5};
+  const Floats want = Reference(p, [&](int h, int i, int j) {
+    if (j == tokens) return sinks[h];
+    return j > i ? kHidden : bias[(h * 3 + i) * 3 + j];
+  });
+  OneNode node = Contrib("GroupQueryAttention");
+  node.Input(F32({1, 3, 8}, q)).Input(F32({1, 3, 4}, k));
+  node.Input(F32({1, 3, 4}, v)).Absent().Absent();
+  node.Input(I32({1}, {2})).Constant(I32({}, {3}));
+  node.Absent().Absent().Absent();
+  node.Input(F32({1, 4, 3, 3}, bias)).Input(F32({4}, sinks));
+  node.Attribute({"num_heads", 4}).Attribute({"kv_num_heads", 2});
+  node.Attribute({"scale", 0.5});
+  Expect(node.Run(), {1, 3, 8}, want);
+}
+
+// The products of the prompt and its softmax share one dispatch, so that no
+// matrix of all scores is in memory.
+TEST(GroupQueryAttention, APromptIsOneDispatch) {
+  const int tokens = 16, width = 4 * 8;
+  OneNode node = Contrib("GroupQueryAttention");
+  node.Input(F32({1, tokens, width}, Noise(tokens * width, 1)));
+  node.Input(F32({1, tokens, 16}, Noise(tokens * 16, 2)));
+  node.Input(F32({1, tokens, 16}, Noise(tokens * 16, 3))).Absent().Absent();
+  node.Input(I32({1}, {tokens - 1})).Constant(I32({}, {tokens}));
+  node.Attribute({"num_heads", 4}).Attribute({"kv_num_heads", 2});
+  StatusOr<graph::Graph> graph = node.model().Import();
+  ASSERT_TRUE(graph.ok()) << graph.status().ToString();
+  const auto module = compiler::Compile(*std::move(graph), {});
+  ASSERT_TRUE(module.ok()) << module.status().ToString();
+  std::vector<std::string> products;
+  for (const tensor::Dispatch& dispatch : module->dispatches) {
+    if (dispatch.name.find("contract") != std::string::npos)
+      products.push_back(dispatch.name);
+  }
+  EXPECT_THAT(products, ElementsAre(HasSubstr("exp")));
 }
 
 // In some operands the batch is an open dim; in others it is the constant 1.

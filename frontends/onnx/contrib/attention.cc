@@ -70,15 +70,6 @@ Tensor FollowBeams(NodeContext& c, Tensor rows, Tensor beams, Tensor past) {
   return Transpose(found, {0, 2, 1, 3});
 }
 
-// Sets the bias of future keys to -inf, whatever the mask says. The mask itself
-// only lowers scores by a finite filter value, so a row whose visible keys are
-// all masked attends to each of these equally.
-Tensor HideFuture(NodeContext& c, Tensor bias, Tensor seen) {
-  if (!bias) return BiasWhere(c, seen);
-  return Select(seen, bias,
-                bias.Like(-std::numeric_limits<double>::infinity()));
-}
-
 MultiHeadResults Compute(NodeContext& c, const MultiHead& m) {
   MultiHeadResults results;
   AttentionOperands o{.q = m.q, .k = m.k, .v = m.v};
@@ -109,15 +100,16 @@ MultiHeadResults Compute(NodeContext& c, const MultiHead& m) {
   const double filter = c.Float("mask_filter_value", -10000.0);
   if (mask) o.bias = MaskBias(c, mask, extents, filter);
   if (m.causal) {
-    Tensor seen =
-        LessEqual(KeyPositions(c, extents), QueryPositions(c, extents));
-    o.bias = HideFuture(c, o.bias, seen);
+    // The mask only lowers scores by a finite filter value. A row whose visible
+    // keys are all masked attends to each of these equally, and to no future
+    // key.
+    o.seen = LessEqual(KeyPositions(c, extents), QueryPositions(c, extents));
   }
   o.bias = AddOptional(o.bias, bias);
   if (is_buffer) {
     Tensor end = past + DimScalar(builder, extents.queries);
-    o.bias =
-        AddOptional(o.bias, BiasWhere(c, Less(KeyPositions(c, extents), end)));
+    Tensor written = Less(KeyPositions(c, extents), end);
+    o.seen = o.seen ? And(o.seen, written) : written;
   }
   o.scale = AttentionScale(c, o.q.dim(3));
   if (!c.ok()) return results;

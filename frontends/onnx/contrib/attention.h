@@ -13,6 +13,9 @@ struct AttentionOperands {
   // heads then serves several query heads.
   Tensor q, k, v;
   Tensor bias;  // Bias that is added to the scores; may be absent.
+  // True for the keys that a query sees; may be absent. The scores of all other
+  // keys become -inf, whatever they were.
+  Tensor seen;
   // One further score per head, which adds to the denominator of the softmax
   // only; may be absent.
   Tensor sink;
@@ -45,8 +48,6 @@ struct AttentionExtents {
 Tensor KeyPositions(NodeContext& c, const AttentionExtents& extents);
 Tensor QueryPositions(NodeContext& c, const AttentionExtents& extents);
 
-// Returns a bias that is 0 where `kept` is true, and minus infinity elsewhere.
-Tensor BiasWhere(NodeContext& c, Tensor kept);
 // Returns a bias that is `filter` for the keys that the mask hides. The mask
 // holds lengths (and starts) of the keys per batch, or a flag per key that is 1
 // for keys that count, with or without a dim of queries. The result is absent

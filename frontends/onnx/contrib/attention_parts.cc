@@ -7,46 +7,47 @@
 namespace ember::onnx {
 namespace {
 
-// The einsum equations for the scores and for the weighted values: kPlain if
-// each query head has its own key head, kGrouped if several query heads share a
-// key head.
-struct Products {
-  const char* scores;
-  const char* values;
-};
-constexpr Products kPlain = {"bhqs,bhks->bhqk", "bhqk,bhks->bhqs"};
-constexpr Products kGrouped = {"bhgqs,bhks->bhgqk", "bhgqk,bhks->bhgqs"};
-
-// Splits the heads of [batch, heads, …] into groups: [batch, groups, heads of
-// each, …].
+// Splits the heads of x[batch, heads, …] into groups: [batch, groups, heads of
+// each, …]. An x whose only head serves all heads gets one group of one head.
 Tensor SplitGroups(Tensor x, const Dim& groups) {
-  return Reshape(
-      x, {x.dim(0), groups, FloorDivide(x.dim(1), groups), x.dim(2), x.dim(3)});
+  if (!x) return x;
+  const bool is_shared = x.dim(1) == Dim(1);
+  return Reshape(x, {x.dim(0), is_shared ? Dim(1) : groups,
+                     is_shared ? Dim(1) : FloorDivide(x.dim(1), groups),
+                     x.dim(2), x.dim(3)});
 }
 
 Tensor JoinGroups(Tensor x) {
   return Reshape(x, {x.dim(0), x.dim(1) * x.dim(2), x.dim(3), x.dim(4)});
 }
 
-Tensor Scores(const AttentionOperands& o) {
-  if (o.k.dim(1) == o.q.dim(1)) return Contract(o.q, o.k, kPlain.scores);
-  return JoinGroups(
-      Contract(SplitGroups(o.q, o.k.dim(1)), o.k, kGrouped.scores));
-}
-
-Tensor WeightedValues(Tensor probabilities, Tensor v) {
-  if (v.dim(1) == probabilities.dim(1))
-    return Contract(probabilities, v, kPlain.values);
-  return JoinGroups(
-      Contract(SplitGroups(probabilities, v.dim(1)), v, kGrouped.values));
-}
-
-// Returns exp(scores) / (sum exp(scores) + exp(sink)).
+// Returns exp(scores) / (sum exp(scores) + exp(sink)) along the last axis.
 Tensor SoftmaxWithSink(Tensor scores, Tensor sink) {
-  sink = AlongAxis(Cast(sink, scores.dtype()), 1, 4);
-  Tensor largest = Maximum(Reduce(scores, "maximum", {3}, true), sink);
+  const int64_t axis = scores.rank() - 1;
+  Tensor largest = Maximum(Reduce(scores, "maximum", {axis}, true), sink);
   Tensor powers = Exp(scores - largest);
-  return powers / (Reduce(powers, "sum", {3}, true) + Exp(sink - largest));
+  return powers / (Reduce(powers, "sum", {axis}, true) + Exp(sink - largest));
+}
+
+// Attends with the given einsum equations. The bias, the seen keys and the sink
+// broadcast to the scores.
+AttentionResults AttendBy(const AttentionOperands& o, const char* scores_by,
+                          const char* values_by) {
+  AttentionResults results;
+  Tensor scores = Contract(o.q, o.k, scores_by);
+  scores = scores * Cast(o.scale, scores.dtype());
+  if (o.softcap != 0) scores = Tanh(scores / o.softcap) * o.softcap;
+  scores = AddOptional(scores, o.bias);
+  if (o.seen) {
+    scores = Select(o.seen, scores,
+                    scores.Like(-std::numeric_limits<double>::infinity()));
+  }
+  results.scores = scores;
+  results.probabilities =
+      o.sink ? SoftmaxWithSink(results.scores, o.sink)
+             : Softmax(results.scores, results.scores.rank() - 1);
+  results.y = Contract(results.probabilities, o.v, values_by);
+  return results;
 }
 
 // Gathers rows of data[batch, rows, …] by index[batch, n].
@@ -58,15 +59,21 @@ Tensor GatherRows(Tensor data, Tensor index) {
 }  // namespace
 
 AttentionResults Attend(const AttentionOperands& o) {
-  AttentionResults results;
-  Tensor scores = Scores(o);
-  scores = scores * Cast(o.scale, scores.dtype());
-  if (o.softcap != 0) scores = Tanh(scores / o.softcap) * o.softcap;
-  results.scores = AddOptional(scores, o.bias);
-  results.probabilities = o.sink ? SoftmaxWithSink(results.scores, o.sink)
-                                 : Softmax(results.scores, 3);
-  results.y = WeightedValues(results.probabilities, o.v);
-  return results;
+  AttentionOperands parts = o;
+  if (o.sink) parts.sink = AlongAxis(Cast(o.sink, o.q.dtype()), 1, 4);
+  const Dim& groups = o.k.dim(1);
+  if (groups == o.q.dim(1))
+    return AttendBy(parts, "bhqs,bhks->bhqk", "bhqk,bhks->bhqs");
+  // Groups stay an axis of their own from the scores to the result. A reshape
+  // in between would keep the products and the softmax out of one dispatch.
+  parts.q = SplitGroups(o.q, groups);
+  parts.bias = SplitGroups(o.bias, groups);
+  parts.seen = SplitGroups(o.seen, groups);
+  parts.sink = SplitGroups(parts.sink, groups);
+  const AttentionResults results =
+      AttendBy(parts, "bhgqs,bhks->bhgqk", "bhgqk,bhks->bhgqs");
+  return {JoinGroups(results.y), JoinGroups(results.scores),
+          JoinGroups(results.probabilities)};
 }
 
 Tensor AttentionScale(NodeContext& c, const Dim& head_size) {
@@ -88,12 +95,6 @@ Tensor QueryPositions(NodeContext& c, const AttentionExtents& extents) {
   return AlongAxis(IotaVector(c.builder(), extents.queries, DType::kI64), 2,
                    4) +
          extents.past;
-}
-
-Tensor BiasWhere(NodeContext& c, Tensor kept) {
-  return Select(
-      kept, c.Scalar(0, DType::kF32),
-      c.Scalar(-std::numeric_limits<double>::infinity(), DType::kF32));
 }
 
 namespace {

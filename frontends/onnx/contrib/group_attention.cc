@@ -225,8 +225,8 @@ void ImportGroupQueryAttention(NodeContext& c) {
     o.sink = Broadcast(c.Scalar(0, DType::kF32), {g->q.dim(1)});
   Tensor last = Reshape(Cast(c.Input(5), DType::kI64), past.shape());
   Tensor visible = VisibleKeys(c, extents, last);
-  o.bias = BiasWhere(c, visible);
-  if (c.Input(10)) o.bias = o.bias + Wide(c.Input(10));
+  o.seen = visible;
+  if (c.Input(10)) o.bias = Wide(c.Input(10));
   if (!c.ok()) return;
   const AttentionResults results = Attend(o);
   const DType type = c.Input(0).dtype();
