@@ -67,7 +67,7 @@ class Collapser {
   void FindUses() {
     accesses_.clear();
     nodes_.assign(c_.stages.size(), {});
-    from_data_.assign(c_.buffers.size(), false);
+    last_from_data_.assign(c_.buffers.size(), -1);
     for (size_t s = 0; s < c_.stages.size(); ++s) {
       const ComputationStage& stage = c_.stages[s];
       for (const NodeId root : RootsOf(stage)) FindNodes(root, nodes_[s]);
@@ -85,12 +85,15 @@ class Collapser {
 
   void AddAccess(const Access& access) {
     accesses_.push_back(access);
-    std::set<NodeId> below;
-    for (const NodeId index : access.indices) FindNodes(index, below);
-    from_data_[access.buffer] =
-        from_data_[access.buffer] ||
-        std::any_of(below.begin(), below.end(),
-                    [&](NodeId id) { return IsLoad(pool_[id]); });
+    for (size_t d = 0; d < access.indices.size(); ++d) {
+      std::set<NodeId> below;
+      FindNodes(access.indices[d], below);
+      if (std::ranges::any_of(below,
+                              [&](NodeId id) { return IsLoad(pool_[id]); })) {
+        int& last = last_from_data_[access.buffer];
+        last = std::max(last, static_cast<int>(d));
+      }
+    }
   }
 
   void FindNodes(NodeId root, std::set<NodeId>& found) const {
@@ -177,7 +180,8 @@ class Collapser {
   // Adds the axes that index the pair of dims. Returns false if anything else
   // indexes these dims.
   bool FindAxes(const Pair& dims, std::vector<Pair>& open) {
-    if (from_data_[dims.owner]) return false;
+    // Dims up to one that data index keep their numbers.
+    if (dims.first <= last_from_data_[dims.owner]) return false;
     const ComputationBuffer& buffer = c_.buffers[dims.owner];
     for (const Access& access : accesses_) {
       if (static_cast<int>(access.buffer) != dims.owner) continue;
@@ -287,8 +291,9 @@ class Collapser {
   std::vector<Access> accesses_;
   // for each stage: the expression nodes that it uses
   std::vector<std::set<NodeId>> nodes_;
-  // for each buffer: true if some index into it contains a loaded value
-  std::vector<bool> from_data_;
+  // for each buffer: the last dim whose index contains a loaded value in some
+  // access; -1 if there is none
+  std::vector<int> last_from_data_;
   std::set<Pair> axes_;
   std::set<Pair> dims_;
 };

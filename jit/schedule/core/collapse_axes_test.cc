@@ -115,6 +115,24 @@ dispatch @pad(%x: f32[6, 7, 56]) -> (%y: f32[8, 7, 56]) {
             std::string::npos);
 }
 
+// A failed check of %n[i] names dim 0 of %x, which stays as it is; so do the
+// dims before one that data index.
+TEST(CollapseAxes, DimsAfterOneThatDataIndex) {
+  const std::string rows = Collapsed(R"(
+dispatch @rows(%n: i64[5], %x: f32[9, 6, 7]) -> (%y: f32[5, 6, 7]) {
+  %y[i, j, o] = %x[%n[i], j, o]
+}
+)");
+  EXPECT_NE(rows.find("%y[i, jo] = %x[%n[i], jo]"), std::string::npos) << rows;
+  const std::string columns = Collapsed(R"(
+dispatch @columns(%n: i64[7], %x: f32[5, 6, 9]) -> (%y: f32[5, 6, 7]) {
+  %y[i, j, o] = %x[i, j, %n[o]]
+}
+)");
+  EXPECT_NE(columns.find("%y[i, j, o] = %x[i, j, %n[o]]"), std::string::npos)
+      << columns;
+}
+
 TEST(CollapseAxes, RandomDispatchesComputeTheSame) {
   const SeedRange seeds = TestSeeds(400);
   int collapsed = 0;

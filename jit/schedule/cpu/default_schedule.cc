@@ -294,7 +294,7 @@ class Chooser {
   // Schedules the loops of a member that is computed inside the root. Lanes run
   // along axes of the member that are not among the root's first `first` axes.
   void ScheduleMember(const StageGroup& group, const StageRef& member,
-                      int first) {
+                      int first, std::optional<int64_t> points = {}) {
     if (IsProduct(member)) {
       const ComputationStage& stage = writer_.StageAt(member);
       const CommonAxes common = CommonAxesOf(group, group.depth, member);
@@ -310,7 +310,8 @@ class Chooser {
       if (ScheduleProductInside(cpu_, member, common, fixed, rows, writer_))
         return;
     }
-    ScheduleLanes(cpu_, member, CommonAxesOf(group, first, member), writer_);
+    ScheduleLanes(cpu_, member, CommonAxesOf(group, first, member), writer_,
+                  {.points = points});
   }
 
   // Schedules a softmax in blocks, if that has an advantage and is legal.
@@ -372,26 +373,31 @@ class Chooser {
     const Computation& c = writer_.computation();
     const bool is_root_product = IsProduct(group.root);
     bool product = is_root_product;
-    int64_t points = StageShape(c, writer_.NumberOf(group.root)).LikelyPoints();
+    int64_t all_points =
+        StageShape(c, writer_.NumberOf(group.root)).LikelyPoints();
     for (const StageRef& member : group.members) {
       product |= IsProduct(member);
-      points += StageShape(c, writer_.NumberOf(member)).LikelyPoints();
+      all_points += StageShape(c, writer_.NumberOf(member)).LikelyPoints();
     }
     int outer = group.depth;
     // Number of the first axis along which lanes may run.
     int first = group.depth;
     const std::vector<LoopRef> loops = writer_.LoopsOf(group.root);
     const int lane_axis = product ? -1 : LaneAxisOf(group);
-    std::optional<LoopRef> lane, product_rows;
+    std::optional<LoopRef> points_of_task, product_rows;
+    int64_t lanes = 1, vectors = 1;
     const int64_t narrow_rows =
         product || lane_axis >= 0 ? 0 : NarrowRowsOf(group);
     if (lane_axis >= 0) {
-      // All stages have all of the axes. Points are computed one vector at a
-      // time: a row of the group is the points of one vector.
-      const int64_t lanes = LanesOf(
+      // All stages have all of the axes. Points are computed a few vectors at a
+      // time: a row of the group is the points of these vectors.
+      lanes = LanesOf(
           group,
           StageShape(c, writer_.NumberOf(group.root)).LikelyExtent(lane_axis));
-      lane = writer_.Split(loops[lane_axis], lanes, "_tile", "_lanes").inner;
+      vectors = VectorsOf(group, lane_axis, lanes);
+      points_of_task =
+          writer_.Split(loops[lane_axis], lanes * vectors, "_tile", "_lanes")
+              .inner;
       outer = lane_axis + 1;
       first = lane_axis;
     }
@@ -405,23 +411,26 @@ class Chooser {
     }
     const LoopRef rows = writer_.FuseLoops(group.root, 0, outer, "tasks");
     const std::set<StageRef> alone = ComputeMembersAt(group, rows);
-    if (lane) {
-      writer_.Do(Vectorize{*lane});
+    std::optional<int64_t> points;
+    if (points_of_task) {
+      points = lanes * vectors;
+      if (!SplitVectorsSideBySide(*points_of_task, lanes, vectors, writer_))
+        writer_.Do(Vectorize{*points_of_task});
     } else if (!is_root_product ||
                !ScheduleProductInside(
                    cpu_, group.root,
                    CommonAxesOf(group, group.depth, group.root), {rows},
                    product_rows, writer_)) {
       ScheduleLanes(cpu_, group.root, CommonAxesOf(group, first, group.root),
-                    writer_, rows_of_lanes);
+                    writer_, {.split = rows_of_lanes});
     }
     for (const StageRef& member : group.members) {
       if (alone.contains(member))
         ScheduleAlone(member);
       else
-        ScheduleMember(group, member, first);
+        ScheduleMember(group, member, first, points);
     }
-    if (IsWorthThreads(points)) writer_.Do(Parallel{rows});
+    if (IsWorthThreads(all_points)) writer_.Do(Parallel{rows});
   }
 
   // Computes the members in the root's loop. Returns the stages that stay
@@ -527,6 +536,20 @@ class Chooser {
     return cpu_.LanesFor(widest, neighbours);
   }
 
+  // Returns the number of vectors along the axis that a row of the group
+  // computes.
+  int64_t VectorsOf(const StageGroup& group, int axis, int64_t lanes) const {
+    const Computation& c = writer_.computation();
+    const StageShape root(c, writer_.NumberOf(group.root));
+    const std::optional<int64_t> extent = root.Extent(axis);
+    const bool reduces =
+        std::ranges::any_of(group.members, [&](const StageRef& member) {
+          return writer_.StageAt(member).has_reduction();
+        });
+    if (!reduces || !extent || *extent % lanes != 0) return 1;
+    return VectorsSideBySide(*extent / lanes);
+  }
+
   // Returns the axis from which a row has to take lanes: the root's last axis
   // with more than one point, if all stages have it. Returns -1 if some stage
   // does not have it.
@@ -541,7 +564,8 @@ class Chooser {
   }
 
   void ScheduleAlone(const StageRef& stage) {
-    ScheduleLanes(cpu_, stage, {}, writer_);
+    ScheduleLanes(cpu_, stage, {}, writer_,
+                  {.split = SplitForTasks(cpu_, stage, writer_)});
     ScheduleTasks(cpu_, stage, writer_);
   }
 

@@ -150,17 +150,25 @@ int64_t LanesThatDivide(const std::optional<int64_t>& extent, int64_t lanes) {
   return lanes;
 }
 
-// Costs of accessing elements below four bytes without mask registers, in
-// cycles: per vector, and per element of a partial vector, which is accessed
-// element by element. The number of lanes minimises them.
-constexpr int64_t kNarrowVectorCycles = 1;
+// Costs without mask registers, in cycles: per vector, per element of a partial
+// vector of elements below four bytes, which is accessed element by element,
+// and per partial vector of other elements, which is masked. The number of
+// lanes minimises them.
+constexpr int64_t kVectorCycles = 1;
 constexpr int64_t kNarrowElementCycles = 3;
+constexpr int64_t kMaskedVectorCycles = 8;
 
-int64_t NarrowLanes(const std::optional<int64_t>& extent, int64_t lanes) {
+// Returns the number of lanes for elements of `bytes` bytes without mask
+// registers, up to `lanes`.
+int64_t LanesWithoutMasks(const std::optional<int64_t>& extent, int64_t lanes,
+                          int64_t bytes) {
   if (!extent) return lanes;
   const auto cycles = [&](int64_t count) {
-    return *extent / count * kNarrowVectorCycles +
-           *extent % count * kNarrowElementCycles;
+    const int64_t rest = *extent % count;
+    if (bytes < 4)
+      return *extent / count * kVectorCycles + rest * kNarrowElementCycles;
+    return *extent / count * kVectorCycles +
+           (rest == 0 ? 0 : kVectorCycles + kMaskedVectorCycles);
   };
   int64_t best = lanes;
   for (int64_t fewer = lanes / 2; fewer >= kFewestNarrowLanes; fewer /= 2) {
@@ -343,18 +351,49 @@ void SplitPeriods(const LoopRef& axis, int64_t period, int64_t lanes,
 
 }  // namespace
 
+int64_t VectorsSideBySide(int64_t count) {
+  constexpr int64_t kMost = 4;
+  for (int64_t vectors = kMost; vectors > 1; --vectors) {
+    if (count % vectors == 0) return vectors;
+  }
+  // The last vectors are a tile of their own, which is peeled.
+  return count > 2 * kMost ? kMost : 1;
+}
+
+bool SplitVectorsSideBySide(const LoopRef& axis, int64_t lanes, int64_t vectors,
+                            ScheduleWriter& writer) {
+  const LoopRef tile{axis.stage, axis.name + "_tile"},
+      rest{axis.stage, axis.name + "_rest"};
+  if (vectors < 2 || !writer.Try(Split{.loop = axis,
+                                       .factor = lanes * vectors,
+                                       .outer = tile.name,
+                                       .inner = rest.name})) {
+    return false;
+  }
+  const LoopRef vector{axis.stage, axis.name + "_vector"},
+      lane{axis.stage, axis.name + "_lane"};
+  writer.Do(Split{
+      .loop = rest, .factor = lanes, .outer = vector.name, .inner = lane.name});
+  MoveInside(axis.stage, {vector, lane}, writer);
+  writer.Do(Unroll{vector});
+  writer.Do(Vectorize{lane});
+  return true;
+}
+
 void ScheduleLanes(const jit::CpuModel& cpu, const StageRef& stage,
                    const CommonAxes& common, ScheduleWriter& writer,
-                   const std::optional<SplitAxis>& split) {
+                   const LanePart& part) {
   const int number = writer.NumberOf(stage);
   LaneAxis lanes;
   LineAxis line;
   bool splits = false;
-  // true if the last vector is partial and is accessed element by element
+  // true if the last vector of several is partial, and the machine accesses
+  // parts element by element or with slow masks
   bool has_part = false;
   // True if the results of a vector are not adjacent in memory.
   bool is_apart = false;
   int64_t period = 1;
+  int64_t side_by_side = 1;
   LoopRef axis;
   std::optional<LoopRef> before, along;
   {
@@ -369,19 +408,25 @@ void ScheduleLanes(const jit::CpuModel& cpu, const StageRef& stage,
     }
     const std::optional<int64_t> extent = shape.Extent(lanes.axis);
     if (lanes.over_points && lanes.before < 0 && line.axis < 0 &&
-        !cpu.has_masks && shape.WidestBytes() < 4) {
-      lanes.lanes = NarrowLanes(extent, lanes.lanes);
-      has_part = extent && *extent % lanes.lanes != 0;
+        !cpu.has_masks) {
+      lanes.lanes = LanesWithoutMasks(extent, lanes.lanes, shape.WidestBytes());
+      has_part = extent && *extent > lanes.lanes && *extent % lanes.lanes != 0;
     }
     const auto loop_of = [&](int a) {
-      return split && a == split->axis
-                 ? split->inner
+      return part.split && a == part.split->axis
+                 ? part.split->inner
                  : LoopRef{stage, shape.stage().axes[a].name};
     };
     axis = loop_of(lanes.axis);
     if (lanes.before >= 0) before = loop_of(lanes.before);
     period = PeriodOf(shape, lanes);
     is_apart = lanes.over_points && !shape.StoresAlong(lanes.axis);
+    const std::optional<int64_t> points = part.points ? part.points : extent;
+    if (points && lanes.over_points && !is_apart && lanes.before < 0 &&
+        line.axis < 0 && shape.stage().has_reduction() &&
+        *points % lanes.lanes == 0) {
+      side_by_side = VectorsSideBySide(*points / lanes.lanes);
+    }
     if (line.axis >= 0) {
       along = {stage, shape.stage().axes[line.axis].name};
       splits = shape.LikelyExtent(line.axis) > line.line;
@@ -393,6 +438,7 @@ void ScheduleLanes(const jit::CpuModel& cpu, const StageRef& stage,
     axis = fused;
   }
   if (period > 1) return SplitPeriods(axis, period, lanes.lanes, writer);
+  if (SplitVectorsSideBySide(axis, lanes.lanes, side_by_side, writer)) return;
   const LoopRef block{stage, axis.name + "_block"},
       lane{stage, axis.name + "_lane"};
   // A stage that is computed for a few points of another one may not have more

@@ -18,12 +18,30 @@ struct SplitAxis {
   LoopRef inner;
 };
 
+// The part of a stage that is computed together.
+struct LanePart {
+  // The stage's only axis whose loop was split, if there is one.
+  std::optional<SplitAxis> split;
+  // Number of points along the last axis; absent if these are all.
+  std::optional<int64_t> points;
+};
+
 // Chooses and schedules the lanes of a stage that is no product, along axes
-// that are not among its group's common axes. `split`: the stage's only axis
-// whose loop was split, if there is one.
+// that are not among its group's common axes.
 void ScheduleLanes(const jit::CpuModel& cpu, const StageRef& stage,
                    const CommonAxes& common, ScheduleWriter& writer,
-                   const std::optional<SplitAxis>& split = std::nullopt);
+                   const LanePart& part = {});
+
+// Returns the number of vectors that a reduction over other axes computes side
+// by side, of `count` vectors along an axis. They share the tests for padding,
+// and no vector waits for another one's results.
+int64_t VectorsSideBySide(int64_t count);
+
+// Schedules the loop in vectors of `lanes` lanes, `vectors` of them side by
+// side; all of them are inside the stage's other loops. False, without a
+// change, if they do not fit the stage.
+bool SplitVectorsSideBySide(const LoopRef& axis, int64_t lanes, int64_t vectors,
+                            ScheduleWriter& writer);
 
 }  // namespace ember::schedule
 

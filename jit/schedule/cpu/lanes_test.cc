@@ -35,6 +35,65 @@ TEST(Lanes, PartsOfVectorsOfBytes) {
               HasSubstr("split %y j 64"));
 }
 
+std::string CopyOfFloats(int columns) {
+  const std::string n = std::to_string(columns);
+  return "dispatch @copy(%x: f32[6, " + n + "]) -> (%y: f32[8, " + n +
+         "]) {\n  %y[i, j] = pad(%x[i - 1, j], 3.0)\n}";
+}
+
+// Masked stores of AVX2 are slow. Mask registers cost nothing.
+TEST(Lanes, PartsOfVectorsOfFloats) {
+  EXPECT_THAT(ScheduleFor(kAvx2, CopyOfFloats(12)), HasSubstr("split %y j 4"));
+  EXPECT_THAT(ScheduleFor(kAvx2, CopyOfFloats(16)), Not(HasSubstr("peel")));
+  const std::string part = ScheduleFor(kAvx2, CopyOfFloats(261));
+  EXPECT_THAT(part, HasSubstr("split %y j 8"));
+  EXPECT_THAT(part, HasSubstr("peel %y j_block"));
+  EXPECT_THAT(ScheduleFor(kAvx512, CopyOfFloats(261)), Not(HasSubstr("peel")));
+}
+
+std::string Pooling(int channels, const std::string& last) {
+  const std::string c = std::to_string(channels);
+  return "dispatch @pool(%x: f32[32, 32, " + c + "], %b: f32[" + c +
+         "]) -> (%y: f32[16, 16, " + c + "]) {\n  temp %p: f32[16, 16, " + c +
+         "]\n  %p[i, j, c] = maximum(u < 3, v < 3) pad(%x[i * 2 + u - 1, " +
+         "j * 2 + v - 1, c], -inf)\n  %y[i, j, c] = " + last + "\n}";
+}
+
+// Vectors of a window share its tests for padding and wait for each other less.
+TEST(Lanes, WindowsOfSeveralVectors) {
+  for (const std::string last : {"%p[i, j, c]", "%p[i, j, c] + %b[c]"}) {
+    const std::string even = ScheduleFor(kAvx2, Pooling(64, last));
+    EXPECT_THAT(even, HasSubstr("split %p c 32")) << last;
+    EXPECT_THAT(even, HasSubstr("unroll %p c_vector")) << last;
+    EXPECT_THAT(ScheduleFor(kAvx2, Pooling(24, last)),
+                HasSubstr("split %p c 24"))
+        << last;
+    // 17 vectors: four at a time, and a last one.
+    EXPECT_THAT(ScheduleFor(kAvx2, Pooling(136, last)),
+                HasSubstr("split %p c 32"))
+        << last;
+    EXPECT_THAT(ScheduleFor(kAvx2, Pooling(8, last)),
+                Not(HasSubstr("c_vector")))
+        << last;
+  }
+}
+
+// Three rows are too few tasks. Tasks are chunks of rows, not single vectors,
+// whose rows would be found by divisions.
+TEST(Lanes, TasksAreChunksOfLongRows) {
+  const std::string text = ScheduleFor(kAvx2, R"(
+    dispatch @shift(%x: f32[3, 51529], %c: f32[3]) -> (%y: f32[3, 51529]) {
+      %y[i, j] = %x[i, j] + %c[i]
+    })");
+  EXPECT_THAT(text, HasSubstr("split %y j 2048 -> j_chunk j_rest"));
+  EXPECT_THAT(text, HasSubstr("fuse %y i j_chunk -> tasks"));
+  EXPECT_THAT(ScheduleFor(kAvx2, R"(
+    dispatch @shift(%x: f32[300, 515], %c: f32[300]) -> (%y: f32[300, 515]) {
+      %y[i, j] = %x[i, j] + %c[i]
+    })"),
+              Not(HasSubstr("chunk")));
+}
+
 // Rows of 10 elements are shorter than vectors, so several rows are computed
 // together: sums have lanes over rows, and elementwise stages over rows and
 // columns.

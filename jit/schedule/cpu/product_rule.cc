@@ -331,6 +331,7 @@ struct VectorLoops {
 VectorLoops SplitVectors(const LoopRef& v, const RegisterTile& tile,
                          ScheduleWriter& writer) {
   const auto [tiles, rest] = writer.Split(v, tile.width(), "_tile", "_rest");
+  if (tile.peels_vectors) writer.Do(Peel{tiles});
   VectorLoops made{.tile = tiles,
                    .vector = {v.stage, v.name + "_vector"},
                    .lane = {v.stage, v.name + "_lane"}};

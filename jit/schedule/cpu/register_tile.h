@@ -36,6 +36,9 @@ struct RegisterTile {
   int64_t vectors = 1;
   int64_t lanes = 1;
   bool writes_out_sum = false;  // true if all steps of the sum are unrolled
+  // True if the last vector of the axis is partial and the last tile gets code
+  // of its own, so that no other tile tests or masks its vectors.
+  bool peels_vectors = false;
 
   int64_t width() const { return vectors * lanes; }
 };

@@ -25,7 +25,7 @@ jit::CpuModel Avx2() {
 
 struct Choice {
   // the tile as text, "axis rows x vectors"; if the sum is unrolled, ", sum
-  // written out" follows
+  // written out" follows; if the last vector is peeled, ", last peeled"
   std::string tile;
   bool asks = false;
 };
@@ -43,7 +43,8 @@ Choice ChoiceOf(const std::string& text) {
   choice.tile = (tile->u < 0 ? "-" : shape.stage().axes[tile->u].name) + " " +
                 std::to_string(tile->rows) + " x " +
                 std::to_string(tile->vectors) +
-                (tile->writes_out_sum ? ", sum written out" : "");
+                (tile->writes_out_sum ? ", sum written out" : "") +
+                (tile->peels_vectors ? ", last peeled" : "");
   for (NodeId load : shape.loads()) {
     if (shape.IsPadded(load))
       choice.asks = AsksForPadding(cpu, shape, *tile, load);
@@ -85,6 +86,18 @@ TEST(RegisterTile, DepthwiseConvolutions) {
   // Some lanes of the last vector would be in the padding and others not, so
   // the padding is not tested at each load.
   EXPECT_FALSE(ChoiceOf(Depthwise(28, 140, 1)).asks);
+}
+
+// The last vector is half full. A product's tile has many steps for each of its
+// stores, so that it masks them.
+TEST(RegisterTile, PartialVectorsArePeeled) {
+  EXPECT_EQ(ChoiceOf(Depthwise(28, 140, 1)).tile,
+            "w 4 x 2, sum written out, last peeled");
+  EXPECT_EQ(ChoiceOf("dispatch @product(%a: f32[172, 256], %b: f32[256, 36]) "
+                     "-> (%y: f32[172, 36]) {\n%y[i, j] = sum(k < 256) "
+                     "%a[i, k] * %b[k, j]\n}")
+                .tile,
+            "i 2 x 5");
 }
 
 // Each element is used for 64 channels, so one padded copy costs less than 64

@@ -1,6 +1,7 @@
 
 #include "jit/schedule/cpu/tasks_rule.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 
@@ -20,13 +21,16 @@ bool HasStage(const Schedule& schedule, int stage, int loop) {
   return false;
 }
 
+// Number of tasks that keep all cores busy to the end.
+int64_t EnoughTasks(const jit::CpuModel& cpu) { return 16 * cpu.cores; }
+
 }  // namespace
 
 bool IsWorthThreads(int64_t points) { return points >= 32768; }
 
 size_t LoopsOfTasks(const jit::CpuModel& cpu, const ScheduleWriter& writer,
                     int stage, size_t most) {
-  const int64_t enough_tasks = 16 * cpu.cores;
+  const int64_t enough_tasks = EnoughTasks(cpu);
   size_t count = 0;
   int64_t tasks = 1;
   const StagePlan& plan = writer.schedule().plan(stage);
@@ -42,6 +46,45 @@ size_t LoopsOfTasks(const jit::CpuModel& cpu, const ScheduleWriter& writer,
     ++count;
   }
   return count;
+}
+
+std::optional<SplitAxis> SplitForTasks(const jit::CpuModel& cpu,
+                                       const StageRef& stage,
+                                       ScheduleWriter& writer) {
+  constexpr int64_t kPointsOfTask = 2048;
+  constexpr int64_t kFewestPoints = 256;
+  const int number = writer.NumberOf(stage);
+  LoopRef loop{stage, ""};
+  int axis = 0;
+  int64_t points = kPointsOfTask;
+  {
+    const StageShape shape(writer.computation(), number);
+    axis = shape.spatial_count() - 1;
+    while (axis > 0 && shape.LikelyExtent(axis) < 2) --axis;
+    int64_t rows = 1;
+    for (int a = 0; a < axis; ++a) rows *= shape.LikelyExtent(a);
+    const auto tasks = [&] {
+      return rows * (shape.LikelyExtent(axis) / points);
+    };
+    while (points > kFewestPoints && tasks() < EnoughTasks(cpu)) points /= 2;
+    // With one row a task's index is the number of a vector, and with many rows
+    // a task is a row: neither is divided.
+    if (axis < 1 || rows < 2 || rows >= EnoughTasks(cpu) ||
+        shape.stage().has_reduction() || !shape.Extent(axis) ||
+        !shape.StoresAlong(axis) || !IsWorthThreads(shape.LikelyPoints()) ||
+        shape.LikelyExtent(axis) < 4 * points ||
+        std::ranges::any_of(
+            shape.loads(),
+            [&](NodeId load) {
+              return shape.StrideOf(load, axis) == Stride::kOther;
+            })) {
+      return std::nullopt;
+    }
+    loop.name = shape.stage().axes[axis].name;
+  }
+  const auto [chunk, inner] = writer.Split(loop, points, "_chunk", "_rest");
+  writer.Do(Peel{chunk});
+  return SplitAxis{axis, inner};
 }
 
 void ScheduleTasks(const jit::CpuModel& cpu, const StageRef& stage,
