@@ -421,6 +421,13 @@ void ScheduleLanes(const jit::CpuModel& cpu, const StageRef& stage,
     if (lanes.before >= 0) before = loop_of(lanes.before);
     period = PeriodOf(shape, lanes);
     is_apart = lanes.over_points && !shape.StoresAlong(lanes.axis);
+    // Lanes of narrow elements with a condition each, whose results lie apart,
+    // are loaded and stored one by one in any case.
+    if (is_apart && !cpu.has_masks && shape.WidestBytes() < 4 &&
+        std::ranges::any_of(
+            shape.loads(), [&](NodeId load) { return shape.IsPadded(load); })) {
+      return;
+    }
     const std::optional<int64_t> points = part.points ? part.points : extent;
     if (points && lanes.over_points && !is_apart && lanes.before < 0 &&
         line.axis < 0 && shape.stage().has_reduction() &&

@@ -35,6 +35,16 @@ TEST(Lanes, PartsOfVectorsOfBytes) {
               HasSubstr("split %y j 64"));
 }
 
+// Each lane of a padded image in other order has a condition and a place of its
+// own, so that vectors of bytes have no advantage.
+TEST(Lanes, PaddedBytesThatLieApartHaveNone) {
+  const std::string image =
+      "dispatch @t(%x: i8[3, 224, 224]) -> (%y: i8[226, 226, 3]) {\n"
+      "  %y[i, j, c] = pad(%x[c, i - 1, j - 1], -14)\n}";
+  EXPECT_THAT(ScheduleFor(kAvx2, image), Not(HasSubstr("vectorize")));
+  EXPECT_THAT(ScheduleFor(kAvx512, image), HasSubstr("vectorize"));
+}
+
 std::string CopyOfFloats(int columns) {
   const std::string n = std::to_string(columns);
   return "dispatch @copy(%x: f32[6, " + n + "]) -> (%y: f32[8, " + n +
