@@ -352,12 +352,12 @@ void SplitPeriods(const LoopRef& axis, int64_t period, int64_t lanes,
 }  // namespace
 
 int64_t VectorsSideBySide(int64_t count) {
-  constexpr int64_t kMost = 4;
-  for (int64_t vectors = kMost; vectors > 1; --vectors) {
+  constexpr int64_t kMaxVectors = 4;
+  for (int64_t vectors = kMaxVectors; vectors > 1; --vectors) {
     if (count % vectors == 0) return vectors;
   }
   // The last vectors are a tile of their own, which is peeled.
-  return count > 2 * kMost ? kMost : 1;
+  return count > 2 * kMaxVectors ? kMaxVectors : 1;
 }
 
 bool SplitVectorsSideBySide(const LoopRef& axis, int64_t lanes, int64_t vectors,

@@ -67,8 +67,8 @@ std::optional<SplitAxis> SplitForTasks(const jit::CpuModel& cpu,
       return rows * (shape.LikelyExtent(axis) / points);
     };
     while (points > kFewestPoints && tasks() < EnoughTasks(cpu)) points /= 2;
-    // With one row a task's index is the number of a vector, and with many rows
-    // a task is a row: neither is divided.
+    // No division is needed if there is one row, because a task's index is then
+    // the number of a vector, or if each of many rows is a task.
     if (axis < 1 || rows < 2 || rows >= EnoughTasks(cpu) ||
         shape.stage().has_reduction() || !shape.Extent(axis) ||
         !shape.StoresAlong(axis) || !IsWorthThreads(shape.LikelyPoints()) ||
