@@ -2,8 +2,10 @@
 
 The last line is "N passed, N failed, N skipped", of all runs together; CI reads it. The unit
 is a test case where the test writes a JUnit file (GoogleTest does), the target
-otherwise. WHERE, if not empty, stands behind what failed there. CHECK, which Bazel
-does not run, counts as one failed.
+otherwise. WHERE, if not empty, follows what failed there. CHECK, which Bazel
+does not run, counts as one failed. After the exit status 124 (`timeout` stopped
+Bazel) the targets without a result are counted in a line "NOT RUN ..." and have
+not failed.
 """
 
 import json
@@ -11,6 +13,10 @@ import os
 import sys
 import urllib.parse
 import xml.etree.ElementTree
+
+
+# The exit status of `timeout` when it stopped the command.
+STOPPED = 124
 
 
 def cases(path):
@@ -35,11 +41,11 @@ def cases(path):
 
 
 def count(events, bazel_status):
-    """(passed, failed, skipped, one line each of the failed) of a run.
+    """(passed, failed, skipped, targets without a result, one line each of the failed) of a run.
 
     A target that Bazel skips, as it does not fit the platform, is one skipped.
     """
-    tests, results, skipped = set(), {}, set()
+    tests, results, skipped, broken = set(), {}, set(), set()
     if os.path.exists(events):
         for line in open(events, encoding="utf-8"):
             try:
@@ -55,6 +61,8 @@ def count(events, bazel_status):
             elif "targetCompleted" in ident:
                 if event.get("aborted", {}).get("reason") == "SKIPPED":
                     skipped.add(ident["targetCompleted"]["label"])
+            elif "actionCompleted" in ident and not event.get("action", {}).get("success"):
+                broken.add(ident["actionCompleted"].get("label", "?"))
             elif "testResult" in ident and "testResult" in event:
                 # If a shard was run again, the result of the later attempt replaces the earlier
                 # one.
@@ -62,8 +70,14 @@ def count(events, bazel_status):
                 shard = (key.get("run", 1), key.get("shard", 1))
                 results.setdefault(key["label"], {})[shard] = event["testResult"]
 
-    passed, failed, skipped_cases, messages = 0, 0, len(skipped), []
+    passed, failed, skipped_cases, missing, messages = 0, 0, len(skipped), 0, []
     for label in sorted((tests | set(results)) - skipped):
+        statuses = {result.get("status", "NO_STATUS") for result in results.get(label, {}).values()}
+        if bazel_status == STOPPED and statuses <= {"PASSED", "FLAKY", "NO_STATUS", "INCOMPLETE"} and (
+            not statuses or statuses & {"NO_STATUS", "INCOMPLETE"}
+        ):
+            missing += 1
+            continue
         if label not in results:
             failed += 1
             messages.append("%s: not built" % label)
@@ -84,10 +98,13 @@ def count(events, bazel_status):
                 passed += good if bad else 0
                 failed += len(bad) or 1
                 messages += ["%s: %s" % (label, name) for name in bad] or ["%s: %s" % (label, status)]
-    if bazel_status and not failed:
+    if bazel_status == STOPPED:
+        failed += len(broken)
+        messages += ["%s: a build step failed" % label for label in sorted(broken)]
+    if bazel_status not in (0, STOPPED) and not failed:
         failed = 1
         messages.append("bazel: exit status %d" % bazel_status)
-    return passed, failed, skipped_cases, messages
+    return passed, failed, skipped_cases, missing, messages
 
 
 def main():
@@ -98,10 +115,12 @@ def main():
     passed, failed, skipped = 0, len(checks), 0
     for i in range(0, len(runs), 3):
         where, events, status = runs[i:i + 3]
-        good, bad, left_out, messages = count(events, int(status))
+        good, bad, left_out, missing, messages = count(events, int(status))
         passed, failed, skipped = passed + good, failed + bad, skipped + left_out
         for message in messages:
             print("FAILED " + message + (" (on %s)" % where if where else ""))
+        if int(status) == STOPPED:
+            print("NOT RUN %d test targets: the time for them was over" % missing)
     print("%d passed, %d failed, %d skipped" % (passed, failed, skipped))
     return 1 if failed else 0
 

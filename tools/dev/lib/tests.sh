@@ -5,16 +5,25 @@
 # where the tests ran, the file of build events, and the exit status.
 TEST_RUNS=()
 
-# Calls `bazel test` with all arguments but the first, which says where the tests run ("" is this machine).
+# The minute of the script at which tests are stopped; empty: never.
+TEST_MINUTES=""
+
+# Calls `bazel test` with all arguments but the first, which says where the tests run ("" is this machine). The exit
+# status is 0 if TEST_MINUTES stopped tests that had not failed; count_tests counts them.
 bazel_tests() {
-  local where="$1" events flags=(--keep_going) status=0
+  local where="$1" events flags=(--keep_going) limit=() status=0
   shift
+  # --foreground keeps the command in the terminal's foreground, because bazel stops if it is in the
+  # background.
+  [[ -z "$TEST_MINUTES" ]] ||
+    limit=(timeout --foreground --signal=INT --kill-after=60 $((60 * TEST_MINUTES > SECONDS ? 60 * TEST_MINUTES - SECONDS : 1)))
   # In CI no progress lines are printed: a log file does not need a line every second.
   [[ -z "${CI:-}" ]] || flags+=(--color=no --curses=no --show_progress_rate_limit=20)
   events="$(mktemp)"
-  bazel test "${flags[@]}" --build_event_json_file="$events" "$@" || status=$?
+  "${limit[@]}" bazel test "${flags[@]}" --build_event_json_file="$events" "$@" || status=$?
   TEST_RUNS+=("$where" "$events" "$status")
-  return "$status"
+  # Status 124 is of `timeout`. The results that there are decide, in count_tests.
+  ((status == 124)) || return "$status"
 }
 
 # Prints the failed tests of all entries of TEST_RUNS and the arguments, which are failed checks
