@@ -13,6 +13,7 @@
 #include "compiler/graph/graph.h"
 #include "frontends/frontend.h"
 #include "frontends/torchscript/import.h"
+#include "frontends/torchscript/testing/archive_builder.h"
 
 namespace ember::tests {
 
@@ -35,6 +36,23 @@ inline void ExpectError(const std::string& archive, const std::string& part,
   const std::string error = ErrorOf(archive, options);
   EXPECT_NE(error.find(part), std::string::npos) << error;
   EXPECT_EQ(error.find('\n'), std::string::npos) << error;
+}
+
+// Returns the archive of a class `Net` with these members.
+//
+//   Net("  def forward(self: __torch__.Net,\n    x: Tensor) -> Tensor:\n    "
+//       "return x\n")
+inline std::string Net(const std::string& members) {
+  torchscript::ArchiveBuilder archive;
+  archive.Code("class Net(Module):\n" + members);
+  return archive.Finish();
+}
+// Returns the archive of a class whose only method is `forward`.
+inline std::string Forward(const std::string& parameters,
+                           const std::string& body) {
+  return Net("  def forward(self: __torch__.Net" +
+             (parameters.empty() ? "" : ",\n    " + parameters) +
+             ") -> Tensor:\n" + body);
 }
 
 }  // namespace ember::tests
