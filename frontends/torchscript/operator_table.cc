@@ -112,18 +112,18 @@ const Table& TheTable() {
   static const Table* const table = [] {
     auto* made = new Table;
     for (const std::span<const OperatorRow> rows :
-         {CoreRows(),          ItemRows(),        ListRows(),
-          DictRows(),          TextRows(),        NumberRows(),
-          ElementwiseRows(),   ActivationRows(),  ReductionRows(),
-          MovementRows(),      PartRows(),        ArrangementRows(),
-          DiagonalRows(),      PaddingRows(),     IndexingRows(),
-          CreationRows(),      ConvolutionRows(), PoolingRows(),
-          NormalizationRows(), ContractionRows(), RecurrentRows(),
-          ImageRows(),         TransformerRows(), SamplingRows(),
-          LossRows(),          QuantizedRows(),   SpecialRows(),
-          PositionRows(),      StatisticsRows(),  NormRows(),
-          FourierRows(),       SystemRows(),      ExportedRows(),
-          RefusedRows()}) {
+         {CoreRows(),          ItemRows(),           ListRows(),
+          DictRows(),          TextRows(),           NumberRows(),
+          ElementwiseRows(),   ActivationRows(),     ReductionRows(),
+          MovementRows(),      PartRows(),           ArrangementRows(),
+          DiagonalRows(),      PaddingRows(),        IndexingRows(),
+          CreationRows(),      ConvolutionRows(),    PoolingRows(),
+          NormalizationRows(), ContractionRows(),    RecurrentRows(),
+          ImageRows(),         TransformerRows(),    SamplingRows(),
+          LossRows(),          QuantizedLayerRows(), QuantizedRows(),
+          SpecialRows(),       PositionRows(),       StatisticsRows(),
+          NormRows(),          FourierRows(),        SystemRows(),
+          ExportedRows(),      RefusedRows()}) {
       for (const OperatorRow& row : rows) {
         Schema schema = ParseSchema(row.schema);
         std::vector<TableEntry>& entries = (*made)[schema.name];

@@ -73,6 +73,7 @@ std::span<const OperatorRow> PositionRows();
 std::span<const OperatorRow> StatisticsRows();
 std::span<const OperatorRow> NormRows();
 std::span<const OperatorRow> LossRows();
+std::span<const OperatorRow> QuantizedLayerRows();
 std::span<const OperatorRow> QuantizedRows();
 std::span<const OperatorRow> FourierRows();
 std::span<const OperatorRow> SystemRows();

@@ -1,5 +1,4 @@
-// Quantized tensors and layers, and layers whose weights a mobile build of
-// PyTorch has packed.
+// Quantized tensors and operators on them; quantized_layers.cc has the layers.
 //
 // Products of matrices, averages and sums are computed in integers. Other
 // operators compute with the real numbers and round their results, halves to
@@ -7,7 +6,6 @@
 // for bit. FBGEMM and oneDNN, which PyTorch uses on x86, differ from it by one
 // quantization step for some elements.
 #include <cmath>
-#include <limits>
 #include <optional>
 #include <string>
 #include <utility>
@@ -15,8 +13,6 @@
 
 #include "frontends/ops/quantization.h"
 #include "frontends/torchscript/operator_table.h"
-#include "frontends/torchscript/packed.h"
-#include "frontends/torchscript/promotion.h"
 #include "frontends/torchscript/quantized_sum.h"
 #include "frontends/torchscript/quantized_values.h"
 
@@ -24,184 +20,6 @@ namespace ember::torchscript {
 namespace {
 
 using Kind = Value::Kind;
-
-// The integers of a quantized operand minus the zero point, as i32, and the
-// quantization of the operand.
-struct Integers {
-  Tensor centered;
-  Quantization quantization;
-  DType dtype = DType::kU8;
-};
-std::optional<Integers> ReadIntegers(Call& c, const Value& value,
-                                     std::string_view what) {
-  if (!value.is_quantized()) {
-    c.FailInvalid(std::string(what) + ": expected a quantized tensor, found " +
-                  Describe(value));
-    return std::nullopt;
-  }
-  Integers integers;
-  const Tensor x = c.machine().Read(*value.cell);
-  integers.quantization = *value.cell->quantization;
-  integers.dtype = x.dtype();
-  integers.centered = ops::Centered(
-      x, AlongItsAxis(c.machine(), integers.quantization.zero_point,
-                      integers.quantization.axis, x.rank()));
-  if (!c.ok()) return std::nullopt;
-  return integers;
-}
-
-// Returns the scale and zero point that a call requests for its result.
-Quantization Asked(Call& c, std::string_view scale = "output_scale",
-                   std::string_view zero_point = "output_zero_point") {
-  return {.scale = c.scalar(scale, DType::kF32),
-          .zero_point = c.scalar(zero_point, DType::kI32)};
-}
-
-// The result of a layer that computes with integers: the sums, and the scale by
-// which the sums are multiplied. Scale and bias broadcast.
-struct Sums {
-  Tensor sums;   // i32
-  Tensor scale;  // f32
-  Tensor bias;   // f32, or absent
-};
-Value Requantized(Call& c, const Sums& layer, DType type, bool has_relu) {
-  // Multiplying by 1 / scale instead of dividing by the scale gives the last
-  // bit that QNNPACK has, so that whole models are equal to it.
-  const Quantization asked = Asked(c);
-  Tensor sums = layer.sums;
-  if (layer.bias) {
-    const Tensor bias = layer.bias * (1.0 / layer.scale);
-    sums = sums + ops::Cast(ops::Round(bias), DType::kI32);
-  }
-  if (!c.ok()) return {};
-  Tensor y = ops::RoundToQuantized(
-      ops::Cast(sums, DType::kF32) * (layer.scale * (1.0 / asked.scale)),
-      asked.zero_point, type);
-  if (has_relu) y = ops::Maximum(y, ops::Cast(asked.zero_point, type));
-  return c.machine().NewQuantized(y, asked);
-}
-
-std::optional<Sums> ConvolvedIntegers(Call& c, const PackedConvolution& packed,
-                                      const Integers& x) {
-  const std::optional<Integers> w = ReadIntegers(c, packed.weight, "weight");
-  if (!w) return std::nullopt;
-  Machine& machine = c.machine();
-  Sums layer;
-  layer.sums = CallTensorRow(
-      c, "aten::convolution",
-      {{"input", machine.NewTensor(x.centered)},
-       {"weight", machine.NewTensor(w->centered)},
-       {"bias", Value::None()},
-       {"stride", packed.List(machine, packed.stride)},
-       {"padding", packed.List(machine, packed.padding)},
-       {"dilation", packed.List(machine, packed.dilation)},
-       {"transposed", Value::Bool(packed.is_transposed)},
-       {"output_padding", packed.List(machine, packed.output_padding)},
-       {"groups", Value::Int(Dim(packed.groups))}});
-  if (!c.ok()) return std::nullopt;
-  const int rank = layer.sums.rank();
-  const int axis =
-      w->quantization.axis < 0 ? -1 : rank - (w->centered.rank() - 1);
-  layer.scale = machine.Inside(x.quantization.scale) *
-                AlongItsAxis(machine, w->quantization.scale, axis, rank);
-  if (!packed.bias.is_none()) {
-    layer.bias = ops::AlongAxis(c.machine().ToTensor(packed.bias),
-                                rank - (w->centered.rank() - 1), rank);
-  }
-  return layer;
-}
-template <bool has_relu>
-Value Convolution(Call& c) {
-  const std::optional<Integers> x = ReadIntegers(c, c.value("qx"), "qx");
-  const std::optional<PackedConvolution> packed =
-      x ? ReadPackedConvolution(c, "packed_weight") : std::nullopt;
-  if (!packed) return {};
-  const std::optional<Sums> layer = ConvolvedIntegers(c, *packed, *x);
-  return layer ? Requantized(c, *layer, x->dtype, has_relu) : Value();
-}
-
-std::optional<Sums> MultipliedIntegers(Call& c, const PackedLinear& packed,
-                                       const Integers& x) {
-  const std::optional<Integers> w = ReadIntegers(c, packed.weight, "weight");
-  if (!w) return std::nullopt;
-  Machine& machine = c.machine();
-  Sums layer;
-  layer.sums = CallTensorRow(c, "aten::linear",
-                             {{"input", machine.NewTensor(x.centered)},
-                              {"weight", machine.NewTensor(w->centered)}});
-  if (!c.ok()) return std::nullopt;
-  const int rank = layer.sums.rank();
-  layer.scale = machine.Inside(x.quantization.scale) *
-                AlongItsAxis(machine, w->quantization.scale,
-                             w->quantization.axis < 0 ? -1 : rank - 1, rank);
-  if (!packed.bias.is_none()) layer.bias = machine.ToTensor(packed.bias);
-  return layer;
-}
-template <bool has_relu>
-Value Linear(Call& c) {
-  const std::optional<Integers> x = ReadIntegers(c, c.value("X"), "X");
-  const std::optional<PackedLinear> packed =
-      x ? ReadPackedLinear(c, "W_prepack") : std::nullopt;
-  if (!packed) return {};
-  const std::optional<Sums> layer = MultipliedIntegers(c, *packed, *x);
-  return layer ? Requantized(c, *layer, x->dtype, has_relu) : Value();
-}
-
-// Returns the scale and zero point with which the numbers of u8 cover the range
-// of a tensor's elements and 0. is_half: only the numbers 0 to 127 are used.
-Quantization RangeOf(Call& c, const Tensor& x, bool is_half) {
-  const double most = is_half ? 127 : 255;
-  const Tensor low =
-      ops::Cast(ops::Minimum(ops::Reduce(x, "minimum", AllAxes(x), false), 0),
-                DType::kF64);
-  const Tensor high =
-      ops::Cast(ops::Maximum(ops::Reduce(x, "maximum", AllAxes(x), false), 0),
-                DType::kF64);
-  Tensor scale = (high - low) / most;
-  scale = ops::Select(ops::LessEqual(scale, 1e-38), scale.Like(0.1), scale);
-  // The zero point is computed from the lower or the upper end of the range,
-  // whichever gives the smaller rounding error.
-  const Tensor from_low = -low / scale;
-  const Tensor from_high = most - high / scale;
-  const Tensor error_low = ops::Absolute(low / scale);
-  const Tensor error_high = most + ops::Absolute(high / scale);
-  const Tensor best =
-      ops::Select(ops::Less(error_low, error_high), from_low, from_high);
-  const Tensor zero_point =
-      ops::Round(ops::Maximum(ops::Minimum(best, most), 0));
-  return {.scale = ops::Cast(scale, DType::kF32),
-          .zero_point = ops::Cast(zero_point, DType::kI32)};
-}
-Value FloatLinear(Call& c, const PackedLinear& packed, bool has_relu) {
-  Machine& machine = c.machine();
-  // The weights of this layer are not quantized but f16: they are rounded to
-  // f16, and converted back to f32 for the product.
-  const Tensor weight = ops::Cast(
-      ops::Cast(machine.ToTensor(packed.weight), DType::kF16), DType::kF32);
-  Tensor y = CallTensorRow(c, "aten::linear",
-                           {{"input", c.value("X")},
-                            {"weight", machine.NewTensor(weight)},
-                            {"bias", packed.bias}});
-  if (!c.ok()) return {};
-  return machine.NewTensor(has_relu ? ops::Relu(y) : y);
-}
-template <bool has_relu>
-Value DynamicLinear(Call& c) {
-  const Tensor x = c.tensor("X");
-  const std::optional<PackedLinear> packed = ReadPackedLinear(c, "W_prepack");
-  if (!packed) return {};
-  if (!packed->weight.is_quantized()) return FloatLinear(c, *packed, has_relu);
-  Integers integers;
-  integers.quantization = RangeOf(c, x, c.flag("reduce_range"));
-  const Tensor stored =
-      QuantizedIntegers(c.machine(), x, integers.quantization, DType::kU8);
-  integers.centered = ops::Centered(stored, integers.quantization.zero_point);
-  const std::optional<Sums> layer = MultipliedIntegers(c, *packed, integers);
-  if (!layer) return {};
-  Tensor y = ops::Cast(layer->sums, DType::kF32) * layer->scale;
-  if (layer->bias) y = y + layer->bias;
-  return c.machine().NewTensor(has_relu ? ops::Relu(y) : y);
-}
 
 // Returns real numbers as a quantized tensor with the given quantization, in
 // the integer type of `like`.
@@ -427,7 +245,7 @@ Value QuantizePerChannel(Call& c) {
                        .axis = c.axis("axis", x.rank())});
 }
 Value QuantizeDynamically(Call& c) {
-  return Quantized(c, RangeOf(c, c.tensor("self"), c.flag("reduce_range")));
+  return Quantized(c, QuantizationOf(c.tensor("self"), c.flag("reduce_range")));
 }
 Tensor Dequantize(Call& c) { return Dequantized(c.machine(), c.value("self")); }
 Value DequantizeAll(Call& c) {
@@ -476,48 +294,6 @@ Tensor FakeQuantizePerChannel(Call& c) {
       ops::AlongAxis(c.scalar("zero_point", DType::kF32), axis, x.rank()));
 }
 
-// The functions below import layers whose weights are packed for a mobile
-// build. These layers compute with real numbers, and may clamp their results.
-Tensor Clamped(Call& c, Tensor y, const Value& least, const Value& most) {
-  if (least.is_known_number()) y = ops::Maximum(y, least.known_number());
-  if (most.is_known_number()) y = ops::Minimum(y, most.known_number());
-  return y;
-}
-Tensor RunPackedLinear(Call& c) {
-  const std::optional<PackedLinear> packed = ReadPackedLinear(c, "W_prepack");
-  if (!packed) return c.tensor("X");
-  const Tensor y = CallTensorRow(c, "aten::linear",
-                                 {{"input", c.value("X")},
-                                  {"weight", packed->weight},
-                                  {"bias", packed->bias}});
-  return c.ok() ? Clamped(c, y, packed->least, packed->most) : y;
-}
-Tensor RunPackedConvolution(Call& c) {
-  const std::optional<PackedConvolution> packed =
-      ReadPackedConvolution(c, "W_prepack");
-  if (!packed) return c.tensor("X");
-  Machine& machine = c.machine();
-  const Tensor y = CallTensorRow(
-      c, "aten::convolution",
-      {{"input", c.value("X")},
-       {"weight", packed->weight},
-       {"bias", packed->bias},
-       {"stride", packed->List(machine, packed->stride)},
-       {"padding", packed->List(machine, packed->padding)},
-       {"dilation", packed->List(machine, packed->dilation)},
-       {"transposed", Value::Bool(packed->is_transposed)},
-       {"output_padding", packed->List(machine, packed->output_padding)},
-       {"groups", Value::Int(Dim(packed->groups))}});
-  return c.ok() ? Clamped(c, y, packed->least, packed->most) : y;
-}
-
-#define EMBER_TORCH_QUANTIZED_CONV                      \
-  "(Tensor qx, any packed_weight, float output_scale, " \
-  "int output_zero_point)"
-#define EMBER_TORCH_QUANTIZED_LINEAR \
-  "(Tensor X, any W_prepack, float output_scale, int output_zero_point)"
-#define EMBER_TORCH_DYNAMIC_LINEAR \
-  "(Tensor X, any W_prepack, bool reduce_range=False)"
 #define EMBER_TORCH_QUANTIZED_BINARY \
   "(Tensor qa, Tensor qb, float scale, int zero_point)"
 #define EMBER_TORCH_BY_NUMBER "(Tensor qa, Number b)"
@@ -528,26 +304,6 @@ Tensor RunPackedConvolution(Call& c) {
   "(t[] qx, int dim, float? scale=None, int? zero_point=None)"
 
 constexpr OperatorRow kRows[] = {
-    {"quantized::conv1d" EMBER_TORCH_QUANTIZED_CONV, Convolution<false>},
-    {"quantized::conv1d_relu" EMBER_TORCH_QUANTIZED_CONV, Convolution<true>},
-    {"quantized::conv2d" EMBER_TORCH_QUANTIZED_CONV, Convolution<false>},
-    {"quantized::conv2d_relu" EMBER_TORCH_QUANTIZED_CONV, Convolution<true>},
-    {"quantized::conv3d" EMBER_TORCH_QUANTIZED_CONV, Convolution<false>},
-    {"quantized::conv3d_relu" EMBER_TORCH_QUANTIZED_CONV, Convolution<true>},
-    {"quantized::conv_transpose1d" EMBER_TORCH_QUANTIZED_CONV,
-     Convolution<false>},
-    {"quantized::conv_transpose2d" EMBER_TORCH_QUANTIZED_CONV,
-     Convolution<false>},
-    {"quantized::linear" EMBER_TORCH_QUANTIZED_LINEAR, Linear<false>},
-    {"quantized::linear_relu" EMBER_TORCH_QUANTIZED_LINEAR, Linear<true>},
-    {"quantized::linear_dynamic" EMBER_TORCH_DYNAMIC_LINEAR,
-     DynamicLinear<false>},
-    {"quantized::linear_relu_dynamic" EMBER_TORCH_DYNAMIC_LINEAR,
-     DynamicLinear<true>},
-    {"quantized::linear_dynamic_fp16" EMBER_TORCH_DYNAMIC_LINEAR,
-     DynamicLinear<false>},
-    {"quantized::linear_relu_dynamic_fp16" EMBER_TORCH_DYNAMIC_LINEAR,
-     DynamicLinear<true>},
     {"quantized::add" EMBER_TORCH_QUANTIZED_BINARY,
      Combined<Combination::kSum, false>},
     {"quantized::add_relu" EMBER_TORCH_QUANTIZED_BINARY,
@@ -614,29 +370,6 @@ constexpr OperatorRow kRows[] = {
     {"fake_quantize_per_channel_affine(Tensor self, Tensor scale, "
      "Tensor zero_point, int axis, int quant_min, int quant_max)",
      FakeQuantizePerChannel},
-    {"quantized::linear_prepack(Tensor W, Tensor? B=None)", PackLinear},
-    {"quantized::linear_prepack_fp16(Tensor W, Tensor? B=None)", PackLinear},
-    {"prepacked::linear_clamp_prepack(Tensor W, Tensor? B=None, "
-     "Scalar? output_min=None, Scalar? output_max=None)",
-     PackLinear},
-    {"quantized::linear_unpack(any W_prepack)", UnpackLayer},
-    {"quantized::linear_unpack_fp16(any W_prepack)", UnpackLayer},
-    {"quantized::conv2d_unpack(any packed_weights)", UnpackLayer},
-    {"quantized::conv1d_prepack" EMBER_TORCH_PREPACK, PackConvolution},
-    {"quantized::conv2d_prepack" EMBER_TORCH_PREPACK, PackConvolution},
-    {"quantized::conv3d_prepack" EMBER_TORCH_PREPACK, PackConvolution},
-    {"quantized::conv_transpose1d_prepack" EMBER_TORCH_PREPACK_TRANSPOSED,
-     PackTransposedConvolution},
-    {"quantized::conv_transpose2d_prepack" EMBER_TORCH_PREPACK_TRANSPOSED,
-     PackTransposedConvolution},
-    {"prepacked::conv2d_clamp_prepack" EMBER_TORCH_PREPACK, PackConvolution},
-    {"prepacked::conv2d_transpose_clamp_prepack" EMBER_TORCH_PREPACK_TRANSPOSED,
-     PackTransposedConvolution},
-    {"prepacked::linear_clamp_run(Tensor X, any W_prepack)", RunPackedLinear},
-    {"prepacked::conv2d_clamp_run(Tensor X, any W_prepack)",
-     RunPackedConvolution},
-    {"prepacked::conv2d_transpose_clamp_run(Tensor X, any W_prepack)",
-     RunPackedConvolution},
 };
 
 }  // namespace

@@ -229,6 +229,54 @@ Tensor QuantizedIntegers(Machine& machine, const Tensor& x,
                                zero_point, type);
 }
 
+std::optional<Integers> ReadIntegers(Call& c, const Value& value,
+                                     std::string_view what) {
+  if (!value.is_quantized()) {
+    c.FailInvalid(std::string(what) + ": expected a quantized tensor, found " +
+                  Describe(value));
+    return std::nullopt;
+  }
+  Integers integers;
+  const Tensor x = c.machine().Read(*value.cell);
+  integers.quantization = *value.cell->quantization;
+  integers.dtype = x.dtype();
+  integers.centered = ops::Centered(
+      x, AlongItsAxis(c.machine(), integers.quantization.zero_point,
+                      integers.quantization.axis, x.rank()));
+  if (!c.ok()) return std::nullopt;
+  return integers;
+}
+
+Quantization QuantizationOf(const Tensor& x, bool is_half) {
+  const double most = is_half ? 127 : 255;
+  const Tensor low =
+      ops::Cast(ops::Minimum(ops::Reduce(x, "minimum", AllAxes(x), false), 0),
+                DType::kF64);
+  const Tensor high =
+      ops::Cast(ops::Maximum(ops::Reduce(x, "maximum", AllAxes(x), false), 0),
+                DType::kF64);
+  Tensor scale = (high - low) / most;
+  scale = ops::Select(ops::LessEqual(scale, 1e-38), scale.Like(0.1), scale);
+  // The zero point is computed from the lower or the upper end of the range,
+  // whichever gives the smaller rounding error.
+  const Tensor from_low = -low / scale;
+  const Tensor from_high = most - high / scale;
+  const Tensor error_low = ops::Absolute(low / scale);
+  const Tensor error_high = most + ops::Absolute(high / scale);
+  const Tensor best =
+      ops::Select(ops::Less(error_low, error_high), from_low, from_high);
+  const Tensor zero_point =
+      ops::Round(ops::Maximum(ops::Minimum(best, most), 0));
+  return {.scale = ops::Cast(scale, DType::kF32),
+          .zero_point = ops::Cast(zero_point, DType::kI32)};
+}
+
+Quantization Asked(Call& c, std::string_view scale,
+                   std::string_view zero_point) {
+  return {.scale = c.scalar(scale, DType::kF32),
+          .zero_point = c.scalar(zero_point, DType::kI32)};
+}
+
 bool HasQuantized(const std::vector<Argument>& arguments) {
   return std::ranges::any_of(arguments, [](const Argument& argument) {
     return HoldsQuantized(argument.value);

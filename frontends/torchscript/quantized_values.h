@@ -10,6 +10,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "frontends/torchscript/machine.h"
@@ -28,6 +29,27 @@ Tensor Dequantized(Machine& machine, const Value& value);
 // even one, and clamped to the type's range.
 Tensor QuantizedIntegers(Machine& machine, const Tensor& x,
                          const Quantization& quantization, DType type);
+
+// The integers of a quantized operand minus the zero point, as i32, and the
+// quantization of the operand.
+struct Integers {
+  Tensor centered;
+  Quantization quantization;
+  DType dtype = DType::kU8;
+};
+// Reads an operand. If it is not quantized, fails with a message that calls it
+// `what`, and returns nullopt.
+std::optional<Integers> ReadIntegers(Call& c, const Value& value,
+                                     std::string_view what);
+
+// Returns the scale and zero point with which the numbers of u8 cover the range
+// of a tensor's elements and 0. is_half: only the numbers 0 to 127 are used.
+Quantization QuantizationOf(const Tensor& x, bool is_half);
+
+// Returns the scale and zero point that a call requests for its result, in the
+// arguments of these names.
+Quantization Asked(Call& c, std::string_view scale = "output_scale",
+                   std::string_view zero_point = "output_zero_point");
 
 // True if one of the arguments is a quantized tensor, or a list that contains
 // one.
