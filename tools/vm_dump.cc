@@ -15,6 +15,7 @@
 #include "tools/lib/cli/limits.h"
 #include "tools/lib/cli/output_path.h"
 #include "tools/lib/cli/paths.h"
+#include "tools/lib/cli/standard_streams.h"
 #include "tools/lib/generate/kept_tokenizer.h"
 #include "tools/lib/models/bind.h"
 #include "tools/lib/models/import_flags.h"
@@ -177,10 +178,13 @@ Status Dump(const Options& options) {
     return CommandLineError(
         "--emit=netron: expected -o FILE.onnx, as the format is binary");
   }
-  EMBER_RETURN_IF_ERROR(CheckOutputFile("-o", options.output));
+  // A text may go to a terminal, an ONNX file may not.
+  const bool is_stdout =
+      options.output.empty() ||
+      (options.output == kStandardStream && options.emit != "netron");
+  if (!is_stdout) EMBER_RETURN_IF_ERROR(CheckOutputFile("-o", options.output));
   EMBER_ASSIGN_OR_RETURN(const std::string text, MakeText(options));
-  if (!options.output.empty())
-    return WriteFileAtomically(UserPath(options.output), text);
+  if (!is_stdout) return WriteUserFile(options.output, text);
   std::fwrite(text.data(), 1, text.size(), stdout);
   return OkStatus();
 }

@@ -18,6 +18,7 @@
 #include "tools/lib/cli/limits.h"
 #include "tools/lib/cli/output_path.h"
 #include "tools/lib/cli/paths.h"
+#include "tools/lib/cli/standard_streams.h"
 #include "tools/lib/cli/time_limit.h"
 #include "tools/lib/models/bind.h"
 #include "tools/lib/models/import_flags.h"
@@ -190,6 +191,7 @@ StatusOr<nlohmann::json> RunModel(Options& options, const std::string& path) {
   const auto log = std::make_shared<KernelLog>(!options.no_texts);
   TierOptions tier_options = TierOptionsOf(options, path);
   tier_options.observer = log;
+  tier_options.progress = load.progress;
   EMBER_ASSIGN_OR_RETURN(Tier opened,
                          OpenTier(tier_options, device, model.module));
   const Tier& tier = KeepTier(std::move(opened));
@@ -252,7 +254,7 @@ Status Run(Options& options) {
     sides.push_back(std::move(data));
   }
   const std::string page = ReportPage(std::move(sides));
-  EMBER_RETURN_IF_ERROR(WriteFileAtomically(UserPath(options.output), page));
+  EMBER_RETURN_IF_ERROR(WriteUserFile(options.output, page));
   std::printf("%s: %.1f MB; open it in a browser\n", options.output.c_str(),
               1e-6 * static_cast<double>(page.size()));
   return OkStatus();
