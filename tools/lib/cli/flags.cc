@@ -181,6 +181,14 @@ void Flags::AddChoice(std::string name, std::string* value,
   };
 }
 
+void Flags::AddOptionalChoice(std::string name, std::string* value,
+                              const std::vector<std::string>& choices,
+                              std::string doc) {
+  AddChoice(std::move(name), value, choices, std::move(doc));
+  flags_.back().alone = choices.front();
+  flags_.back().is_optional = true;
+}
+
 void Flags::Example(std::string command) {
   examples_.push_back(std::move(command));
 }
