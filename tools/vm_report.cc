@@ -24,6 +24,7 @@
 #include "tools/lib/models/import_flags.h"
 #include "tools/lib/models/load_model.h"
 #include "tools/lib/models/tier.h"
+#include "tools/lib/models/warm_up.h"
 #include "tools/lib/report/page/report_data.h"
 #include "tools/lib/report/page/report_page.h"
 #include "tools/lib/report/session_life.h"
@@ -125,7 +126,9 @@ class Runner {
 
   Status RunAll() {
     EMBER_RETURN_IF_ERROR(RunLimited());
-    if (options_.tier == "auto") EMBER_RETURN_IF_ERROR(WarmUp());
+    if (options_.tier == "auto") {
+      EMBER_RETURN_IF_ERROR(WarmUp(tier_, [this] { return RunLimited(); }));
+    }
     // The session's profile has the counters of the runs that follow.
     if (options_.runs > 1) TakeCalls(session_, life_);
     life_.warm_up_runs = life_.runs.size();
@@ -139,22 +142,6 @@ class Runner {
     const std::unique_ptr<TimeLimit> limit =
         LimitRunOnDevice(options_.limits, device_, options_.device);
     return RunOnce(session_, inputs_, &results_, life_);
-  }
-
-  // Runs until several runs in a row have asked for no kernel, for half a
-  // second to half a minute.
-  Status WarmUp() {
-    constexpr int64_t kMinNanoseconds = 500'000'000;
-    constexpr int64_t kMaxNanoseconds = 30'000'000'000;
-    constexpr int kQuietRuns = 12;
-    const int64_t begin_ns = vm::SteadyNanoseconds();
-    for (int quiet = 0; quiet < kQuietRuns; ++quiet) {
-      const int64_t ns = vm::SteadyNanoseconds() - begin_ns;
-      if (tier_.jit == nullptr || ns > kMaxNanoseconds) return OkStatus();
-      if (tier_.jit->is_busy() || ns < kMinNanoseconds) quiet = 0;
-      EMBER_RETURN_IF_ERROR(RunLimited());
-    }
-    return OkStatus();
   }
 
   const Options& options_;
@@ -186,7 +173,6 @@ StatusOr<nlohmann::json> RunModel(Options& options, const std::string& path) {
                          BindInputs(*model.module, options.inputs, load.shapes,
                                     random, options.limits, &options.missing));
   options.missing.Report("vm-report", options.seed);
-  options.missing.made.clear();
   life.inputs = DescribeInputs(*model.module, inputs);
   const auto log = std::make_shared<KernelLog>(!options.no_texts);
   TierOptions tier_options = TierOptionsOf(options, path);
@@ -203,8 +189,10 @@ StatusOr<nlohmann::json> RunModel(Options& options, const std::string& path) {
   EMBER_RETURN_IF_ERROR(SetLimits(options.limits, session_options));
   EMBER_ASSIGN_OR_RETURN(const std::unique_ptr<vm::Session> session,
                          vm::Session::Create(model.module, session_options));
-  EMBER_RETURN_IF_ERROR(
-      Runner(options, *device, tier, *session, inputs, life).RunAll());
+  EMBER_RETURN_IF_ERROR(options.missing.ExplainError(
+      Runner(options, *device, tier, *session, inputs, life).RunAll()));
+  options.missing.made.clear();
+  options.missing.guessed.clear();
   EMBER_RETURN_IF_ERROR(CheckSchedulesUsed(tier));
   // A second model must not be measured while kernels of the first are made.
   if (tier.jit != nullptr) tier.jit->Wait();

@@ -30,6 +30,7 @@
 #include "tools/lib/models/import_flags.h"
 #include "tools/lib/models/load_model.h"
 #include "tools/lib/models/tier.h"
+#include "tools/lib/models/warm_up.h"
 #include "tools/lib/report/chrome_trace.h"
 #include "tools/lib/report/explain.h"
 #include "tools/lib/report/life_trace.h"
@@ -170,8 +171,9 @@ void Declare(Options& options, Flags& flags) {
   flags.Group("Times and reports");
   flags.Add("runs", &options.runs, "N",
             "Runs N times and prints the time of a run. The profile leaves "
-            "the first run out. 0: once, or\n"
-            "11 times with --explain.");
+            "the first run out. 0: once; with\n"
+            "--explain 11 times, and with --tier=auto as often before as hot "
+            "dispatches need to get kernels.");
   flags.AddOptionalChoice("profile", &options.profile, {"text", "json"},
                           "Prints the dispatches sorted by their time. With "
                           "json, stdout is an object as with --print=json.");
@@ -392,15 +394,11 @@ Status CheckOptions(const Options& options) {
 
 // Calls the session as often as --runs says, and records the runs. The record
 // gets the calls of the first run, which the session's profile leaves out.
-Status RunAll(const Options& options, vm::Session& session,
+Status RunAll(const Options& options, const Tier& tier, vm::Session& session,
               const hal::Device& device, const std::vector<vm::Tensor>& inputs,
               ShownProgress* progress, std::vector<vm::Tensor>* results,
               SessionLife& life) {
-  int64_t runs = options.runs;
-  if (runs == 0) runs = options.explain.empty() ? 1 : 11;
-  for (int64_t run = 0; run < runs; ++run) {
-    if (run == 1) TakeCalls(session, life);
-    EMBER_RETURN_IF_ERROR(ReportStep(progress, {"run", "", run, runs}));
+  const auto run_once = [&]() -> Status {
     const std::unique_ptr<TimeLimit> limit =
         LimitRunOnDevice(options.limits, device, options.device);
     EMBER_RETURN_IF_ERROR(
@@ -408,6 +406,20 @@ Status RunAll(const Options& options, vm::Session& session,
     // The record keeps the first ones of very many runs.
     constexpr size_t kMaxKept = 1'000'000;
     if (life.runs.size() > kMaxKept) life.runs.pop_back();
+    return OkStatus();
+  };
+  int64_t runs = options.runs;
+  if (runs == 0) runs = options.explain.empty() ? 1 : 11;
+  for (int64_t run = 0; run < runs; ++run) {
+    if (run == 1 && options.runs == 0 && options.tier == "auto") {
+      // So --explain describes the kernels, not the interpreter.
+      EMBER_RETURN_IF_ERROR(ReportStep(progress, {"warm-up", "", 0, 0}));
+      EMBER_RETURN_IF_ERROR(WarmUp(tier, run_once));
+    }
+    if (run == 1) life.warm_up_runs = life.runs.size();
+    if (run == 1) TakeCalls(session, life);
+    EMBER_RETURN_IF_ERROR(ReportStep(progress, {"run", "", run, runs}));
+    EMBER_RETURN_IF_ERROR(run_once());
   }
   if (progress != nullptr) progress->Clear();
   return OkStatus();
@@ -494,8 +506,9 @@ Status Run(Options& options) {
   if (!created.ok()) return OnDevice(options.device, created.status());
   std::unique_ptr<vm::Session> session = *std::move(created);
   std::vector<vm::Tensor> results;
-  EMBER_RETURN_IF_ERROR(RunAll(options, *session, *device, inputs,
-                               load.progress.get(), &results, life));
+  EMBER_RETURN_IF_ERROR(options.missing.ExplainError(
+      RunAll(options, tier, *session, *device, inputs, load.progress.get(),
+             &results, life)));
   EMBER_RETURN_IF_ERROR(CheckSchedulesUsed(tier));
   PrintResults(options, *model.module, results);
   if (options.runs > 1 && !PrintsJson(options))

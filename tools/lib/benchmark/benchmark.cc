@@ -217,7 +217,7 @@ StatusOr<Measurement> Measure(const BenchmarkOptions& options) {
   Caller caller(*session, inputs, options, *device);
   EMBER_RETURN_IF_ERROR(
       ReportStep(options.load.progress.get(), {"warm-up", "", 0, 0}));
-  EMBER_RETURN_IF_ERROR(caller.Call().status());
+  EMBER_RETURN_IF_ERROR(missing.ExplainError(caller.Call().status()));
   EMBER_RETURN_IF_ERROR(CheckSchedulesUsed(tier));
   m.first_ms = m.load_ms + caller.last_ms();
   EMBER_RETURN_IF_ERROR(WarmUp(options, tier, *session, caller, m));
