@@ -65,7 +65,7 @@ TEST_F(PipesTest, TensorsGoThroughPipes) {
                 "--input=image=1x1x28x28xf32=@- --print=full'")
                 .output,
             zeros);
-  // What one run writes to stdout another one compares with.
+  // One run writes a file to stdout, and another one compares with it.
   EXPECT_EQ(Run("bash -c 'vm-run model.vmfb --input=1x1x28x28xf32 --output=@- "
                 "2>log | vm-run model.vmfb --input=1x1x28x28xf32 --print=none "
                 "--expected=@-'")
@@ -105,7 +105,7 @@ TEST_F(PipesTest, DispatchesRunLikeModels) {
       Run("vm-compile scale.dispatch --shape=x=2x2 -o scale.vmfb").exit_status,
       0);
   EXPECT_EQ(Run("vm-run scale.vmfb" + inputs).output, expected);
-  // What vm-dump prints is read again.
+  // The text that vm-dump prints is read again.
   EXPECT_EQ(Run("bash -c 'vm-dump scale.vmfb | vm-run -" + inputs + "'").output,
             expected);
   ExpectError("vm-run scale.dispatch --entry=skale",
