@@ -202,7 +202,6 @@ void MissingInputs::Report(std::string_view tool, int64_t seed) const {
 Status MissingInputs::ExplainError(const Status& error) const {
   // Other errors, such as a limit or a cancellation, are not about dims.
   const bool may_be_dims = error.code() == StatusCode::kInvalidArgument ||
-                           error.code() == StatusCode::kOutOfRange ||
                            error.code() == StatusCode::kFailedPrecondition;
   if (!may_be_dims || guessed.empty()) return error;
   std::string flags;
