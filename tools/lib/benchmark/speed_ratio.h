@@ -3,8 +3,8 @@
 //
 //   const SpeedRatio ratio = CompareSpeeds({10.0, 10.2, 9.9, 10.1, 10.0},
 //                                          {12.1, 12.0, 12.4, 11.9, 12.2});
-//   ratio.ratio == 1.21, ratio.low == 1.188, ratio.high == 1.24,
-//   ratio.sure == 0.984, ratio.verdict() == "slower"
+//   ratio.ratio == 1.208, ratio.low == 1.178, ratio.high == 1.24,
+//   ratio.sure == 0.968, ratio.verdict() == "slower"
 //
 // A round is the median of a process's runs, in milliseconds. Runs of one
 // process are no independent measurements, because they share its memory's
