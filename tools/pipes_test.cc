@@ -76,14 +76,15 @@ TEST_F(PipesTest, TensorsGoThroughPipes) {
 
 TEST_F(PipesTest, MistakesWithStreams) {
   ExpectError("bash -c 'cat digits.onnx | vm-run - --input=@-'",
-              "vm-run: --input: expected one file named -, which is stdin, "
-              "found two; MODEL is the other",
+              "vm-run: MODEL: expected one file named -, which is stdin, "
+              "found two; --input is the other",
               2);
   ExpectError(
       "bash -c 'vm-run model.vmfb --output=@- --trace=- | cat; exit "
       "${PIPESTATUS[0]}'",
-      "vm-run: --trace: expected one file named -, which is stdout, found two; "
-      "--output is the other",
+      "vm-run: --output: expected one file named -, which is stdout, found "
+      "two; "
+      "--trace is the other",
       2);
   ExpectError("bash -c 'echo text | vm-run model.vmfb --input=@-'",
               "vm-run: '@-': expected a NumPy file or an ONNX tensor on stdin, "
@@ -98,7 +99,7 @@ TEST_F(PipesTest, DispatchesRunLikeModels) {
   Write("scale.dispatch", kScale);
   const std::string inputs =
       " --input=x=2x2xf32=1,2,3,4 --input=s=2xf32=10,100 --print=full";
-  const std::string expected = "y: 2x2xf32 = [10, 20, 300, 400]\n";
+  const std::string expected = "y: 2x2xf32 = [[10, 20],\n [300, 400]]\n";
   EXPECT_EQ(Run("vm-run scale.dispatch" + inputs).output, expected);
   EXPECT_EQ(Run("vm-run scale.dispatch --tier=2" + inputs).output, expected);
   EXPECT_EQ(
@@ -110,7 +111,7 @@ TEST_F(PipesTest, DispatchesRunLikeModels) {
             expected);
   ExpectError("vm-run scale.dispatch --entry=skale",
               "vm-run: scale.dispatch: --entry: expected one of scale, found "
-              "'skale'; did you mean scale?");
+              "'skale'; did you mean 'scale'?");
 }
 
 TEST_F(PipesTest, RunsPrintJson) {

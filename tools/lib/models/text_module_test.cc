@@ -75,7 +75,7 @@ TEST(TextModule, Errors) {
             "twice, square");
   EXPECT_EQ(ErrorOf(kTwo, {}, "sqare"),
             "own.dispatch: --entry: expected one of twice, square, found "
-            "'sqare'; did you mean square?");
+            "'sqare'; did you mean 'square'?");
   EXPECT_EQ(ErrorOf(kProduct, {{"a", {2, 3}}, {"b", {5, 4}}}, ""),
             "own.dispatch: input 'b': expected 3 for K, found 5");
   EXPECT_EQ(ErrorOf("dispatch @d<N>(%x: f32[2]) -> (%y: f32[N]) {\n"
