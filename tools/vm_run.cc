@@ -1,7 +1,6 @@
 // vm-run: runs a module, or a model compiled in memory, on given or
 // random inputs.
 #include <algorithm>
-#include <cstddef>
 #include <cstdio>
 #include <memory>
 #include <optional>
@@ -290,16 +289,6 @@ Status WriteTrace(const std::string& path, SessionLife life,
       path, PrintChromeTrace(LifeTrace(life, session, tier.tiering.get())));
 }
 
-// Returns the times of the first run and of those after the warm-up.
-std::vector<double> MeasuredMilliseconds(const SessionLife& life) {
-  std::vector<double> times = MillisecondsOf(life);
-  if (times.size() > life.warm_up_runs && life.warm_up_runs > 1) {
-    times.erase(times.begin() + 1,
-                times.begin() + static_cast<ptrdiff_t>(life.warm_up_runs));
-  }
-  return times;
-}
-
 // True if stdout is an object of JSON.
 bool PrintsJson(const Options& options) {
   return options.print == "json" || options.profile == "json" ||
@@ -528,7 +517,7 @@ Status Run(Options& options) {
   json.Add("model", JsonString(options.models[0]));
   json.Add("results",
            ResultsJson(*model.module, results, options.print == "json"));
-  json.Add("runs_ms", NumbersJson(MeasuredMilliseconds(life)));
+  json.Add("runs_ms", RunTimesJson(life));
   const Placement placement = PlacementOf(session->Profile());
   if (!device->is_host() && placement.on_host > 0 && options.explain.empty()) {
     std::fprintf(stderr, "vm-run: %s (see --explain)\n",

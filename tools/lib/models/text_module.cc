@@ -56,6 +56,17 @@ class Parameters {
   Parameters(const tensor::Dispatch& dispatch, const DimsOfInputs& dims)
       : dispatch_(dispatch), dims_(dims), values_(dispatch.parameters.size()) {}
 
+  // Returns the names of the parameters that nothing gives, which are 1: "N,
+  // K".
+  std::string Guessed() const {
+    std::string text;
+    for (size_t i = 0; i < values_.size(); ++i) {
+      if (values_[i]) continue;
+      text += (text.empty() ? "" : ", ") + dispatch_.parameters[i];
+    }
+    return text;
+  }
+
   StatusOr<std::vector<int64_t>> Find() {
     std::vector<bool> is_dim(values_.size());
     for (uint32_t i = 0; i < dispatch_.input_count(); ++i) {
@@ -111,11 +122,18 @@ StatusOr<vm::ModuleDefinition> Make(std::string_view contents,
                          tensor::ParseAll(contents));
   EMBER_ASSIGN_OR_RETURN(const tensor::Dispatch* const dispatch,
                          Choose(dispatches, entry));
-  EMBER_ASSIGN_OR_RETURN(const std::vector<int64_t> parameters,
-                         Parameters(*dispatch, dims).Find());
-  EMBER_ASSIGN_OR_RETURN(vm::ModuleDefinition module,
-                         ModuleOfDispatch(*dispatch, parameters, "dispatch"));
-  module.source_name = name;
+  Parameters finder(*dispatch, dims);
+  EMBER_ASSIGN_OR_RETURN(const std::vector<int64_t> parameters, finder.Find());
+  StatusOr<vm::ModuleDefinition> module =
+      ModuleOfDispatch(*dispatch, parameters, "dispatch");
+  const std::string guessed = finder.Guessed();
+  if (!module.ok() && !guessed.empty()) {
+    return Status(module.status().code(),
+                  Concat({module.status().message(), " (", guessed,
+                          ": 1, as neither --shape nor --input gives another "
+                          "number)"}));
+  }
+  if (module.ok()) module->source_name = name;
   return module;
 }
 

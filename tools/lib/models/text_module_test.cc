@@ -83,6 +83,12 @@ TEST(TextModule, Errors) {
                     {}, ""),
             "own.dispatch: parameter N: expected a dim of an input, whose "
             "value says it, found none");
+  EXPECT_EQ(ErrorOf("dispatch @d<N>(%x: f32[N]) -> (%y: f32[N - 2]) {\n"
+                    "  %y[i] = %x[i]\n}\n",
+                    {}, ""),
+            "own.dispatch: dispatch @d: buffer %y: expected extent 0 in "
+            "0..1099511627776, found -1 (N: 1, as neither --shape nor --input "
+            "gives another number)");
   EXPECT_THAT(ErrorOf("dispatch @d(%x: f32[2]) -> (%y: f32[2]) {\n"
                       "  %y[i] = %z[i]\n}\n",
                       {}, ""),

@@ -1,7 +1,9 @@
 #include "tools/lib/report/run_json.h"
 
 #include <cmath>
+#include <cstddef>
 #include <sstream>
+#include <vector>
 
 #include "base/dtype.h"
 #include "tools/lib/cli/json.h"
@@ -53,6 +55,15 @@ std::string ResultsJson(const vm::Module& module,
     text += "}";
   }
   return text + "]";
+}
+
+std::string RunTimesJson(const SessionLife& life) {
+  std::vector<double> times = MillisecondsOf(life);
+  if (life.warm_up_runs > 1 && times.size() > life.warm_up_runs) {
+    times.erase(times.begin() + 1,
+                times.begin() + static_cast<ptrdiff_t>(life.warm_up_runs));
+  }
+  return NumbersJson(times);
 }
 
 std::string NumbersJson(std::span<const double> numbers) {

@@ -14,6 +14,7 @@
 #include <string>
 #include <string_view>
 
+#include "tools/lib/report/session_life.h"
 #include "vm/runtime/module.h"
 #include "vm/runtime/tensor.h"
 
@@ -35,6 +36,8 @@ class JsonObject {
 std::string ResultsJson(const vm::Module& module,
                         std::span<const vm::Tensor> results, bool has_elements);
 std::string NumbersJson(std::span<const double> numbers);
+// Returns the milliseconds of the first run and of those after the warm-up.
+std::string RunTimesJson(const SessionLife& life);
 
 }  // namespace ember::tools
 

@@ -16,6 +16,15 @@ TEST(RunJson, ObjectOfMembers) {
   EXPECT_EQ(json.Print(), "{\"a\": [1],\n \"b\": [12.5, 3.25]}\n");
 }
 
+TEST(RunJson, TimesLeaveTheWarmUpOut) {
+  SessionLife life;
+  for (const int64_t ms : {90, 5, 5, 2, 1})
+    life.runs.push_back({.begin_ns = 0, .end_ns = ms * 1'000'000});
+  EXPECT_EQ(RunTimesJson(life), "[90, 5, 5, 2, 1]");
+  life.warm_up_runs = 3;
+  EXPECT_EQ(RunTimesJson(life), "[90, 2, 1]");
+}
+
 TEST(RunJson, ResultsHaveTypesAndElements) {
   const auto module = *vm::Module::FromDefinition(vm::SampleNamed("static"));
   ASSERT_EQ(module->results().size(), 1u);
