@@ -179,9 +179,9 @@ TEST_F(PipesTest, EveryToolReportsProgress) {
   const std::string flags = " --progress=json --random-inputs";
   EXPECT_EQ(
       Stages(Run("vm-compile digits.onnx -o p.vmfb --progress=json").output),
-      "import compile write");
+      "load import compile write");
   EXPECT_EQ(Stages(Run("vm-run digits.onnx --tier=0" + flags).output),
-            "import compile run");
+            "load import compile run");
   EXPECT_EQ(Stages(Run("vm-run model.vmfb --tier=2" + flags).output),
             "load run kernels");
   EXPECT_EQ(Stages(Run("vm-prejit model.vmfb --target=host -o q.vmfb "
@@ -191,7 +191,7 @@ TEST_F(PipesTest, EveryToolReportsProgress) {
   EXPECT_EQ(Stages(Run("vm-bench model.vmfb --tier=0 --runs=3" + flags).output),
             "load warm-up run");
   EXPECT_EQ(Stages(Run("vm-dump digits.onnx --progress=json").output),
-            "import compile");
+            "load import compile");
 }
 
 // The cure for a model that the smallest dims do not suit is in the message.

@@ -271,16 +271,19 @@ StatusOr<vm::ModuleDefinition> ReadText(OpenedModel& opened,
   return ModuleOfText(text, opened.name.shown, dims, options.entry);
 }
 
-// Clears the display of progress at the end of a scope.
-class ClearAtEnd {
+// Shows that a model is opened, which reads all of a large file, and clears the
+// display of progress at the end of a scope.
+class ShowLoading {
  public:
-  explicit ClearAtEnd(const LoadOptions& options)
-      : progress_(options.progress) {}
-  ~ClearAtEnd() {
+  ShowLoading(const LoadOptions& options, std::string_view name)
+      : progress_(options.progress) {
+    if (progress_ != nullptr) progress_->Report({"load", name, 0, 0});
+  }
+  ~ShowLoading() {
     if (progress_ != nullptr) progress_->Clear();
   }
-  ClearAtEnd(const ClearAtEnd&) = delete;
-  ClearAtEnd& operator=(const ClearAtEnd&) = delete;
+  ShowLoading(const ShowLoading&) = delete;
+  ShowLoading& operator=(const ShowLoading&) = delete;
 
  private:
   const std::shared_ptr<ShownProgress> progress_;
@@ -290,7 +293,7 @@ class ClearAtEnd {
 
 StatusOr<graph::Graph> ImportModel(const std::string& path,
                                    const LoadOptions& options) {
-  const ClearAtEnd clear(options);
+  const ShowLoading shown(options, path);
   EMBER_ASSIGN_OR_RETURN(OpenedModel opened,
                          OpenUncompiled(ModelSource::OfUserPath(path)));
   return ImportFile(std::move(opened), options);
@@ -317,7 +320,7 @@ StatusOr<LoadedModel> LoadModel(const std::string& path,
 
 StatusOr<LoadedModel> LoadModel(const ModelSource& source,
                                 const LoadOptions& options) {
-  const ClearAtEnd clear(options);
+  const ShowLoading shown(options, source.name);
   LoadedModel model;
   const Clock::time_point start = Clock::now();
   EMBER_ASSIGN_OR_RETURN(OpenedModel opened, OpenModel(source));
@@ -354,7 +357,7 @@ StatusOr<vm::ModuleDefinition> CompileModel(const std::string& path,
 
 StatusOr<vm::ModuleDefinition> CompileModel(const ModelSource& source,
                                             const LoadOptions& options) {
-  const ClearAtEnd clear(options);
+  const ShowLoading shown(options, source.name);
   EMBER_ASSIGN_OR_RETURN(OpenedModel opened, OpenModel(source));
   if (opened.kind.is_text) return ReadText(opened, options);
   EMBER_ASSIGN_OR_RETURN(opened, OpenUncompiled(source));
@@ -363,7 +366,7 @@ StatusOr<vm::ModuleDefinition> CompileModel(const ModelSource& source,
 
 StatusOr<vm::ModuleDefinition> LoadDefinition(const std::string& path,
                                               const LoadOptions& options) {
-  const ClearAtEnd clear(options);
+  const ShowLoading shown(options, path);
   EMBER_ASSIGN_OR_RETURN(OpenedModel opened,
                          OpenModel(ModelSource::OfUserPath(path)));
   if (opened.kind.is_text) return ReadText(opened, options);
