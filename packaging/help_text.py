@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Reads the text of a tool's --help, and writes it as Markdown, as a man page, and as completion for bash.
+"""Reads the text of a tool's --help, and writes it as Markdown, as a man page, and as completion for bash and zsh.
 
-    help_text.py TOOL --man|--bash|--markdown     # TOOL is the path of a program
+    help_text.py TOOL --man|--bash|--zsh|--markdown     # TOOL is the path of a program
 
 The text is the only source: what tools/lib/cli/flags.cc prints. packaging/package.py makes the man pages and the completion of
 the package ember-tools, and ./dev docs makes the pages of the reference.
@@ -183,16 +183,64 @@ complete -F %(function)s %(tool)s
     }
 
 
+def _zsh(text: str) -> str:
+    """Escapes a text for a specification of _arguments in single quotes."""
+    return re.sub(r"([\\\[\]:])", r"\\\1", text).replace("'", "'\\''")
+
+
+def to_zsh(text: Help) -> str:
+    """Returns a script that completes flags, with the first sentence of each, the values of choices, and files."""
+    specifications = []
+    for flag in text.flags + [Flag("--help", doc=["Prints this text."]), Flag("--version", doc=["Prints the version."])]:
+        # A flag may be repeated, as its documentation says of some.
+        name = flag.spelling
+        if flag.value:
+            is_long = name.startswith("--")
+            # "=-": the value follows "=" in the same word; "+": in this or the next word.
+            name += ("=-" if flag.is_optional else "=") if is_long else "+"
+        sentence = " ".join(flag.doc).split(". ")[0].rstrip(".")
+        specification = "*%s[%s]" % (name, _zsh(sentence))
+        if flag.value:
+            action = "(%s)" % " ".join(flag.choices) if flag.choices else "_ember_files"
+            specification += "%s:%s:%s" % (":" if flag.is_optional else "", _zsh(flag.value), action)
+        specifications.append("    '%s'" % specification)
+    return """\
+#compdef %(tool)s
+# Completion of %(tool)s, made of its --help.
+_ember_files() {
+  # @FILE, NAME=@FILE: the file is behind the last @.
+  compset -P '*@'
+  _files
+}
+%(function)s() {
+  _arguments -s -S \\
+%(specifications)s \\
+    '*:file:_ember_files'
+}
+# The file is the body of an autoloaded function, or is read by source.
+if [[ "${funcstack[1]}" == "%(function)s" ]]; then
+  %(function)s "$@"
+else
+  compdef %(function)s %(tool)s
+fi
+""" % {
+        "tool": text.tool,
+        "function": "_" + text.tool,
+        "specifications": " \\\n".join(specifications),
+    }
+
+
 def main() -> None:
-    if len(sys.argv) != 3 or sys.argv[2] not in ("--man", "--bash", "--markdown"):
+    if len(sys.argv) != 3 or sys.argv[2] not in ("--man", "--bash", "--zsh", "--markdown"):
         sys.exit(__doc__)
     text = read_help(Path(sys.argv[1]))
-    print(
-        {"--man": lambda: to_man(text, ""), "--bash": lambda: to_bash(text), "--markdown": lambda: to_markdown(text)}[
-            sys.argv[2]
-        ](),
-        end="",
-    )
+    made = {
+        "--man": lambda: to_man(text, ""),
+        "--bash": lambda: to_bash(text),
+        "--zsh": lambda: to_zsh(text),
+        "--markdown": lambda: to_markdown(text),
+    }
+    print(made[sys.argv[2]](), end="")
 
 
 if __name__ == "__main__":

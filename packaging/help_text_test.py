@@ -1,7 +1,10 @@
 """Tests help_text.py: the text of every tool's --help is read whole, and its man page and completion work."""
 
 import os
+import pty
+import select
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -46,6 +49,27 @@ def completions(script, line):
         check=True,
     )
     return sorted(filter(None, done.stdout.split("\n")))
+
+
+def zsh_line(script, typed, expected):
+    """Types a text and a tabulator into zsh. Returns what zsh then wrote, until it has written `expected` or says nothing more."""
+    process, terminal = pty.fork()
+    if process == 0:
+        os.environ.update(TERM="dumb", HOME="/nonexistent")
+        os.execvp("zsh", ["zsh", "-f", "-i"])
+    # The prompt is not in the line that sets it.
+    setup = "cd %s; autoload -Uz compinit; compinit -u -D; source %s; PS1='vm''> '\n" % (os.path.dirname(script), script)
+    try:
+        for text, awaited in ((setup, "vm> "), (typed + "\t", expected)):
+            os.write(terminal, text.encode())
+            written = ""
+            while awaited not in written and select.select([terminal], [], [], 60)[0]:
+                written += os.read(terminal, 4096).decode(errors="replace")
+        return written
+    finally:
+        os.kill(process, signal.SIGKILL)
+        os.waitpid(process, 0)
+        os.close(terminal)
 
 
 class HelpTextTest(unittest.TestCase):
@@ -107,6 +131,23 @@ class HelpTextTest(unittest.TestCase):
             self.assertEqual(completions(script, "vm-try -o %s/mo" % folder), [folder + "/model.vmfb"])
             self.assertEqual(completions(script, "vm-try --input=@%s/mo" % folder), ["@%s/model.vmfb" % folder])
 
+    @unittest.skipUnless(shutil.which("zsh"), "there is no zsh")
+    def test_completes_in_zsh(self):
+        with tempfile.TemporaryDirectory() as folder:
+            script = os.path.join(folder, "_vm-try")
+            Path(script).write_text(help_text.to_zsh(help_text.parse_help(TEXT)))
+            subprocess.run(["zsh", "-n", script], check=True)
+            Path(folder, "model.vmfb").touch()
+            for typed, completed in (
+                ("vm-try --ti", "vm-try --tier="),
+                ("vm-try --tier=a", "vm-try --tier=auto"),
+                ("vm-try --q", "vm-try --quiet"),
+                ("vm-try mo", "vm-try model.vmfb"),
+                ("vm-try -o mo", "vm-try -o model.vmfb"),
+                ("vm-try --input=@mo", "vm-try --input=@model.vmfb"),
+            ):
+                self.assertIn(completed, zsh_line(script, typed, completed))
+
     def test_reads_every_tool(self):
         tools = sorted(path for path in Path("tools").glob("vm-*") if path.is_file() and os.access(path, os.X_OK))
         if "TEST_SRCDIR" not in os.environ and not tools:
@@ -123,6 +164,8 @@ class HelpTextTest(unittest.TestCase):
                     len(text.flags), sum(line.startswith("  -") for line in printed.split("Examples:")[0].split("\n"))
                 )
                 help_text.to_man(text, "1"), help_text.to_bash(text), help_text.to_markdown(text)
+                if shutil.which("zsh"):
+                    subprocess.run(["zsh", "-n"], input=help_text.to_zsh(text), text=True, check=True)
 
 
 if __name__ == "__main__":

@@ -21,7 +21,8 @@ where optional libraries are looked for):
                                             libember-compiler
   LIB/libember_llm.so.0 -> libember_llm.so.VERSION, LIB/libember_llm.so, include/ember/ember_llm.h
                                             libember-llm
-  bin/vm-compile, vm-run, ...; share/man/man1 and share/bash-completion, made of their --help (help_text.py)
+  bin/vm-compile, vm-run, ...; share/man/man1, share/bash-completion and share/zsh, made of their
+  --help (help_text.py)
                                             ember-tools
   lib/python3/dist-packages/ember           python3-ember
 
@@ -203,14 +204,17 @@ class Builder:
         self.write_copyright(package, root)
 
     def write_help(self, tool, share):
-        """Writes the man page of a tool, and its completion for bash."""
+        """Writes the man page of a tool, and its completion for bash and zsh."""
         text = help_text.read_help(tool)
         man = share / "man/man1" / (tool.name + ".1.gz")
         completion = share / "bash-completion/completions" / tool.name
-        for target in (man, completion):
+        # Debian's zsh looks in this folder.
+        function = share / "zsh/vendor-completions" / ("_" + tool.name)
+        for target in (man, completion, function):
             target.parent.mkdir(parents=True, exist_ok=True)
         man.write_bytes(gzip.compress(help_text.to_man(text, self.version).encode(), mtime=0))
         completion.write_text(help_text.to_bash(text))
+        function.write_text(help_text.to_zsh(text))
 
     def write_copyright(self, package, root):
         """Writes the licences of what the package contains."""

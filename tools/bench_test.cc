@@ -54,6 +54,86 @@ TEST_F(BenchTest, LifeOfAProcess) {
   EXPECT_GT(lives[1].at("compile_ms"), 0.0);
 }
 
+// Makes the times of a table's rows smaller by a factor.
+std::string Faster(const std::string& table, double factor) {
+  nlohmann::json rows = nlohmann::json::parse(table, nullptr, false);
+  EXPECT_TRUE(rows.is_array()) << table;
+  for (nlohmann::json& row : rows) {
+    for (nlohmann::json& ms : row.at("rounds_ms"))
+      ms = ms.get<double>() / factor;
+  }
+  return rows.dump();
+}
+
+TEST_F(BenchTest, ComparesWithAnEarlierTable) {
+  const std::string measure =
+      "vm-bench model.vmfb --input=1x1x28x28xf32 --tier=0 --runs=15 "
+      "--warmup=1 ";
+  const Outcome before = Run(measure + "--rounds=5 -o json");
+  ASSERT_EQ(before.exit_status, 0) << before.output;
+  const nlohmann::json row =
+      nlohmann::json::parse(before.output, nullptr, false).at(0);
+  EXPECT_EQ(row.at("rounds_ms").size(), 5u);
+  EXPECT_EQ(row.at("runs"), 15);
+  EXPECT_GT(row.at("peak_gflops").get<double>(), 0);
+  const auto compare = [&](double factor) {
+    Write("before.json", Faster(before.output, factor));
+    const Outcome outcome =
+        Run("bash -c '" + measure + "--compare=before.json -o json 2>notes'");
+    EXPECT_EQ(outcome.exit_status, 0) << outcome.output;
+    return nlohmann::json::parse(outcome.output, nullptr, false).at(0);
+  };
+  // Much more than what other programs can change.
+  EXPECT_EQ(compare(1000).at("verdict"), "slower");
+  const nlohmann::json faster = compare(0.001);
+  EXPECT_EQ(faster.at("verdict"), "faster");
+  EXPECT_LT(faster.at("to").get<double>(), 1);
+  EXPECT_NEAR(faster.at("sure").get<double>(), 0.968, 0.001);
+}
+
+TEST_F(BenchTest, WrongComparisons) {
+  Write("other.json",
+        R"([{"model": "x", "device": "cpu", "tier": "0", "threads": 1,
+             "median_ms": 1}])");
+  ExpectError(
+      "vm-bench model.vmfb --tier=0 --runs=1 --rounds=1 "
+      "--input=1x1x28x28xf32 --compare=other.json",
+      "vm-bench: other.json: expected a row of model.vmfb with device "
+      "cpu, tier 0 and 1 threads, found none");
+  ExpectError("vm-bench model.vmfb --compare=none.json",
+              "vm-bench: cannot open file 'none.json': No such file or "
+              "directory");
+  ExpectError("vm-bench model.vmfb --peer=onnxruntime",
+              "vm-bench: --peer=onnxruntime: expected models that end in "
+              ".onnx, found model.vmfb",
+              2);
+  ExpectError("vm-bench digits.onnx --peer=onnxruntime --compare=other.json",
+              "vm-bench: --compare: expected no --peer beside it, found both",
+              2);
+  // A folder with nothing but what starts the tool, so there is no node.
+  ExpectError(
+      "env PATH=" + Tools() + " vm-bench digits.onnx --peer=onnxruntime",
+      "vm-bench: --peer=onnxruntime: expected node in $PATH, found "
+      "none; on Debian: apt install nodejs npm");
+}
+
+// This test needs ONNX Runtime, which CI does not install.
+TEST_F(BenchTest, ComparesWithOnnxRuntime) {
+  const Outcome outcome =
+      Run("bash -c 'vm-bench digits.onnx --peer=onnxruntime --runs=10 "
+          "--rounds=2 --warmup=1 --tier=2 -o json 2>notes'");
+  if (outcome.exit_status != 0) {
+    EXPECT_NE(Read("notes").find("expected "), std::string::npos);
+    GTEST_SKIP() << Read("notes");
+  }
+  const nlohmann::json row =
+      nlohmann::json::parse(outcome.output, nullptr, false).at(0);
+  EXPECT_GT(row.at("ember_ms").get<double>(), 0);
+  EXPECT_GT(row.at("onnxruntime_ms").get<double>(), 0);
+  EXPECT_GT(row.at("onnxruntime_first_ms").get<double>(),
+            row.at("onnxruntime_ms").get<double>());
+}
+
 std::string Product(const std::string& flags) {
   return "vm-bench --expression='y[i, j] = sum(k) a[i, k] * b[k, j]' "
          "--shape=a=96x64 --shape=b=64x32 --runs=3 --warmup=1 "

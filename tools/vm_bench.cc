@@ -1,13 +1,21 @@
 // vm-bench: measures how fast models run, by tier and thread count.
+#include <algorithm>
 #include <charconv>
 #include <cstdio>
+#include <iterator>
+#include <optional>
 #include <sstream>
+#include <utility>
 
 #include "base/concat.h"
 #include "base/file.h"
+#include "base/one_line.h"
 #include "jit/target/peak.h"
 #include "tools/lib/benchmark/benchmark.h"
+#include "tools/lib/benchmark/peer.h"
 #include "tools/lib/benchmark/process.h"
+#include "tools/lib/benchmark/rounds.h"
+#include "tools/lib/benchmark/speed_ratio.h"
 #include "tools/lib/calls/kernel_checks.h"
 #include "tools/lib/cli/command_line_error.h"
 #include "tools/lib/cli/device.h"
@@ -16,10 +24,12 @@
 #include "tools/lib/cli/kernel_cache.h"
 #include "tools/lib/cli/output_path.h"
 #include "tools/lib/cli/paths.h"
+#include "tools/lib/cli/standard_streams.h"
 #include "tools/lib/models/expression.h"
 #include "tools/lib/models/import_flags.h"
 #include "tools/lib/models/tier.h"
 #include "tools/lib/report/dispatch_work.h"
+#include "tools/lib/report/statistics.h"
 #include "tools/lib/report/table.h"
 
 namespace ember::tools {
@@ -29,7 +39,8 @@ struct Options {
   std::vector<std::string> models, inputs;
   ImportFlags import;
   std::string format = "md", threads = "1", tiers, jit = "auto", life;
-  std::string expression;
+  std::string expression, compare, peer;
+  int64_t rounds = 0;
   BenchmarkOptions benchmark;
   KernelCacheFlags cache;
   bool peak = false;
@@ -62,6 +73,24 @@ void Declare(Options& options, Flags& flags) {
   flags.Add("seconds", &options.benchmark.seconds, "S",
             "Begins no new run after S seconds, but makes at least three "
             "runs.");
+  flags.Add("rounds", &options.rounds, "N",
+            "Measures everything N times, each time in a process of its own, "
+            "and one row of the table after\n"
+            "the other in each round. --runs and --seconds are for all rounds "
+            "together, and the times are\n"
+            "medians over the rounds. 0: 5 with --compare or --peer, "
+            "otherwise 1.");
+  flags.Add("compare", &options.compare, "FILE",
+            "Compares with the table that an earlier vm-bench -o json printed "
+            "to this file, and prints what\n"
+            "got slower: the ratio of the times, the interval from .. to that "
+            "contains it, and how sure that\n"
+            "is (docs/comparing.md). Measure both with --rounds=5 or more.");
+  flags.AddChoice("peer", &options.peer, {"onnxruntime"},
+                  "Measures ONNX models in ONNX Runtime, too, with the same "
+                  "inputs and threads, alternately in\n"
+                  "each round, and compares. It needs node and the package "
+                  "onnxruntime-node of npm.");
   flags.Add("cancel", &options.benchmark.cancels, "N",
             "Adds N runs, each of which another thread cancels at a random "
             "moment. The table then has the\n"
@@ -107,6 +136,9 @@ void Declare(Options& options, Flags& flags) {
   flags.Example("vm-bench resnet50.vmfb --device=vulkan");
   flags.Example(
       "vm-bench resnet50.onnx mobilenetv2.onnx --threads=1,2 -o json");
+  flags.Example("vm-bench resnet50.onnx --rounds=5 -o json > before.json");
+  flags.Example("vm-bench resnet50.onnx --compare=before.json");
+  flags.Example("vm-bench resnet50.onnx --peer=onnxruntime --threads=1,2");
   flags.Example(
       "vm-bench bert.onnx --shape=input_ids=1x128 --runs=10 --seconds=30");
   flags.Example(
@@ -148,22 +180,15 @@ std::string NameOf(const BenchmarkOptions& options) {
 }
 
 // operations: number of arithmetic operations of a run; 0 if it is not known.
-void AddRow(Table& table, const BenchmarkOptions& options,
-            const std::string& tier, double operations, const Measurement& m) {
-  std::vector<Cell> row = {NameOf(options),
-                           options.device,
-                           tier,
-                           options.threads,
-                           Cell(m.median_ms, 4),
-                           Cell(m.p10_ms, 4),
-                           Cell(m.p90_ms, 4),
-                           Cell(m.load_ms, 3),
-                           Cell(m.first_ms, 3),
-                           Cell(m.rss_mb, 0),
-                           Cell(m.peak_mb, 0),
-                           m.runs,
-                           m.tier_mix,
-                           BuildId()};
+std::vector<Cell> RowCells(const BenchmarkOptions& options, double operations,
+                           const Measurement& m) {
+  std::vector<Cell> row = {NameOf(options),      options.device,
+                           options.tier,         options.threads,
+                           Cell(m.median_ms, 4), Cell(m.p10_ms, 4),
+                           Cell(m.p90_ms, 4),    Cell(m.load_ms, 3),
+                           Cell(m.first_ms, 3),  Cell(m.rss_mb, 0),
+                           Cell(m.peak_mb, 0),   m.runs,
+                           m.tier_mix,           BuildId()};
   if (m.is_on_device) {
     row.emplace_back(Cell(m.host_ms, 4));
     row.emplace_back(Cell(m.submissions, 1));
@@ -179,7 +204,7 @@ void AddRow(Table& table, const BenchmarkOptions& options,
     row.emplace_back(
         operations == 0 ? Cell() : Cell(1e-6 * operations / m.median_ms, 2));
   }
-  table.AddRow(std::move(row));
+  return row;
 }
 
 void PrintPeak(const std::vector<int64_t>& threads, TableFormat format) {
@@ -252,6 +277,251 @@ StatusOr<double> PrepareExpression(Options& options) {
   return work.operations;
 }
 
+// One row of the table: a model with a tier and a number of threads.
+struct Configuration {
+  BenchmarkOptions options;
+  Rounds rounds;
+  // The peer's measurements, if there is one.
+  std::vector<PeerMeasurement> peer;
+  std::vector<double> peaks;  // GFLOP/s of the processor before each round
+  Status error;
+};
+
+std::vector<Configuration> ConfigurationsOf(
+    const Options& options, const std::vector<std::string>& tiers,
+    const std::vector<int64_t>& threads) {
+  std::vector<Configuration> configurations;
+  for (const std::string& model : options.models) {
+    for (const std::string& tier : tiers) {
+      for (const int64_t count : threads) {
+        BenchmarkOptions& made = configurations.emplace_back().options;
+        made = options.benchmark;
+        made.model = model;
+        made.tier = tier;
+        made.jit = options.jit;
+        made.threads = count;
+        made.reports_random = tier == tiers[0] && count == threads[0];
+      }
+    }
+  }
+  return configurations;
+}
+
+// True if the table says how fast the processor itself is.
+bool MeasuresPeak(const Options& options) {
+  return options.format == "json" && options.benchmark.device == "cpu";
+}
+
+// Measures one round of the configuration, in the peer too if there is one.
+Status MeasureRound(const Options& options, const PeerInputs* inputs,
+                    Configuration& configuration) {
+  BenchmarkOptions& own = configuration.options;
+  constexpr double kPeakSeconds = 0.05;
+  if (MeasuresPeak(options) || !options.compare.empty()) {
+    configuration.peaks.push_back(
+        jit::MeasureFmaPeak(static_cast<int>(own.threads), kPeakSeconds));
+  }
+  own.peer_inputs = inputs;
+  EMBER_ASSIGN_OR_RETURN(Measurement measurement, MeasureInChild(own));
+  own.reports_random = false;
+  configuration.rounds.Add(std::move(measurement));
+  if (inputs == nullptr) return OkStatus();
+  EMBER_ASSIGN_OR_RETURN(PeerMeasurement peer,
+                         MeasurePeer({.model = own.model,
+                                      .threads = own.threads,
+                                      .warmup = own.warmup,
+                                      .runs = own.runs,
+                                      .seconds = own.seconds},
+                                     *inputs));
+  configuration.peer.push_back(std::move(peer));
+  return OkStatus();
+}
+
+// Measures all configurations, one after the other in each round. A
+// configuration with an error is left out of the later rounds.
+Status MeasureAll(const Options& options,
+                  std::vector<Configuration>& configurations) {
+  std::optional<PeerInputs> inputs;
+  if (!options.peer.empty()) {
+    EMBER_ASSIGN_OR_RETURN(PeerInputs created, PeerInputs::Create());
+    inputs.emplace(std::move(created));
+  }
+  for (int64_t round = 0; round < options.rounds; ++round) {
+    for (Configuration& configuration : configurations) {
+      if (!configuration.error.ok()) continue;
+      configuration.error =
+          MeasureRound(options, inputs ? &*inputs : nullptr, configuration);
+    }
+  }
+  for (const Configuration& configuration : configurations)
+    EMBER_RETURN_IF_ERROR(configuration.error);
+  return OkStatus();
+}
+
+EarlierRow RowOf(const Configuration& configuration) {
+  const BenchmarkOptions& own = configuration.options;
+  EarlierRow row = {.model = NameOf(own),
+                    .device = own.device,
+                    .tier = own.tier,
+                    .build = BuildId(),
+                    .threads = own.threads,
+                    .rounds_ms = configuration.rounds.Medians()};
+  if (!configuration.peaks.empty())
+    row.peak_gflops = Quantiles(configuration.peaks).At(0.5);
+  return row;
+}
+
+std::vector<Cell> RatioCells(const SpeedRatio& ratio) {
+  return {Cell(ratio.ratio, 3), Cell(ratio.low, 3), Cell(ratio.high, 3),
+          Cell(ratio.sure, 3), ratio.verdict()};
+}
+
+std::vector<Cell> Joined(std::vector<Cell> cells, std::vector<Cell> more) {
+  cells.insert(cells.end(), std::make_move_iterator(more.begin()),
+               std::make_move_iterator(more.end()));
+  return cells;
+}
+
+// Returns the table of --compare, and prints what makes it unsure to stderr.
+StatusOr<Table> CompareWithEarlier(
+    const Options& options, const std::vector<EarlierRow>& earlier,
+    const std::vector<Configuration>& configurations) {
+  Table table({"model", "device", "tier", "threads", "before_ms", "now_ms",
+               "ratio", "from", "to", "sure", "verdict"});
+  for (const Configuration& configuration : configurations) {
+    if (configuration.rounds.empty()) continue;
+    const EarlierRow now = RowOf(configuration);
+    const EarlierRow* const before = FindEarlier(earlier, now);
+    if (before == nullptr) {
+      return InvalidArgumentError(
+          Concat({options.compare, ": expected a row of ", now.model,
+                  " with device ", now.device, ", tier ", now.tier, " and ",
+                  now.threads, " threads, found none"}));
+    }
+    const SpeedRatio ratio = CompareSpeeds(before->rounds_ms, now.rounds_ms);
+    table.AddRow(Joined({now.model, now.device, now.tier, now.threads,
+                         Cell(Quantiles(before->rounds_ms).At(0.5), 4),
+                         Cell(Quantiles(now.rounds_ms).At(0.5), 4)},
+                        RatioCells(ratio)));
+    for (const std::string& doubt : DoubtsOf(*before, now, ratio))
+      std::fprintf(stderr, "vm-bench: note: %s\n", OnOneLine(doubt).c_str());
+  }
+  return table;
+}
+
+// Returns the table of --peer.
+Table CompareWithPeer(const std::vector<Configuration>& configurations) {
+  Table table({"model", "tier", "threads", "ember_ms", "onnxruntime_ms",
+               "ratio", "from", "to", "sure", "verdict", "ember_first_ms",
+               "onnxruntime_first_ms", "ember_rss_mb", "onnxruntime_rss_mb",
+               "onnxruntime"});
+  for (const Configuration& configuration : configurations) {
+    if (configuration.rounds.empty() || configuration.peer.empty()) continue;
+    std::vector<double> medians, first, memory;
+    for (const PeerMeasurement& peer : configuration.peer) {
+      medians.push_back(peer.median_ms);
+      first.push_back(peer.first_ms);
+      memory.push_back(peer.rss_mb);
+    }
+    const Measurement own = configuration.rounds.Combined();
+    table.AddRow(Joined(
+        Joined(
+            {NameOf(configuration.options), configuration.options.tier,
+             configuration.options.threads, Cell(own.median_ms, 4),
+             Cell(Quantiles(medians).At(0.5), 4)},
+            RatioCells(CompareSpeeds(medians, configuration.rounds.Medians()))),
+        {Cell(own.first_ms, 1), Cell(Quantiles(first).At(0.5), 1),
+         Cell(own.rss_mb, 0), Cell(Quantiles(memory).At(0.5), 0),
+         configuration.peer.front().version}));
+  }
+  return table;
+}
+
+// Returns the medians of all rounds, as a JSON list.
+Cell RoundsCell(const Configuration& configuration) {
+  std::ostringstream text;
+  text.precision(6);
+  for (const double ms : configuration.rounds.Medians())
+    text << (text.tellp() == 0 ? "[" : ", ") << ms;
+  Cell cell(text.str() + "]");
+  cell.is_number = true;
+  return cell;
+}
+
+// Writes the file of --life: an object for each round of each configuration.
+Status WriteLife(const std::string& path,
+                 const std::vector<Configuration>& configurations) {
+  std::string lives;
+  for (const Configuration& configuration : configurations) {
+    for (const Measurement& m : configuration.rounds.measurements()) {
+      lives +=
+          (lives.empty() ? "[" : ",\n ") + LifeText(configuration.options, m);
+    }
+  }
+  return WriteUserFile(path, lives + "]\n");
+}
+
+// Returns the table of the measurements.
+Table MeasuredTable(const Options& options,
+                    const std::vector<Configuration>& configurations,
+                    double operations) {
+  std::vector<std::string> columns = {
+      "model",   "device", "tier",     "threads",  "median_ms",
+      "p10_ms",  "p90_ms", "load_ms",  "first_ms", "rss_mb",
+      "peak_mb", "runs",   "tier_mix", "build"};
+  if (options.benchmark.device != "cpu") {
+    columns.insert(columns.end(),
+                   {"host_ms", "submissions", "commands", "on_cpu"});
+  }
+  if (options.benchmark.cancels > 0) {
+    columns.insert(columns.end(), {"cancelled", "cancel_ms", "worst_ms"});
+  }
+  if (options.benchmark.module != nullptr) columns.emplace_back("gflops");
+  if (options.format == "json") columns.emplace_back("rounds_ms");
+  if (MeasuresPeak(options)) columns.emplace_back("peak_gflops");
+  Table table(columns);
+  for (const Configuration& configuration : configurations) {
+    if (configuration.rounds.empty()) continue;
+    std::vector<Cell> row = RowCells(configuration.options, operations,
+                                     configuration.rounds.Combined());
+    if (options.format == "json") row.push_back(RoundsCell(configuration));
+    if (MeasuresPeak(options)) {
+      row.emplace_back(Cell(Quantiles(configuration.peaks).At(0.5), 1));
+    }
+    table.AddRow(std::move(row));
+  }
+  return table;
+}
+
+// Checks the flags of comparisons, and sets the number of rounds and the work
+// of each.
+Status PrepareRounds(Options& options) {
+  const bool compares = !options.compare.empty() || !options.peer.empty();
+  if (!options.compare.empty() && !options.peer.empty()) {
+    return CommandLineError(
+        "--compare: expected no --peer beside it, found both");
+  }
+  if (options.rounds == 0) options.rounds = compares ? 5 : 1;
+  BenchmarkOptions& each = options.benchmark;
+  each.runs = (each.runs + options.rounds - 1) / options.rounds;
+  each.seconds /= static_cast<double>(options.rounds);
+  if (options.peer.empty()) return OkStatus();
+  if (!options.expression.empty() || each.device != "cpu") {
+    return CommandLineError("--peer: expected models and --device=cpu, found " +
+                            (options.expression.empty()
+                                 ? "--device=" + each.device
+                                 : std::string("--expression")));
+  }
+  for (const std::string& model : options.models) {
+    if (!model.ends_with(".onnx")) {
+      return CommandLineError(
+          "--peer=onnxruntime: expected models that end in .onnx, found " +
+          model);
+    }
+  }
+  return CheckPeer();
+}
+
 Status Bench(Options& options) {
   if (options.tiers.empty())
     options.tiers = options.expression.empty() ? "auto" : "2";
@@ -265,6 +535,16 @@ Status Bench(Options& options) {
     PrintPeak(threads, format);
     return OkStatus();
   }
+  EMBER_RETURN_IF_ERROR(PrepareRounds(options));
+  std::vector<EarlierRow> earlier;
+  if (!options.compare.empty()) {
+    EMBER_ASSIGN_OR_RETURN(earlier, ReadEarlier(options.compare));
+  }
+  // The child processes read the model; stdin would be empty for the second
+  // one.
+  if (std::ranges::find(options.models, kStandardStream) !=
+      options.models.end())
+    EMBER_RETURN_IF_ERROR(StdinFile("MODEL").status());
   EMBER_ASSIGN_OR_RETURN(options.benchmark.load, LoadOptionsOf(options.import));
   options.benchmark.load.inputs = options.inputs;
   double operations = 0;
@@ -274,45 +554,25 @@ Status Bench(Options& options) {
   options.benchmark.schedules = UserPath(options.benchmark.schedules);
   options.benchmark.has_schedules_of_others = options.models.size() > 1;
   options.benchmark.cache = CacheOptionsOf(options.cache);
-  std::vector<std::string> columns = {
-      "model",   "device", "tier",     "threads",  "median_ms",
-      "p10_ms",  "p90_ms", "load_ms",  "first_ms", "rss_mb",
-      "peak_mb", "runs",   "tier_mix", "build"};
-  if (options.benchmark.device != "cpu") {
-    columns.insert(columns.end(),
-                   {"host_ms", "submissions", "commands", "on_cpu"});
+  std::vector<Configuration> configurations =
+      ConfigurationsOf(options, tiers, threads);
+  Status error = MeasureAll(options, configurations);
+  if (!options.peer.empty()) {
+    std::fputs(CompareWithPeer(configurations).Print(format).c_str(), stdout);
+  } else if (!options.compare.empty()) {
+    EMBER_ASSIGN_OR_RETURN(
+        const Table table,
+        CompareWithEarlier(options, earlier, configurations));
+    std::fputs(table.Print(format).c_str(), stdout);
+  } else {
+    std::fputs(MeasuredTable(options, configurations, operations)
+                   .Print(format)
+                   .c_str(),
+               stdout);
   }
-  if (options.benchmark.cancels > 0) {
-    columns.insert(columns.end(), {"cancelled", "cancel_ms", "worst_ms"});
-  }
-  if (options.benchmark.module != nullptr) columns.emplace_back("gflops");
-  Table table(columns);
-  std::string lives;
-  Status first_error;
-  for (const std::string& model : options.models) {
-    for (const std::string& tier : tiers) {
-      for (const int64_t count : threads) {
-        BenchmarkOptions benchmark = options.benchmark;
-        benchmark.model = model;
-        benchmark.tier = tier;
-        benchmark.jit = options.jit;
-        benchmark.threads = count;
-        benchmark.reports_random = tier == tiers[0] && count == threads[0];
-        const StatusOr<Measurement> measurement = MeasureInChild(benchmark);
-        if (measurement.ok()) {
-          AddRow(table, benchmark, tier, operations, *measurement);
-          lives += (lives.empty() ? "[" : ",\n ") +
-                   LifeText(benchmark, *measurement);
-        } else if (first_error.ok()) {
-          first_error = measurement.status();
-        }
-      }
-    }
-  }
-  std::fputs(table.Print(format).c_str(), stdout);
-  if (!options.life.empty() && first_error.ok())
-    first_error = WriteFileAtomically(UserPath(options.life), lives + "]\n");
-  return first_error;
+  if (!options.life.empty() && error.ok())
+    error = WriteLife(options.life, configurations);
+  return error;
 }
 
 }  // namespace

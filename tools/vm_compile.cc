@@ -17,14 +17,13 @@
 #include "tools/lib/cli/limits.h"
 #include "tools/lib/cli/output_path.h"
 #include "tools/lib/cli/paths.h"
-#include "tools/lib/cli/show_progress.h"
 #include "tools/lib/generate/kept_tokenizer.h"
 #include "tools/lib/models/bind.h"
 #include "tools/lib/models/import_flags.h"
 #include "tools/lib/models/load_model.h"
 #include "tools/lib/models/model_source.h"
+#include "tools/lib/models/write_module.h"
 #include "tools/lib/report/table.h"
-#include "vm/format/writer.h"
 #include "vm/isa/model_metadata.h"
 
 namespace ember::tools {
@@ -32,7 +31,7 @@ namespace {
 
 struct Options {
   std::vector<std::string> models, inputs, metadata, disabled_passes;
-  std::string output, dump_after, dump_dir, progress = "auto";
+  std::string output, dump_after, dump_dir;
   ImportFlags import;
   LimitFlags limits;
   bool print_pipeline = false, time_passes = false, list_formats = false;
@@ -66,7 +65,6 @@ void Declare(Options& options, Flags& flags) {
             "Leaves a pass out. May be repeated.");
   flags.Add("time-passes", &options.time_passes,
             "Prints the time of each pass.");
-  AddProgressFlag(flags, &options.progress);
   AddCompileLimitFlags(flags, &options.limits);
   flags.Example("vm-compile resnet50.onnx -o resnet50.vmfb");
   flags.Example("vm-compile mobilenet.tflite -o mobilenet.vmfb");
@@ -213,8 +211,6 @@ Status Compile(const Options& options) {
   Table times({"pass", "ms"});
   EMBER_ASSIGN_OR_RETURN(LoadOptions load,
                          MakeLoadOptions(options, dump_status, times));
-  std::unique_ptr<Progress> progress = ShowProgress(options.progress);
-  load.compile.progress = progress.get();
   const auto start = std::chrono::steady_clock::now();
   EMBER_ASSIGN_OR_RETURN(
       std::unique_ptr<CompileLimits> limits,
@@ -230,12 +226,12 @@ Status Compile(const Options& options) {
                  note.c_str());
   for (const Metadata& entry : metadata)
     vm::SetMetadata(entry.key, entry.value, module.metadata);
-  progress = nullptr;
   EMBER_RETURN_IF_ERROR(dump_status);
   // The limits of time and memory end here, so that they cannot end the process
   // while it writes the module.
   limits = nullptr;
-  EMBER_RETURN_IF_ERROR(vm::WriteModule(module, UserPath(options.output)));
+  EMBER_RETURN_IF_ERROR(
+      WriteModuleFile(module, options.output, load.progress.get()));
   const std::chrono::duration<double, std::milli> time =
       std::chrono::steady_clock::now() - start;
   if (options.time_passes)

@@ -12,9 +12,11 @@
 #include "tools/lib/cli/command_line_error.h"
 #include "tools/lib/cli/compile_limits.h"
 #include "tools/lib/cli/flags.h"
+#include "tools/lib/cli/json.h"
 #include "tools/lib/cli/limits.h"
 #include "tools/lib/cli/output_path.h"
 #include "tools/lib/cli/paths.h"
+#include "tools/lib/cli/standard_streams.h"
 #include "tools/lib/generate/kept_tokenizer.h"
 #include "tools/lib/models/bind.h"
 #include "tools/lib/models/import_flags.h"
@@ -48,15 +50,17 @@ void Declare(Options& options, Flags& flags) {
                   "that is not compiled yet.");
   flags.Add("dispatch", &options.dispatch, "NAME",
             "Prints only this dispatch.");
-  flags.AddChoice("emit", &options.emit, {"dot", "svg", "netron"},
+  flags.AddChoice("emit", &options.emit, {"dot", "svg", "netron", "json"},
                   "Draws the dispatches as Graphviz dot, as SVG, or as an ONNX "
-                  "file for Netron.");
+                  "file for Netron. json: prints\n"
+                  "--part=signature as JSON.");
   flags.Add("o", &options.output, "FILE",
             "Writes to this file instead of the terminal.");
   AddImportFlags(flags, &options.import);
   AddCompileLimitFlags(flags, &options.limits);
   flags.Example("vm-dump model.vmfb");
   flags.Example("vm-dump model.vmfb --part=signature");
+  flags.Example("vm-dump model.vmfb --part=signature --emit=json");
   flags.Example("vm-dump model.vmfb --part=metadata");
   flags.Example("vm-dump model.vmfb --dispatch=conv_2");
   flags.Example("vm-dump model.vmfb --emit=svg -o model.svg");
@@ -83,6 +87,42 @@ std::string Signature(const vm::ModuleDefinition& module) {
             DescribeSignatures(program, program.results) + "\n";
   }
   return text;
+}
+
+// Returns a JSON list of inputs or results: names, types and dims, where an
+// open dim is its name.
+std::string SignatureJson(const vm::Program& program,
+                          std::span<const vm::TensorSignature> signatures) {
+  std::string text;
+  for (const vm::TensorSignature& signature : signatures) {
+    std::string dims;
+    for (const int64_t dim : signature.dims) {
+      dims += dims.empty() ? "" : ", ";
+      dims += dim >= 0
+                  ? std::to_string(dim)
+                  : JsonString(program.symbols[static_cast<size_t>(-1 - dim)]);
+    }
+    text += (text.empty() ? "\n    {" : ",\n    {");
+    text += "\"name\": " + JsonString(signature.name) +
+            ", \"type\": " + JsonString(DTypeName(signature.type)) +
+            ", \"meaning\": " + JsonString(signature.logical_type) +
+            ", \"dims\": [" + dims + "]}";
+  }
+  return "[" + text + "]";
+}
+
+// Returns the signature as JSON: a list of the module's programs.
+std::string SignatureJson(const vm::ModuleDefinition& module) {
+  std::string text;
+  for (const vm::Program& program : module.programs) {
+    text += (text.empty() ? "\n  {" : ",\n  {");
+    text += "\"name\": " + JsonString(program.name) +
+            ", \"inputs\": " + SignatureJson(program, program.inputs) +
+            ", \"results\": " + SignatureJson(program, program.results) + "}";
+  }
+  return "{\"producer\": " + JsonString(module.producer) +
+         ", \"source\": " + JsonString(module.source_name) +
+         ", \"programs\": [" + text + "]}\n";
 }
 
 // Returns the module's metadata as text: "key: value", or a long value in lines
@@ -140,7 +180,9 @@ StatusOr<std::string> Part(const Options& options,
     return Dispatches(module, options.dispatch);
   }
   if (options.part == "constants") return ConstantsTable(module);
-  if (options.part == "signature") return Signature(module);
+  if (options.part == "signature") {
+    return options.emit == "json" ? SignatureJson(module) : Signature(module);
+  }
   if (options.part == "metadata") return Metadata(module);
   if (options.part == "kernels") return NativeKernelsTable(module);
   if (options.part == "module") return vm::PrintModule(module);
@@ -177,10 +219,17 @@ Status Dump(const Options& options) {
     return CommandLineError(
         "--emit=netron: expected -o FILE.onnx, as the format is binary");
   }
-  EMBER_RETURN_IF_ERROR(CheckOutputFile("-o", options.output));
+  if (options.emit == "json" && options.part != "signature") {
+    return CommandLineError("--emit=json: expected --part=signature, found " +
+                            options.part);
+  }
+  // A text may go to a terminal, an ONNX file may not.
+  const bool is_stdout =
+      options.output.empty() ||
+      (options.output == kStandardStream && options.emit != "netron");
+  if (!is_stdout) EMBER_RETURN_IF_ERROR(CheckOutputFile("-o", options.output));
   EMBER_ASSIGN_OR_RETURN(const std::string text, MakeText(options));
-  if (!options.output.empty())
-    return WriteFileAtomically(UserPath(options.output), text);
+  if (!is_stdout) return WriteUserFile(options.output, text);
   std::fwrite(text.data(), 1, text.size(), stdout);
   return OkStatus();
 }

@@ -19,16 +19,18 @@
 #include "tools/lib/cli/flags.h"
 #include "tools/lib/cli/output_path.h"
 #include "tools/lib/cli/paths.h"
+#include "tools/lib/cli/show_progress.h"
+#include "tools/lib/cli/standard_streams.h"
 #include "tools/lib/models/bind.h"
 #include "tools/lib/models/import_flags.h"
 #include "tools/lib/models/load_model.h"
+#include "tools/lib/models/write_module.h"
 #include "tools/lib/prejit/native_files.h"
 #include "tools/lib/prejit/prejit.h"
 #include "tools/lib/report/table.h"
 #include "tune/records/record_store.h"
 #include "vm/format/kernel_image_text.h"
 #include "vm/format/recorded_profile.h"
-#include "vm/format/writer.h"
 #include "vm/isa/model_metadata.h"
 
 namespace ember::tools {
@@ -240,6 +242,10 @@ Status CheckTargets(const Options& options,
                             std::to_string(targets.size()));
   }
   if (options.emit == "section") return OkStatus();
+  if (options.output == kStandardStream) {
+    return CommandLineError("-o: expected the name of a file with --emit=" +
+                            options.emit + ", found -");
+  }
   std::vector<std::string_view> names;
   for (const jit::CompileTarget& target : targets)
     names.push_back(target.target);
@@ -329,7 +335,7 @@ StatusOr<std::vector<vm::DispatchProfile>> ReadProfile(
 
 Status WriteFiles(const Options& options, vm::ModuleDefinition definition,
                   const std::vector<jit::CompileTarget>& targets,
-                  std::vector<Prejitted> made) {
+                  std::vector<Prejitted> made, ShownProgress* progress) {
   if (options.overlay) {
     for (size_t i = 0; i < made.size(); ++i) {
       const std::string path =
@@ -346,7 +352,7 @@ Status WriteFiles(const Options& options, vm::ModuleDefinition definition,
   }
   for (Prejitted& one : made)
     Put(SectionOf(std::move(one)), definition.natives);
-  return vm::WriteModule(definition, UserPath(options.output));
+  return WriteModuleFile(definition, options.output, progress);
 }
 
 Status Run(const Options& options) {
@@ -394,13 +400,16 @@ Status Run(const Options& options) {
       EMBER_RETURN_IF_ERROR(AddTuned(options, model.module, tuned, definition));
     prejit.tuned = &tuned;
   }
+  prejit.progress = load.progress.get();
   std::vector<Prejitted> made;
   for (const jit::CompileTarget& target : targets) {
     EMBER_ASSIGN_OR_RETURN(Prejitted one, Prejit(model.module, target, prejit));
+    if (load.progress != nullptr) load.progress->Clear();
     PrintMade(target, one, options.verbose);
     made.push_back(std::move(one));
   }
-  return WriteFiles(options, definition, targets, std::move(made));
+  return WriteFiles(options, definition, targets, std::move(made),
+                    load.progress.get());
 }
 
 }  // namespace

@@ -18,11 +18,13 @@
 #include "tools/lib/cli/limits.h"
 #include "tools/lib/cli/output_path.h"
 #include "tools/lib/cli/paths.h"
+#include "tools/lib/cli/standard_streams.h"
 #include "tools/lib/cli/time_limit.h"
 #include "tools/lib/models/bind.h"
 #include "tools/lib/models/import_flags.h"
 #include "tools/lib/models/load_model.h"
 #include "tools/lib/models/tier.h"
+#include "tools/lib/models/warm_up.h"
 #include "tools/lib/report/page/report_data.h"
 #include "tools/lib/report/page/report_page.h"
 #include "tools/lib/report/session_life.h"
@@ -124,7 +126,9 @@ class Runner {
 
   Status RunAll() {
     EMBER_RETURN_IF_ERROR(RunLimited());
-    if (options_.tier == "auto") EMBER_RETURN_IF_ERROR(WarmUp());
+    if (options_.tier == "auto") {
+      EMBER_RETURN_IF_ERROR(WarmUp(tier_, [this] { return RunLimited(); }));
+    }
     // The session's profile has the counters of the runs that follow.
     if (options_.runs > 1) TakeCalls(session_, life_);
     life_.warm_up_runs = life_.runs.size();
@@ -138,22 +142,6 @@ class Runner {
     const std::unique_ptr<TimeLimit> limit =
         LimitRunOnDevice(options_.limits, device_, options_.device);
     return RunOnce(session_, inputs_, &results_, life_);
-  }
-
-  // Runs until several runs in a row have asked for no kernel, for half a
-  // second to half a minute.
-  Status WarmUp() {
-    constexpr int64_t kMinNanoseconds = 500'000'000;
-    constexpr int64_t kMaxNanoseconds = 30'000'000'000;
-    constexpr int kQuietRuns = 12;
-    const int64_t begin_ns = vm::SteadyNanoseconds();
-    for (int quiet = 0; quiet < kQuietRuns; ++quiet) {
-      const int64_t ns = vm::SteadyNanoseconds() - begin_ns;
-      if (tier_.jit == nullptr || ns > kMaxNanoseconds) return OkStatus();
-      if (tier_.jit->is_busy() || ns < kMinNanoseconds) quiet = 0;
-      EMBER_RETURN_IF_ERROR(RunLimited());
-    }
-    return OkStatus();
   }
 
   const Options& options_;
@@ -185,11 +173,11 @@ StatusOr<nlohmann::json> RunModel(Options& options, const std::string& path) {
                          BindInputs(*model.module, options.inputs, load.shapes,
                                     random, options.limits, &options.missing));
   options.missing.Report("vm-report", options.seed);
-  options.missing.made.clear();
   life.inputs = DescribeInputs(*model.module, inputs);
   const auto log = std::make_shared<KernelLog>(!options.no_texts);
   TierOptions tier_options = TierOptionsOf(options, path);
   tier_options.observer = log;
+  tier_options.progress = load.progress;
   EMBER_ASSIGN_OR_RETURN(Tier opened,
                          OpenTier(tier_options, device, model.module));
   const Tier& tier = KeepTier(std::move(opened));
@@ -201,8 +189,10 @@ StatusOr<nlohmann::json> RunModel(Options& options, const std::string& path) {
   EMBER_RETURN_IF_ERROR(SetLimits(options.limits, session_options));
   EMBER_ASSIGN_OR_RETURN(const std::unique_ptr<vm::Session> session,
                          vm::Session::Create(model.module, session_options));
-  EMBER_RETURN_IF_ERROR(
-      Runner(options, *device, tier, *session, inputs, life).RunAll());
+  EMBER_RETURN_IF_ERROR(options.missing.ExplainError(
+      Runner(options, *device, tier, *session, inputs, life).RunAll()));
+  options.missing.made.clear();
+  options.missing.guessed.clear();
   EMBER_RETURN_IF_ERROR(CheckSchedulesUsed(tier));
   // A second model must not be measured while kernels of the first are made.
   if (tier.jit != nullptr) tier.jit->Wait();
@@ -252,7 +242,7 @@ Status Run(Options& options) {
     sides.push_back(std::move(data));
   }
   const std::string page = ReportPage(std::move(sides));
-  EMBER_RETURN_IF_ERROR(WriteFileAtomically(UserPath(options.output), page));
+  EMBER_RETURN_IF_ERROR(WriteUserFile(options.output, page));
   std::printf("%s: %.1f MB; open it in a browser\n", options.output.c_str(),
               1e-6 * static_cast<double>(page.size()));
   return OkStatus();

@@ -2,13 +2,13 @@
 // random inputs.
 #include <algorithm>
 #include <cstdio>
-#include <map>
 #include <memory>
 #include <optional>
 #include <utility>
 
 #include "base/file.h"
 #include "base/one_line.h"
+#include "base/progress.h"
 #include "jit/target/peak.h"
 #include "tools/lib/calls/kernel_checks.h"
 #include "tools/lib/calls/shadow.h"
@@ -16,30 +16,33 @@
 #include "tools/lib/cli/compile_limits.h"
 #include "tools/lib/cli/device.h"
 #include "tools/lib/cli/flags.h"
+#include "tools/lib/cli/json.h"
 #include "tools/lib/cli/kernel_cache.h"
 #include "tools/lib/cli/limits.h"
 #include "tools/lib/cli/load_jit.h"
 #include "tools/lib/cli/output_path.h"
 #include "tools/lib/cli/paths.h"
+#include "tools/lib/cli/show_progress.h"
+#include "tools/lib/cli/standard_streams.h"
 #include "tools/lib/cli/time_limit.h"
 #include "tools/lib/media/media.h"
 #include "tools/lib/models/bind.h"
 #include "tools/lib/models/import_flags.h"
 #include "tools/lib/models/load_model.h"
 #include "tools/lib/models/tier.h"
+#include "tools/lib/models/warm_up.h"
 #include "tools/lib/report/chrome_trace.h"
 #include "tools/lib/report/explain.h"
 #include "tools/lib/report/life_trace.h"
 #include "tools/lib/report/placement.h"
 #include "tools/lib/report/profile.h"
+#include "tools/lib/report/recorded_text.h"
+#include "tools/lib/report/run_json.h"
 #include "tools/lib/report/session_life.h"
-#include "tools/lib/report/statistics.h"
 #include "tools/lib/report/table.h"
 #include "tools/lib/tensors/compare.h"
 #include "tools/lib/tensors/print.h"
 #include "tools/lib/tuning/predicted_gain.h"
-#include "vm/format/recorded_profile.h"
-#include "vm/isa/limits.h"
 #include "vm/runtime/devices/session.h"
 #include "vm/runtime/library/string_functions.h"
 #include "vm/runtime/session.h"
@@ -52,14 +55,15 @@ struct Options {
   std::vector<std::string> models, inputs, outputs, expected, disabled_passes;
   ImportFlags import;
   std::string device = "cpu", tier = "auto", jit = "auto", trace,
-              print = "summary", dump_kernels, schedules, shadow, record;
+              print = "summary", dump_kernels, schedules, shadow, record,
+              profile, explain;
   KernelCacheFlags cache;
   KernelCheckFlags checks;
   NativeFlags native;
   int64_t threads = 0, seed = 0, runs = 0, profile_rows = 30, shadow_runs = 3;
   double rtol = 1e-3, atol = 1e-5;
   LimitFlags limits;
-  bool profile = false, explain = false, list_devices = false;
+  bool list_devices = false;
   bool print_pipeline = false, time_passes = false;
   RoundingFlags rounding;
   bool no_side_by_side = false;
@@ -75,7 +79,7 @@ void Declare(Options& options, Flags& flags) {
             "it), @a.npy, @x.pb (ONNX tensor,\n"
             "sequence, optional or map), @cat.jpg, @cat.png, @yes.wav, "
             "2xstring=a,b, 2x3xf32=@raw.bin,\n"
-            "or 2x3xf32 (random). Values\n"
+            "or 2x3xf32 (random). @- is stdin. Values\n"
             "without NAME= are taken in order. Without any --input all "
             "inputs are random, and stderr says\n"
             "so: floats in [-1, 1), integers 0 or 1. If the model gives no "
@@ -88,7 +92,7 @@ void Declare(Options& options, Flags& flags) {
   flags.Group("Results");
   flags.Add("output", &options.outputs, "[NAME=]@FILE",
             "Writes a result: .npy, .pb, or raw elements to .bin, .raw or "
-            "a name without an extension.");
+            "a name without an extension. @- is stdout, as .npy.");
   flags.Add("expected", &options.expected, "[NAME=]@FILE",
             "Compares a result with a file (.npy, .pb) or a VALUE in a "
             "form of --input. Prints the first\n"
@@ -98,8 +102,12 @@ void Declare(Options& options, Flags& flags) {
             "The relative tolerance of --expected for floats.");
   flags.Add("atol", &options.atol, "X",
             "The absolute tolerance of --expected for floats and integers.");
-  flags.AddChoice("print", &options.print, {"full", "summary", "none"},
-                  "Prints results in this form.");
+  flags.AddChoice("print", &options.print, {"full", "summary", "json", "none"},
+                  "Prints results in this form. With json, stdout is one "
+                  "object of JSON with the results and\n"
+                  "their elements, the times of the runs, and what --profile "
+                  "and --explain print; other lines go\n"
+                  "to stderr.");
   flags.Group("Threads, tiers and devices");
   flags.Add("threads", &options.threads, "N",
             "Computes with N threads. 0: one per core.");
@@ -163,20 +171,24 @@ void Declare(Options& options, Flags& flags) {
   flags.Group("Times and reports");
   flags.Add("runs", &options.runs, "N",
             "Runs N times and prints the time of a run. The profile leaves "
-            "the first run out. 0: once, or\n"
-            "11 times with --explain.");
-  flags.Add("profile", &options.profile,
-            "Prints the dispatches sorted by their time.");
+            "the first run out. 0: once; with\n"
+            "--explain 11 times, and with --tier=auto as often before as hot "
+            "dispatches need to get kernels.");
+  flags.AddOptionalChoice("profile", &options.profile, {"text", "json"},
+                          "Prints the dispatches sorted by their time. With "
+                          "json, stdout is an object as with --print=json.");
   flags.Add("record", &options.record, "FILE",
             "Writes the times and shapes of the dispatches for vm-prejit "
             "--profile. With --runs the first\n"
             "run is left out. Each recording of other inputs is a file of "
             "its own.");
-  flags.Add("explain", &options.explain,
-            "Prints for each dispatch what it computes, the tier that ran "
-            "it or the reason why no kernel\n"
-            "did, and its median time compared with the machine's limits, "
-            "which are measured.");
+  flags.AddOptionalChoice(
+      "explain", &options.explain, {"text", "json"},
+      "Prints for each dispatch what it computes, the tier that ran "
+      "it or the reason why no kernel\n"
+      "did, and its median time compared with the machine's limits, "
+      "which are measured. With json,\n"
+      "stdout is an object as with --print=json.");
   flags.Add("profile-rows", &options.profile_rows, "N",
             "Prints at most N rows of --profile and --explain.");
   flags.Add("trace", &options.trace, "FILE.json",
@@ -196,6 +208,9 @@ void Declare(Options& options, Flags& flags) {
   flags.Example("vm-run model.vmfb --tier=2 --explain --threads=1");
   flags.Example("vm-run model.vmfb --tier=0 --runs=10 --record=model.profile");
   flags.Example("vm-run model.vmfb --device=vulkan --explain");
+  flags.Example("vm-run model.vmfb --input=@x.npy --print=json");
+  flags.Example("vm-compile model.onnx -o - | vm-run - --output=@- > y.npy");
+  flags.Example("vm-run own.dispatch --shape=a=64x32 --tier=2 --explain");
   flags.Example(
       "vm-run model.vmfb --profile --runs=10 --threads=1 --trace=out.json");
 }
@@ -270,47 +285,19 @@ Status WriteTrace(const std::string& path, SessionLife life,
                   const vm::Session& session, const Tier& tier) {
   const std::span<const vm::TraceEvent> calls = session.trace();
   life.calls.insert(life.calls.end(), calls.begin(), calls.end());
-  return WriteFileAtomically(
-      UserPath(path),
-      PrintChromeTrace(LifeTrace(life, session, tier.tiering.get())));
+  return WriteUserFile(
+      path, PrintChromeTrace(LifeTrace(life, session, tier.tiering.get())));
 }
 
-// Writes a profile to a file: for each dispatch, the times of all its sites
-// together.
-Status WriteRecord(const std::string& path, const vm::Session& session) {
-  const vm::Module& module = session.module();
-  std::map<uint32_t, vm::DispatchProfile> dispatches;
-  const std::vector<vm::SiteProfile> sites = session.Profile();
-  for (size_t i = 0; i < sites.size(); ++i) {
-    const uint32_t number = module.sites()[i].dispatch;
-    vm::DispatchProfile& dispatch = dispatches[number];
-    dispatch.dispatch = number;
-    for (const vm::DispatchProfile::Shape& shape : sites[i].shapes) {
-      auto found = std::ranges::find(dispatch.shapes, shape.parameters,
-                                     &vm::DispatchProfile::Shape::parameters);
-      if (found != dispatch.shapes.end()) {
-        found->calls += shape.calls;
-        found->ns += shape.ns;
-      } else if (dispatch.shapes.size() < vm::kMaxProfileShapes) {
-        dispatch.shapes.push_back(shape);
-      }
-    }
-  }
-  std::vector<vm::DispatchProfile> profile;
-  for (auto& [number, dispatch] : dispatches) {
-    if (!dispatch.shapes.empty()) profile.push_back(std::move(dispatch));
-  }
-  vm::SortByTime(profile);
-  return WriteFileAtomically(
-      UserPath(path),
-      "// Recorded by vm-run: calls and times by the values of the dispatch's "
-      "parameters.\n" +
-          vm::PrintRecordedProfile(module.definition(), profile));
+// True if stdout is an object of JSON.
+bool PrintsJson(const Options& options) {
+  return options.print == "json" || options.profile == "json" ||
+         options.explain == "json";
 }
 
 void PrintResults(const Options& options, const vm::Module& module,
                   const std::vector<vm::Tensor>& results) {
-  if (options.print == "none") return;
+  if (options.print == "none" || PrintsJson(options)) return;
   for (size_t i = 0; i < results.size(); ++i) {
     const std::string text = options.print == "full"
                                  ? PrintTensor(results[i])
@@ -391,6 +378,13 @@ TierOptions TierOptionsOf(const Options& options) {
 // Checks the flags that do not depend on the model.
 Status CheckOptions(const Options& options) {
   EMBER_RETURN_IF_ERROR(CheckTierOptions(TierOptionsOf(options)));
+  if (PrintsJson(options)) {
+    EMBER_RETURN_IF_ERROR(TakeStdout(options.print == "json" ? "--print=json"
+                                     : options.profile == "json"
+                                         ? "--profile=json"
+                                         : "--explain=json",
+                                     /*is_text=*/true));
+  }
   EMBER_RETURN_IF_ERROR(
       MakeOutputFolder("--dump-kernels", options.dump_kernels));
   EMBER_RETURN_IF_ERROR(CheckOutputFile("--trace", options.trace));
@@ -400,13 +394,11 @@ Status CheckOptions(const Options& options) {
 
 // Calls the session as often as --runs says, and records the runs. The record
 // gets the calls of the first run, which the session's profile leaves out.
-Status RunAll(const Options& options, vm::Session& session,
+Status RunAll(const Options& options, const Tier& tier, vm::Session& session,
               const hal::Device& device, const std::vector<vm::Tensor>& inputs,
-              std::vector<vm::Tensor>* results, SessionLife& life) {
-  int64_t runs = options.runs;
-  if (runs == 0) runs = options.explain ? 11 : 1;
-  for (int64_t run = 0; run < runs; ++run) {
-    if (run == 1) TakeCalls(session, life);
+              ShownProgress* progress, std::vector<vm::Tensor>* results,
+              SessionLife& life) {
+  const auto run_once = [&]() -> Status {
     const std::unique_ptr<TimeLimit> limit =
         LimitRunOnDevice(options.limits, device, options.device);
     EMBER_RETURN_IF_ERROR(
@@ -414,30 +406,23 @@ Status RunAll(const Options& options, vm::Session& session,
     // The record keeps the first ones of very many runs.
     constexpr size_t kMaxKept = 1'000'000;
     if (life.runs.size() > kMaxKept) life.runs.pop_back();
+    return OkStatus();
+  };
+  int64_t runs = options.runs;
+  if (runs == 0) runs = options.explain.empty() ? 1 : 11;
+  for (int64_t run = 0; run < runs; ++run) {
+    if (run == 1 && options.runs == 0 && options.tier == "auto") {
+      // So --explain describes the kernels, not the interpreter.
+      EMBER_RETURN_IF_ERROR(ReportStep(progress, {"warm-up", "", 0, 0}));
+      EMBER_RETURN_IF_ERROR(WarmUp(tier, run_once));
+    }
+    if (run == 1) life.warm_up_runs = life.runs.size();
+    if (run == 1) TakeCalls(session, life);
+    EMBER_RETURN_IF_ERROR(ReportStep(progress, {"run", "", run, runs}));
+    EMBER_RETURN_IF_ERROR(run_once());
   }
+  if (progress != nullptr) progress->Clear();
   return OkStatus();
-}
-
-std::vector<double> MillisecondsOf(const SessionLife& life) {
-  std::vector<double> milliseconds;
-  for (const RunOfLife& run : life.runs) {
-    milliseconds.push_back(1e-6 *
-                           static_cast<double>(run.end_ns - run.begin_ns));
-  }
-  return milliseconds;
-}
-
-// Prints a line such as "20 runs: the first 12.3 ms, the others 3.2 ms
-// (median), 3.1 to 4.5 ms".
-void PrintLatency(std::vector<double> milliseconds) {
-  const double first = milliseconds.front();
-  const size_t runs = milliseconds.size();
-  milliseconds.erase(milliseconds.begin());
-  const Quantiles others(std::move(milliseconds));
-  std::printf(
-      "%zu runs: the first %.3g ms, the others %.3g ms (median), %.3g to %.3g "
-      "ms\n",
-      runs, first, others.At(0.5), others.At(0), others.At(1));
 }
 
 // Prints the time of each pass, in execution order.
@@ -501,6 +486,7 @@ Status Run(Options& options) {
   options.missing.Report("vm-run", options.seed);
   TierOptions tier_options = TierOptionsOf(options);
   tier_options.wrapper = shadow;
+  tier_options.progress = load.progress;
   const auto log = std::make_shared<KernelLog>(/*keeps_texts=*/false);
   if (!options.trace.empty()) tier_options.observer = log;
   EMBER_ASSIGN_OR_RETURN(Tier opened,
@@ -512,25 +498,35 @@ Status Run(Options& options) {
       .strings = vm::NewStringSupport,
       .tiering = tier.tiering,
       .side_by_side = !options.no_side_by_side,
-      .profile = options.profile || !options.record.empty(),
-      .trace = options.explain || !options.trace.empty()};
+      .profile = !options.profile.empty() || !options.record.empty(),
+      .trace = !options.explain.empty() || !options.trace.empty()};
   EMBER_RETURN_IF_ERROR(SetLimits(options.limits, session_options));
   StatusOr<std::unique_ptr<vm::Session>> created =
       vm::Session::Create(model.module, session_options);
   if (!created.ok()) return OnDevice(options.device, created.status());
   std::unique_ptr<vm::Session> session = *std::move(created);
   std::vector<vm::Tensor> results;
-  EMBER_RETURN_IF_ERROR(
-      RunAll(options, *session, *device, inputs, &results, life));
+  EMBER_RETURN_IF_ERROR(options.missing.ExplainError(
+      RunAll(options, tier, *session, *device, inputs, load.progress.get(),
+             &results, life)));
   EMBER_RETURN_IF_ERROR(CheckSchedulesUsed(tier));
   PrintResults(options, *model.module, results);
-  if (options.runs > 1) PrintLatency(MillisecondsOf(life));
+  if (options.runs > 1 && !PrintsJson(options))
+    std::fputs(LatencyText(life).c_str(), stdout);
+  JsonObject json;
+  json.Add("model", JsonString(options.models[0]));
+  json.Add("results",
+           ResultsJson(*model.module, results, options.print == "json"));
+  json.Add("runs_ms", RunTimesJson(life));
   const Placement placement = PlacementOf(session->Profile());
-  if (!device->is_host() && placement.on_host > 0 && !options.explain) {
+  if (!device->is_host() && placement.on_host > 0 && options.explain.empty()) {
     std::fprintf(stderr, "vm-run: %s (see --explain)\n",
                  placement.Text(options.device).c_str());
   }
-  if (options.profile) {
+  if (!options.profile.empty() && PrintsJson(options)) {
+    json.Add("profile", ProfileJson(session->Profile(),
+                                    device->is_host() ? "" : options.device));
+  } else if (!options.profile.empty()) {
     std::fputs(ProfileText(session->Profile(),
                            static_cast<size_t>(options.profile_rows),
                            device->is_host() ? "" : options.device)
@@ -546,8 +542,15 @@ Status Run(Options& options) {
     EMBER_RETURN_IF_ERROR(WriteTrace(options.trace, life, *session, tier));
   }
   if (!options.record.empty())
-    EMBER_RETURN_IF_ERROR(WriteRecord(options.record, *session));
-  if (options.explain && !device->is_host()) {
+    EMBER_RETURN_IF_ERROR(
+        WriteUserFile(options.record, RecordedText(*session)));
+  if (!options.explain.empty() && PrintsJson(options)) {
+    json.Add("explain", device->is_host()
+                            ? ExplainJson(*session, tier.tiering.get(),
+                                          jit::MeasureMachineLimits(threads))
+                            : ExplainDeviceJson(*session, tier.tiering.get(),
+                                                options.device));
+  } else if (!options.explain.empty() && !device->is_host()) {
     const std::string what =
         ExplainDeviceText(*session, tier.tiering.get(), options.device,
                           static_cast<size_t>(options.profile_rows));
@@ -558,7 +561,7 @@ Status Run(Options& options) {
         const std::string where,
         ExplainPlacement(options, session_options, model, inputs));
     std::fputs((what + where).c_str(), stdout);
-  } else if (options.explain) {
+  } else if (!options.explain.empty()) {
     const jit::MachineLimits limits = jit::MeasureMachineLimits(threads);
     std::fputs(ExplainText(*session, tier.tiering.get(), limits,
                            static_cast<size_t>(options.profile_rows))
@@ -571,9 +574,11 @@ Status Run(Options& options) {
       if (gain.ok()) std::fputs(gain->c_str(), stdout);
     }
   }
-  if (options.profile || options.explain)
+  if (!options.profile.empty() || !options.explain.empty())
     std::fputs(JitText(tier, *model.module).c_str(), stdout);
   if (options.time_passes) EMBER_RETURN_IF_ERROR(PrintPassTimes(tier));
+  if (PrintsJson(options))
+    EMBER_RETURN_IF_ERROR(WriteTakenStdout(json.Print()));
   if (shadow != nullptr) EMBER_RETURN_IF_ERROR(CheckShadow(*shadow));
   return CheckExpected(options, *model.module, expected, results);
 }

@@ -26,6 +26,7 @@
 #include "tools/lib/cli/flags.h"
 #include "tools/lib/cli/output_path.h"
 #include "tools/lib/cli/paths.h"
+#include "tools/lib/cli/standard_streams.h"
 #include "tools/lib/models/bind.h"
 #include "tools/lib/models/import_flags.h"
 #include "tools/lib/models/load_model.h"
@@ -337,13 +338,12 @@ Status Run(const Options& options) {
                             : Tune(options, target, runs_here, tasks, *store));
     if (!options.report.empty()) {
       EMBER_ASSIGN_OR_RETURN(const std::string page, ReportPage(tasks, *store));
-      EMBER_RETURN_IF_ERROR(
-          WriteFileAtomically(UserPath(options.report), page));
+      EMBER_RETURN_IF_ERROR(WriteUserFile(options.report, page));
     }
   }
   if (options.export_file.empty()) return OkStatus();
   EMBER_ASSIGN_OR_RETURN(const jit::TunedSchedules best, store->Export());
-  return WriteFileAtomically(UserPath(options.export_file), best.Print());
+  return WriteUserFile(options.export_file, best.Print());
 }
 
 }  // namespace

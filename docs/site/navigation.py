@@ -38,6 +38,7 @@ SECTIONS = [
             "docs/formats.md",
             "docs/explain.md",
             "docs/report.md",
+            "docs/comparing.md",
             "docs/prejit.md",
             "docs/tuning.md",
             "docs/language-models.md",

@@ -9,6 +9,7 @@
 #include "base/rounding.h"
 #include "vm/format/container.h"
 #include "vm/format/module_generated.h"
+#include "vm/format/module_pieces.h"
 #include "vm/format/native_section.h"
 #include "vm/format/verifier.h"
 #include "vm/isa/limits.h"
@@ -268,9 +269,9 @@ StatusOr<Layout> LayOut(const ModuleDefinition& module) {
   return layout;
 }
 
-// Calls write(bytes) with the pieces of the file in order.
+// Calls write(data, size) with the parts of the file in order.
 template <typename Write>
-Status WritePieces(const Layout& layout, Write&& write) {
+Status WriteParts(const Layout& layout, Write&& write) {
   static constexpr uint8_t kPadding[kMemoryAlignment] = {};
   EMBER_RETURN_IF_ERROR(
       write(&layout.header, static_cast<uint64_t>(sizeof(ContainerHeader))));
@@ -293,7 +294,7 @@ StatusOr<std::vector<uint8_t>> SerializeModule(const ModuleDefinition& module) {
   std::vector<uint8_t> file;
   file.reserve(layout.header.file_size);
   EMBER_RETURN_IF_ERROR(
-      WritePieces(layout, [&](const void* data, uint64_t size) {
+      WriteParts(layout, [&](const void* data, uint64_t size) {
         const uint8_t* bytes = static_cast<const uint8_t*>(data);
         if (size > 0) file.insert(file.end(), bytes, bytes + size);
         return OkStatus();
@@ -301,13 +302,33 @@ StatusOr<std::vector<uint8_t>> SerializeModule(const ModuleDefinition& module) {
   return file;
 }
 
+Status WritePieces(
+    const ModuleDefinition& module,
+    const std::function<Status(std::string_view bytes,
+                               const PiecePosition& position)>& write) {
+  EMBER_RETURN_IF_ERROR(VerifyModule(module));
+  EMBER_ASSIGN_OR_RETURN(const Layout layout, LayOut(module));
+  PiecePosition position = {.total =
+                                static_cast<int64_t>(layout.header.file_size)};
+  return WriteParts(layout, [&](const void* data, uint64_t size) {
+    std::string_view rest(static_cast<const char*>(data), size);
+    while (!rest.empty()) {
+      const std::string_view piece = rest.substr(0, kMaxPieceBytes);
+      EMBER_RETURN_IF_ERROR(write(piece, position));
+      position.done += static_cast<int64_t>(piece.size());
+      rest.remove_prefix(piece.size());
+    }
+    return OkStatus();
+  });
+}
+
 Status WriteModule(const ModuleDefinition& module, const std::string& path) {
   EMBER_RETURN_IF_ERROR(VerifyModule(module));
   EMBER_ASSIGN_OR_RETURN(const Layout layout, LayOut(module));
   EMBER_ASSIGN_OR_RETURN(AtomicFileWriter writer,
                          AtomicFileWriter::Create(path));
-  EMBER_RETURN_IF_ERROR(WritePieces(layout, [&](const void* data,
-                                                uint64_t size) {
+  EMBER_RETURN_IF_ERROR(WriteParts(layout, [&](const void* data,
+                                               uint64_t size) {
     return writer.Write(std::string_view(static_cast<const char*>(data), size));
   }));
   // The file must survive a loss of power: constants are not hashed when a

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <sstream>
 
+#include "base/progress.h"
 #include "tools/lib/benchmark/child.h"
 #include "tools/lib/benchmark/process.h"
 #include "tools/lib/benchmark/thread_waits.h"
@@ -105,6 +106,7 @@ TierOptions TierOptionsOf(const BenchmarkOptions& options) {
           .schedule_folder = options.schedules,
           .has_schedules_of_others = options.has_schedules_of_others,
           .cache = options.cache,
+          .progress = options.load.progress,
           .rounding = options.rounding,
           .checks = options.checks,
           .native = options.native,
@@ -131,6 +133,8 @@ Status WarmUp(const BenchmarkOptions& options, const Tier& tier,
     const bool may_begin = m.is_settled || MillisecondsSince(start) >=
                                                1000 * options.settle_seconds;
     if (m.warmup_calls > options.warmup && may_begin) return OkStatus();
+    EMBER_RETURN_IF_ERROR(ReportStep(options.load.progress.get(),
+                                     {"warm-up", "", m.warmup_calls, 0}));
     EMBER_ASSIGN_OR_RETURN(const bool is_called, caller.Call());
     if (!is_called) return OkStatus();
   }
@@ -144,6 +148,9 @@ StatusOr<std::vector<double>> TimeRuns(const BenchmarkOptions& options,
   for (int64_t i = 0; i < std::max(options.runs, kFewest); ++i) {
     if (i >= kFewest && MillisecondsSince(start) >= 1000 * options.seconds)
       break;
+    EMBER_RETURN_IF_ERROR(
+        ReportStep(options.load.progress.get(),
+                   {"run", "", i, std::max(options.runs, kFewest)}));
     EMBER_ASSIGN_OR_RETURN(const bool is_called, caller.Call());
     if (!is_called) break;
     times.push_back(caller.last_ms());
@@ -205,13 +212,18 @@ StatusOr<Measurement> Measure(const BenchmarkOptions& options) {
       BindInputs(*module, options.load.inputs, options.load.shapes, random,
                  options.limits, &missing));
   if (options.reports_random) missing.Report("vm-bench", kSeed);
+  if (options.peer_inputs != nullptr)
+    EMBER_RETURN_IF_ERROR(options.peer_inputs->Write(*module, inputs));
   Caller caller(*session, inputs, options, *device);
-  EMBER_RETURN_IF_ERROR(caller.Call().status());
+  EMBER_RETURN_IF_ERROR(
+      ReportStep(options.load.progress.get(), {"warm-up", "", 0, 0}));
+  EMBER_RETURN_IF_ERROR(missing.ExplainError(caller.Call().status()));
   EMBER_RETURN_IF_ERROR(CheckSchedulesUsed(tier));
   m.first_ms = m.load_ms + caller.last_ms();
   EMBER_RETURN_IF_ERROR(WarmUp(options, tier, *session, caller, m));
   session->ResetProfile();
   EMBER_ASSIGN_OR_RETURN(std::vector<double> times, TimeRuns(options, caller));
+  if (options.load.progress != nullptr) options.load.progress->Clear();
   m.runs = static_cast<int64_t>(times.size());
   const Quantiles quantiles(std::move(times));
   m.median_ms = quantiles.At(0.5);

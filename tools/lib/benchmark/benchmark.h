@@ -17,6 +17,7 @@
 #include "base/status.h"
 #include "jit/cache/options.h"
 #include "tools/lib/benchmark/cancel_latency.h"
+#include "tools/lib/benchmark/peer.h"
 #include "tools/lib/calls/kernel_checks.h"
 #include "tools/lib/cli/limits.h"
 #include "tools/lib/models/bind.h"
@@ -63,6 +64,9 @@ struct BenchmarkOptions {
   // for a byte from it. After end of file no further call is made. A negative
   // number means that there is no such process.
   int64_t turns = -1;
+  // Receives the inputs, for another engine (peer.h). Null means that none
+  // does.
+  const PeerInputs* peer_inputs = nullptr;
 };
 
 struct Measurement {

@@ -15,6 +15,7 @@
 #include "base/did_you_mean.h"
 #include "base/one_line.h"
 #include "base/temporary_files.h"
+#include "tools/lib/cli/colour.h"
 #include "tools/lib/cli/command_line_error.h"
 #include "tools/lib/cli/cut_files.h"
 #include "tools/lib/cli/end_by_signal.h"
@@ -181,6 +182,14 @@ void Flags::AddChoice(std::string name, std::string* value,
   };
 }
 
+void Flags::AddOptionalChoice(std::string name, std::string* value,
+                              const std::vector<std::string>& choices,
+                              std::string doc) {
+  AddChoice(std::move(name), value, choices, std::move(doc));
+  flags_.back().alone = choices.front();
+  flags_.back().is_optional = true;
+}
+
 void Flags::Example(std::string command) {
   examples_.push_back(std::move(command));
 }
@@ -314,9 +323,21 @@ Status FlushStdout() {
   return FailedPreconditionError(message);
 }
 
+// Makes the titles of groups bold on a terminal: lines that begin with a letter
+// and end with a colon.
+std::string WithBoldTitles(const std::string& help, std::FILE* file) {
+  std::string text;
+  std::istringstream lines(help);
+  for (std::string line; std::getline(lines, line);) {
+    const bool is_title = line.ends_with(':') && !line.starts_with(' ');
+    text += (is_title ? Coloured(line, Colour::kBold, file) : line) + "\n";
+  }
+  return text;
+}
+
 Status Run(const Flags& flags, const std::function<Status()>& body) {
   if (flags.help_requested()) {
-    std::fputs(flags.Help().c_str(), stdout);
+    std::fputs(WithBoldTitles(flags.Help(), stdout).c_str(), stdout);
     return OkStatus();
   }
   if (flags.version_requested()) {
@@ -353,7 +374,8 @@ int RunTool(int argc, char** argv, Flags& flags,
   if (status.ok()) return 0;
   // The message is printed on one line: a file's name, or a name in it, may
   // hold characters that move a terminal's cursor.
-  std::fprintf(stderr, "%s: %s\n", flags.tool().c_str(),
+  std::fprintf(stderr, "%s %s\n",
+               Coloured(flags.tool() + ":", Colour::kRed, stderr).c_str(),
                OnOneLine(status.message()).c_str());
   return IsCommandLineError(status) ? 2 : 1;
 }

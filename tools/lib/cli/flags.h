@@ -63,6 +63,11 @@ class Flags {
   // Declares a flag that accepts only the listed values.
   void AddChoice(std::string name, std::string* value,
                  const std::vector<std::string>& choices, std::string doc);
+  // Declares such a flag whose value may be left out: --name without a value
+  // means the first choice. Without the flag the variable stays unchanged.
+  void AddOptionalChoice(std::string name, std::string* value,
+                         const std::vector<std::string>& choices,
+                         std::string doc);
   // Begins a group: the help lists the flags that are declared next under this
   // title. A title may be used again; the order is that of its first use. An
   // empty title ends the group.

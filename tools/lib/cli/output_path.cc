@@ -9,6 +9,7 @@
 #include "base/concat.h"
 #include "base/temporary_files.h"
 #include "tools/lib/cli/paths.h"
+#include "tools/lib/cli/standard_streams.h"
 
 namespace ember::tools {
 namespace {
@@ -28,6 +29,7 @@ Status NoFolder(std::string_view flag, const std::string& path, int error) {
 
 Status CheckOutputFile(std::string_view flag, const std::string& path) {
   if (path.empty()) return OkStatus();
+  if (path == kStandardStream) return TakeStdout(flag);
   const std::string file = UserPath(path);
   struct stat info;
   if (::stat(file.c_str(), &info) == 0 && S_ISDIR(info.st_mode))

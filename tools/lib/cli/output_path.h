@@ -16,7 +16,8 @@
 namespace ember::tools {
 
 // Returns an error if the file cannot be written. An empty path is accepted:
-// the flag was not given.
+// the flag was not given. "-" takes stdout (standard_streams.h), so a tool that
+// accepts it calls this function once for each flag.
 Status CheckOutputFile(std::string_view flag, const std::string& path);
 // Returns an error if the folder cannot be made, together with the folders
 // above it. The tool makes the folder later, when it is needed. An empty path

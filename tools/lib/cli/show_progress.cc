@@ -2,8 +2,13 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cinttypes>
+#include <condition_variable>
+#include <mutex>
+#include <string_view>
+#include <thread>
 
 #include "base/one_line.h"
 #include "tools/lib/cli/json.h"
@@ -18,53 +23,134 @@ double MillisecondsSince(Clock::time_point start) {
       .count();
 }
 
-// Largest number of characters of an item that are shown, so that the line fits
-// a narrow terminal.
-constexpr size_t kItemWidth = 40;
+// Largest number of characters of an item that are shown, and the number of
+// characters of the bar, so that the line fits a terminal of 80 columns.
+constexpr size_t kItemWidth = 26;
+constexpr int64_t kBarWidth = 20;
+// The stage whose steps are bytes.
+constexpr std::string_view kWrite = "write";
 
-class Bar final : public Progress {
+// Returns "3/7", or "3" if the total is unknown; "312/652 MB" for bytes.
+std::string CountText(bool is_bytes, int64_t done, int64_t total) {
+  constexpr int64_t kMegabyte = 1'000'000;
+  const int64_t unit = is_bytes && total >= kMegabyte ? kMegabyte : 1;
+  std::string text = std::to_string(done / unit);
+  if (total > 0) text += "/" + std::to_string(total / unit);
+  return text + (unit > 1 ? " MB" : "");
+}
+
+// Returns "[=====>    ] 3/7", or the count alone if the total is unknown.
+std::string BarText(bool is_bytes, int64_t done, int64_t total) {
+  if (total <= 0) return is_bytes ? "" : CountText(false, done, total);
+  const int64_t full = std::clamp<int64_t>(done, 0, total) * kBarWidth / total;
+  std::string text = "[" + std::string(static_cast<size_t>(full), '=');
+  if (full < kBarWidth)
+    text += ">" + std::string(static_cast<size_t>(kBarWidth - full - 1), ' ');
+  return text + "] " + CountText(is_bytes, done, total);
+}
+
+// Cuts a text in front of a code point, so that UTF-8 stays valid.
+std::string CutItem(std::string text) {
+  if (text.size() <= kItemWidth) return text;
+  size_t end = kItemWidth - 1;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80)
+    --end;
+  return text.substr(0, end) + "…";
+}
+
+class Bar final : public ShownProgress {
  public:
   Bar(std::FILE* file, double quiet_ms)
-      : file_(file), next_ms_(quiet_ms), start_(Clock::now()) {}
+      : file_(file), quiet_ms_(quiet_ms), start_(Clock::now()) {}
   ~Bar() override {
-    if (is_drawn_) Write("\r\033[K");
+    if (ticker_.joinable()) {
+      {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        ends_ = true;
+      }
+      changed_.notify_all();
+      ticker_.join();
+    }
+    Clear();
   }
 
   bool Report(const ProgressEvent& event) override {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (event.stage != stage_ || !is_active_) {
+      stage_ = event.stage;
+      stage_start_ = Clock::now();
+    }
+    // Control characters are escaped, because the item's name comes from the
+    // model.
+    item_ = CutItem(OnOneLine(event.item));
+    done_ = event.done;
+    total_ = event.total;
+    is_active_ = true;
+    if (!ticker_.joinable()) ticker_ = std::thread([this] { Tick(); });
+    Draw();
+    return true;
+  }
+
+  void Clear() override {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    is_active_ = false;
+    if (is_drawn_) Write("\r\033[K");
+    is_drawn_ = false;
+  }
+
+ private:
+  void Tick() {
+    constexpr auto kPeriod = std::chrono::milliseconds(250);
+    std::unique_lock<std::mutex> lock(mutex_);
+    while (!changed_.wait_for(lock, kPeriod, [this] { return ends_; })) {
+      if (is_active_) Draw();
+    }
+  }
+
+  // Draws the line, unless it was drawn a moment ago. The lock is held.
+  void Draw() {
     // Milliseconds between two updates of the bar: about as fast as an eye can
     // follow.
     constexpr double kBetween = 50;
     const double now = MillisecondsSince(start_);
-    if (now < next_ms_) return true;
-    next_ms_ = now + kBetween;
+    if (now < quiet_ms_ || (is_drawn_ && now < drawn_ms_ + kBetween)) return;
+    drawn_ms_ = now;
     is_drawn_ = true;
-    std::string line = "\r" + std::string(event.stage) + "  ";
-    line += std::to_string(event.done);
-    if (event.total > 0) line += "/" + std::to_string(event.total);
-    // Control characters are escaped, because the item's name comes from the
-    // model.
-    line += "  " + OnOneLine(event.item).substr(0, kItemWidth) + "\033[K";
-    Write(line);
-    return true;
+    char seconds[32];
+    std::snprintf(seconds, sizeof seconds, "%.1f s",
+                  1e-3 * MillisecondsSince(stage_start_));
+    Write("\r" + stage_ + " " + BarText(stage_ == kWrite, done_, total_) +
+          "  " + item_ + (item_.empty() ? "" : "  ") + seconds + "\033[K");
   }
 
- private:
   void Write(const std::string& text) {
     std::fputs(text.c_str(), file_);
     std::fflush(file_);
   }
 
   std::FILE* const file_;
-  double next_ms_;
+  const double quiet_ms_;
   const Clock::time_point start_;
+
+  std::mutex mutex_;  // guards what follows
+  std::condition_variable changed_;
+  bool ends_ = false;
+  // The last report. Nothing is drawn after Clear until the next one.
+  bool is_active_ = false;
+  std::string stage_, item_;
+  int64_t done_ = 0, total_ = 0;
+  Clock::time_point stage_start_;
   bool is_drawn_ = false;
+  double drawn_ms_ = 0;
+  std::thread ticker_;
 };
 
-class JsonLines final : public Progress {
+class JsonLines final : public ShownProgress {
  public:
   explicit JsonLines(std::FILE* file) : file_(file) {}
 
   bool Report(const ProgressEvent& event) override {
+    // One call writes the whole line, so lines of several threads do not mix.
     std::fprintf(file_,
                  "{\"stage\": %s, \"item\": %s, \"done\": %" PRId64
                  ", \"total\": %" PRId64 ", \"ms\": %.1f}\n",
@@ -74,6 +160,7 @@ class JsonLines final : public Progress {
     std::fflush(file_);
     return true;
   }
+  void Clear() override {}
 
  private:
   std::FILE* const file_;
@@ -89,8 +176,8 @@ void AddProgressFlag(Flags& flags, std::string* how) {
                   "per step. auto: bar if stderr is a terminal.");
 }
 
-std::unique_ptr<Progress> ShowProgress(const std::string& how,
-                                       std::FILE* file) {
+std::unique_ptr<ShownProgress> ShowProgress(const std::string& how,
+                                            std::FILE* file) {
   constexpr double kQuiet = 500;
   if (how == "json") return std::make_unique<JsonLines>(file);
   if (how == "bar") return std::make_unique<Bar>(file, 0);

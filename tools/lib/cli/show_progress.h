@@ -3,15 +3,25 @@
 //   std::string how = "auto";
 //   AddProgressFlag(flags, &how);
 //   …
-//   const std::unique_ptr<Progress> progress = ShowProgress(how);
+//   const std::unique_ptr<ShownProgress> progress = ShowProgress(how);
 //   load.compile.progress = progress.get();
+//   …
+//   if (progress != nullptr) progress->Clear();   // before printing results
 //
-//   compile  12/18  fold-constants
+//   compile [==========>         ] 18/33  form-dispatches  2.1 s
 //
-// "bar" is one line that is rewritten again and again and removed at the end.
-// "json" is a line per step for programs, {"stage": …, "item": …, "done": …,
-// "total": …, "ms": …}. "off" shows nothing. "auto" is a bar if stderr is a
-// terminal, for work that takes longer than half a second. For one thread.
+// "bar" is one line that is rewritten again and again and removed by Clear and
+// at the end. A thread rewrites it four times a second, so that the time moves
+// on while a step takes long. The thread starts with the first report; a
+// process that forks must do so before. "json" is a line per step for programs,
+// {"stage": …, "item": …, "done": …, "total": …, "ms": …}. "off" shows nothing.
+// "auto" is a bar if stderr is a terminal, for work that takes longer than half
+// a second.
+//
+// The stages that tools report: "load" (a module's parts), "import" (operators
+// of a model), "compile" (passes), "kernels" (dispatches for which kernels are
+// made), "write" (bytes of an output file), "warm-up" and "run" (runs of a
+// model). Thread-safe.
 #ifndef EMBER_TOOLS_LIB_CLI_SHOW_PROGRESS_H_
 #define EMBER_TOOLS_LIB_CLI_SHOW_PROGRESS_H_
 
@@ -24,13 +34,21 @@
 
 namespace ember::tools {
 
+// A display of progress. Report never asks to stop: a signal ends a tool.
+class ShownProgress : public Progress {
+ public:
+  // Removes what is on the terminal, so that the tool can print. The next
+  // report shows it again.
+  virtual void Clear() = 0;
+};
+
 // Declares --progress. `how` must outlive the parsing.
 void AddProgressFlag(Flags& flags, std::string* how);
 
 // Makes the display. Returns null for "off", and for "auto" if `file` is not a
 // terminal.
-std::unique_ptr<Progress> ShowProgress(const std::string& how,
-                                       std::FILE* file = stderr);
+std::unique_ptr<ShownProgress> ShowProgress(const std::string& how,
+                                            std::FILE* file = stderr);
 
 }  // namespace ember::tools
 

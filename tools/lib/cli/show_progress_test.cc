@@ -1,7 +1,12 @@
 #include "tools/lib/cli/show_progress.h"
 
+#include <unistd.h>
+
+#include <chrono>
 #include <cstdio>
+#include <memory>
 #include <string>
+#include <thread>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -12,21 +17,38 @@ namespace {
 using testing::HasSubstr;
 using testing::MatchesRegex;
 
+std::string Contents(std::FILE* file) {
+  // A read at a position leaves alone the position at which the bar writes.
+  std::string text;
+  char buffer[4096];
+  for (ssize_t count = 1; count > 0;) {
+    count = pread(fileno(file), buffer, sizeof buffer,
+                  static_cast<off_t>(text.size()));
+    if (count > 0) text.append(buffer, static_cast<size_t>(count));
+  }
+  return text;
+}
+
+size_t Count(const std::string& text, const std::string& part) {
+  size_t count = 0;
+  for (size_t at = text.find(part); at != std::string::npos;
+       at = text.find(part, at + 1))
+    ++count;
+  return count;
+}
+
 // Returns the text that ShowProgress writes for a work of two steps, including
 // its end.
 std::string Shown(const std::string& how) {
   std::FILE* const file = std::tmpfile();
   {
-    const std::unique_ptr<Progress> progress = ShowProgress(how, file);
+    const std::unique_ptr<ShownProgress> progress = ShowProgress(how, file);
     if (progress != nullptr) {
       EXPECT_TRUE(progress->Report({"import", "Conv\n\"x\"", 0, 0}));
       EXPECT_TRUE(progress->Report({"compile", "fold", 3, 18}));
     }
   }
-  EXPECT_EQ(std::fseek(file, 0, SEEK_SET), 0);
-  std::string text;
-  for (int c = std::fgetc(file); c != EOF; c = std::fgetc(file))
-    text += static_cast<char>(c);
+  const std::string text = Contents(file);
   std::fclose(file);
   return text;
 }
@@ -43,9 +65,44 @@ TEST(ShowProgress, JsonIsALinePerStep) {
 
 TEST(ShowProgress, BarIsOneLineAndGoneAtTheEnd) {
   const std::string text = Shown("bar");
-  EXPECT_THAT(text, HasSubstr("import  0  Conv"));
+  EXPECT_THAT(text, HasSubstr("import 0  Conv"));
   EXPECT_EQ(text.find('\n'), std::string::npos) << text;
   EXPECT_TRUE(text.ends_with("\r\033[K")) << text;
+}
+
+TEST(ShowProgress, BarIsAsLongAsTheWorkThatIsDone) {
+  EXPECT_THAT(Shown("bar"), HasSubstr("import 0  Conv"));
+  std::FILE* const file = std::tmpfile();
+  const std::unique_ptr<ShownProgress> progress = ShowProgress("bar", file);
+  EXPECT_TRUE(progress->Report({"kernels", "conv1", 5, 20}));
+  progress->Clear();
+  EXPECT_TRUE(progress->Report({"kernels", "conv2", 20, 20}));
+  const std::string text = Contents(file);
+  EXPECT_THAT(text, HasSubstr("\rkernels [=====>              ] 5/20  conv1"));
+  EXPECT_THAT(text, HasSubstr("\r\033[K\rkernels [====================] "
+                              "20/20  conv2"));
+}
+
+TEST(ShowProgress, BarMovesOnWithoutReports) {
+  std::FILE* const file = std::tmpfile();
+  {
+    const std::unique_ptr<ShownProgress> progress = ShowProgress("bar", file);
+    EXPECT_TRUE(progress->Report({"write", "g.vmfb", 0, 0}));
+    // The thread draws the line again after a while, with a later time.
+    while (Count(Contents(file), "write") < 3)
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+  EXPECT_TRUE(Contents(file).ends_with("\r\033[K"));
+  std::fclose(file);
+}
+
+TEST(ShowProgress, LongNamesAreCutBetweenCharacters) {
+  std::FILE* const file = std::tmpfile();
+  std::string name;
+  for (int i = 0; i < 40; ++i) name += "é";
+  const std::unique_ptr<ShownProgress> progress = ShowProgress("bar", file);
+  EXPECT_TRUE(progress->Report({"import", name, 0, 0}));
+  EXPECT_THAT(Contents(file), HasSubstr("éé…  0.0 s"));
 }
 
 TEST(ShowProgress, NothingWhereNobodyLooks) {

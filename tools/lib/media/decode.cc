@@ -8,7 +8,7 @@
 #include <optional>
 
 #include "base/file.h"
-#include "tools/lib/cli/paths.h"
+#include "tools/lib/cli/standard_streams.h"
 
 namespace ember::tools {
 namespace {
@@ -83,6 +83,10 @@ bool HasPictureName(std::string_view path) {
          name.ends_with(".jpeg");
 }
 
+bool IsPicture(std::span<const uint8_t> bytes) {
+  return BeginsWith(bytes, "\x89PNG") || BeginsWith(bytes, "\xff\xd8\xff");
+}
+
 StatusOr<Picture> DecodePicture(std::span<const uint8_t> bytes,
                                 std::string_view name) {
   std::optional<StatusOr<Picture>> picture;
@@ -103,8 +107,9 @@ StatusOr<Picture> DecodePicture(std::span<const uint8_t> bytes,
 }
 
 StatusOr<Picture> ReadPicture(const std::string& path) {
-  EMBER_ASSIGN_OR_RETURN(const MappedFile file,
-                         MappedFile::Open(UserPath(path)));
+  EMBER_ASSIGN_OR_RETURN(const std::string file_path,
+                         InputPath("--input", path));
+  EMBER_ASSIGN_OR_RETURN(const MappedFile file, MappedFile::Open(file_path));
   return DecodePicture(file.bytes(), path);
 }
 

@@ -30,7 +30,11 @@ namespace ember::tools {
 // in any case.
 bool HasPictureName(std::string_view path);
 
-// Reads a file. The path is as the user typed it (tools/lib/cli/paths.h).
+// True if the bytes begin as a PNG or JPEG does.
+bool IsPicture(std::span<const uint8_t> bytes);
+
+// Reads a file. The path is as the user typed it (tools/lib/cli/paths.h), and
+// "-" is stdin.
 StatusOr<Picture> ReadPicture(const std::string& path);
 // Decodes the bytes of a file; `name` is for errors.
 StatusOr<Picture> DecodePicture(std::span<const uint8_t> bytes,

@@ -9,7 +9,7 @@
 #include "base/one_line.h"
 #include "tools/lib/cli/command_line_error.h"
 #include "tools/lib/cli/output_path.h"
-#include "tools/lib/cli/paths.h"
+#include "tools/lib/cli/standard_streams.h"
 #include "tools/lib/media/class_map.h"
 #include "tools/lib/media/classify.h"
 #include "tools/lib/media/decode.h"
@@ -32,6 +32,20 @@ std::string FileOf(const std::string& spec) {
       path->name && (path->name->find('=') != std::string::npos ||
                      ParseTensorType(*path->name));
   return has_type ? "" : path->path;
+}
+
+enum class MediaKind { kPicture, kSound, kOther };
+
+// Returns what a file is. Its name says it, or its contents if it is stdin.
+StatusOr<MediaKind> KindOf(const std::string& path) {
+  if (path != kStandardStream) {
+    if (HasPictureName(path)) return MediaKind::kPicture;
+    return HasSoundName(path) ? MediaKind::kSound : MediaKind::kOther;
+  }
+  EMBER_ASSIGN_OR_RETURN(const std::string name, StdinFile("--input"));
+  EMBER_ASSIGN_OR_RETURN(const MappedFile file, MappedFile::Open(name));
+  if (IsPicture(file.bytes())) return MediaKind::kPicture;
+  return IsSound(file.bytes()) ? MediaKind::kSound : MediaKind::kOther;
 }
 
 void Say(const std::string& file, const std::string& input,
@@ -119,11 +133,12 @@ StatusOr<Media> Media::Start(const MediaFlags& flags,
   bool has_picture = false, has_sound = false;
   for (const std::string& spec : inputs) {
     const std::string path = FileOf(spec);
-    const bool is_picture = HasPictureName(path);
-    if (!is_picture && !HasSoundName(path)) continue;
-    (is_picture ? has_picture : has_sound) = true;
+    EMBER_ASSIGN_OR_RETURN(const MediaKind kind, KindOf(path));
+    if (kind == MediaKind::kOther) continue;
+    (kind == MediaKind::kPicture ? has_picture : has_sound) = true;
     // A file that does not exist is reported before the model is compiled.
-    EMBER_RETURN_IF_ERROR(MappedFile::Open(UserPath(path)).status());
+    EMBER_ASSIGN_OR_RETURN(const std::string file, InputPath("--input", path));
+    EMBER_RETURN_IF_ERROR(MappedFile::Open(file).status());
   }
   const std::pair<std::string_view, const std::string*> for_pictures[] = {
       {"--image", &flags.image}, {"--draw", &flags.draw}};
@@ -166,8 +181,11 @@ std::function<std::optional<StatusOr<vm::Tensor>>(const std::string& path,
 Media::Reader(const vm::Module& module) {
   return [this, &module](const std::string& path,
                          size_t number) -> std::optional<StatusOr<vm::Tensor>> {
-    if (HasPictureName(path)) return ReadPictureInput(module, path, number);
-    if (HasSoundName(path)) return ReadSoundInput(module, path, number);
+    const StatusOr<MediaKind> kind = KindOf(path);
+    if (!kind.ok()) return kind.status();
+    if (*kind == MediaKind::kPicture)
+      return ReadPictureInput(module, path, number);
+    if (*kind == MediaKind::kSound) return ReadSoundInput(module, path, number);
     return std::nullopt;
   };
 }
@@ -262,7 +280,7 @@ Status Media::Draw(const std::optional<Detections>& detections,
   }
   EMBER_ASSIGN_OR_RETURN(drawn, WithLegend(drawn, legend));
   EMBER_ASSIGN_OR_RETURN(const std::string png, EncodePng(drawn));
-  return WriteFileAtomically(UserPath(flags_.draw), png);
+  return WriteUserFile(flags_.draw, png);
 }
 
 Status Media::Show(const vm::Module& module,

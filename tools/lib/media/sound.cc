@@ -8,7 +8,7 @@
 #include <numbers>
 
 #include "base/file.h"
-#include "tools/lib/cli/paths.h"
+#include "tools/lib/cli/standard_streams.h"
 
 namespace ember::tools {
 namespace {
@@ -102,6 +102,15 @@ StatusOr<Sound> SoundOf(std::span<const uint8_t> data, const Format& format,
 
 }  // namespace
 
+bool IsSound(std::span<const uint8_t> bytes) {
+  constexpr std::string_view kBegin = "RIFF", kForm = "WAVE";
+  constexpr size_t kFormAt = 8;
+  const std::string_view text(reinterpret_cast<const char*>(bytes.data()),
+                              bytes.size());
+  return text.starts_with(kBegin) && text.size() > kFormAt &&
+         text.substr(kFormAt).starts_with(kForm);
+}
+
 bool HasSoundName(std::string_view path) {
   if (path.size() < 4) return false;
   std::string ending(path.substr(path.size() - 4));
@@ -148,8 +157,9 @@ StatusOr<Sound> DecodeWav(std::span<const uint8_t> bytes,
 }
 
 StatusOr<Sound> ReadWav(const std::string& path) {
-  EMBER_ASSIGN_OR_RETURN(const MappedFile file,
-                         MappedFile::Open(UserPath(path)));
+  EMBER_ASSIGN_OR_RETURN(const std::string file_path,
+                         InputPath("--input", path));
+  EMBER_ASSIGN_OR_RETURN(const MappedFile file, MappedFile::Open(file_path));
   return DecodeWav(file.bytes(), path);
 }
 

@@ -31,6 +31,9 @@ struct Sound {
   std::vector<float> samples;
 };
 
+// True if the bytes begin as a WAV file does.
+bool IsSound(std::span<const uint8_t> bytes);
+
 // True if the name ends in .wav, in any case.
 bool HasSoundName(std::string_view path);
 

@@ -49,6 +49,22 @@ std::vector<int64_t> ChooseDims(const vm::TensorSignature& signature,
   return dims;
 }
 
+// Returns the input with its dims as --shape takes them, with "?" for each open
+// dim that nothing gives: "image=?x1x28x28". Returns "" if there is none.
+std::string GuessedShape(const vm::TensorSignature& signature,
+                         const Symbols& symbols) {
+  std::string text;
+  bool is_guessed = false;
+  for (const int64_t dim : signature.dims) {
+    const auto symbol = symbols.find(-1 - dim);
+    const bool is_open = dim < 0 && symbol == symbols.end();
+    is_guessed |= is_open;
+    text += text.empty() ? "" : "x";
+    text += is_open ? "?" : std::to_string(dim < 0 ? symbol->second : dim);
+  }
+  return is_guessed ? signature.name + "=" + text : "";
+}
+
 // Subtracts the bytes that an input without a given value needs from `left`,
 // the bytes that may still be allocated. Error: too few bytes are left.
 Status TakeMemory(const vm::TensorSignature& signature,
@@ -181,6 +197,20 @@ void MissingInputs::Report(std::string_view tool, int64_t seed) const {
   std::fprintf(stderr, "%s: random inputs (seed %lld): %s\n",
                std::string(tool).c_str(), static_cast<long long>(seed),
                OnOneLine(ListText(made)).c_str());
+}
+
+Status MissingInputs::ExplainError(const Status& error) const {
+  // Other errors, such as a limit or a cancellation, are not about dims.
+  const bool may_be_dims = error.code() == StatusCode::kInvalidArgument ||
+                           error.code() == StatusCode::kFailedPrecondition;
+  if (!may_be_dims || guessed.empty()) return error;
+  std::string flags;
+  for (const std::string& shape : guessed)
+    flags += (flags.empty() ? "--shape=" : " --shape=") + shape;
+  return Status(error.code(), std::string(error.message()) +
+                                  " (open dims of random inputs are 1; " +
+                                  flags +
+                                  ", with numbers for ?, gives others)");
 }
 
 std::string DescribeInputs(const vm::Module& module,
@@ -334,8 +364,11 @@ StatusOr<std::vector<vm::Tensor>> BindInputs(
             bound[i], RandomTensor({signature.type, std::move(dims),
                                     signature.logical_type == vm::kStringType},
                                    random));
-        if (missing != nullptr)
+        if (missing != nullptr) {
           missing->made.push_back(signature.name + ": " + bound[i]->TypeText());
+          const std::string guessed = GuessedShape(signature, symbols);
+          if (!guessed.empty()) missing->guessed.push_back(guessed);
+        }
       }
     }
     inputs.push_back(*std::move(bound[i]));

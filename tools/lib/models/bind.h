@@ -35,9 +35,17 @@ struct MissingInputs {
   // False: it is an error if some inputs are given and others are not. If no
   // input is given, all inputs are random, which suits a first try of a model.
   bool may_be_random = false;
+  // Returns the error of a run. If nothing gave open dims of random inputs,
+  // which are then 1, the error says so, and which flag gives them: a model may
+  // refuse such small inputs.
+  Status ExplainError(const Status& error) const;
+
   // Descriptions of the random inputs, such as "image: 1x1x28x28xf32"; set by
   // BindInputs.
   std::vector<std::string> made;
+  // The random inputs with open dims that nothing gave, as values of --shape:
+  // "image=?x1x28x28"; set by BindInputs.
+  std::vector<std::string> guessed;
 };
 
 // Makes the value of the input with this number from a file of a kind that only

@@ -2,7 +2,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <initializer_list>
 #include <optional>
 #include <string>
 #include <utility>
@@ -10,11 +9,9 @@
 
 #include "base/concat.h"
 #include "base/dtype.h"
-#include "tensor/concrete_header.h"
 #include "tensor/notation/notation.h"
-#include "tensor/text/text.h"
 #include "tools/lib/cli/command_line_error.h"
-#include "vm/isa/text.h"
+#include "tools/lib/models/dispatch_module.h"
 
 namespace ember::tools {
 namespace {
@@ -49,82 +46,6 @@ StatusOr<tensor::NotationInput> InputOf(const NamedShape& shape) {
   return input;
 }
 
-// The text of the program that calls a dispatch without parameters.
-class ProgramText {
- public:
-  ProgramText(const tensor::Dispatch& dispatch,
-              const tensor::ConcreteHeader& header)
-      : dispatch_(dispatch), header_(header) {}
-
-  std::string Make() {
-    const uint32_t inputs = dispatch_.input_count();
-    const uint32_t outputs = dispatch_.output_count();
-    const std::string text =
-        Concat({"program main(", Signature(0, inputs), ") -> (",
-                Signature(inputs, outputs), ") {\n"});
-    for (uint32_t i = 0; i < inputs; ++i)
-      Line({"b", i, " = input ", Quoted(i)});
-    for (uint32_t i = inputs; i < inputs + outputs; ++i) {
-      const tensor::Buffer& buffer = dispatch_.buffers[i];
-      const std::string bytes =
-          Integer(header_.ElementCount(buffer) * DTypeByteSize(buffer.type));
-      Line({"b", i, " = allocate ", bytes});
-    }
-    Line({"dispatch @", dispatch_.name, "(", Registers(0, inputs), " -> ",
-          Registers(inputs, outputs), ")"});
-    for (uint32_t i = inputs; i < inputs + outputs; ++i) {
-      std::string dims;
-      for (const int64_t dim : header_.Extents(dispatch_.buffers[i]))
-        dims += (dims.empty() ? "" : ", ") + Integer(dim);
-      Line({"result ", Quoted(i), " = b", i, " [", dims, "]"});
-    }
-    Line({"return"});
-    return text + lines_ + "}\n";
-  }
-
- private:
-  std::string Quoted(uint32_t buffer) const {
-    return "\"" + dispatch_.buffers[buffer].name + "\"";
-  }
-
-  // Returns the names and types of `count` buffers.
-  std::string Signature(uint32_t first, uint32_t count) const {
-    std::string text;
-    for (uint32_t i = first; i < first + count; ++i) {
-      const tensor::Buffer& buffer = dispatch_.buffers[i];
-      std::string dims;
-      for (const int64_t dim : header_.Extents(buffer))
-        dims += Concat({dims.empty() ? "" : ", ", dim});
-      text += Concat({text.empty() ? "" : ", ", Quoted(i), ": ",
-                      DTypeName(buffer.type), "[", dims, "]"});
-    }
-    return text;
-  }
-
-  static std::string Registers(uint32_t first, uint32_t count) {
-    std::string text;
-    for (uint32_t i = first; i < first + count; ++i)
-      text += Concat({text.empty() ? "" : ", ", "b", i});
-    return text;
-  }
-
-  // Adds a line that puts a number into a register. Returns the register.
-  std::string Integer(int64_t value) {
-    const std::string made = Concat({"i", integers_++});
-    Line({made, " = integer ", value});
-    return made;
-  }
-
-  void Line(std::initializer_list<ConcatPiece> pieces) {
-    lines_ += "  " + Concat(pieces) + "\n";
-  }
-
-  const tensor::Dispatch& dispatch_;
-  const tensor::ConcreteHeader& header_;
-  std::string lines_;
-  int integers_ = 0;
-};
-
 StatusOr<std::shared_ptr<const vm::Module>> Make(
     std::string_view text, std::span<const NamedShape> shapes) {
   std::vector<tensor::NotationInput> inputs;
@@ -144,13 +65,8 @@ StatusOr<std::shared_ptr<const vm::Module>> Make(
     return InvalidArgumentError(Concat(
         {"expected numbers as extents, found ", dispatch.parameters.front()}));
   }
-  EMBER_ASSIGN_OR_RETURN(const tensor::ConcreteHeader header,
-                         tensor::ConcreteHeader::Evaluate(dispatch, {}));
-  EMBER_ASSIGN_OR_RETURN(
-      vm::ModuleDefinition definition,
-      vm::ParseModule(Concat({"module \"expression\" from \"", dispatch.name,
-                              "\"\n", tensor::Print(dispatch),
-                              ProgramText(dispatch, header).Make()})));
+  EMBER_ASSIGN_OR_RETURN(vm::ModuleDefinition definition,
+                         ModuleOfDispatch(dispatch, {}, "expression"));
   return vm::Module::FromDefinition(std::move(definition));
 }
 

@@ -4,6 +4,7 @@
 
 #include "base/dtype.h"
 #include "tools/lib/cli/command_line_error.h"
+#include "tools/lib/cli/show_progress.h"
 #include "tools/lib/tensors/random.h"
 #include "tools/lib/tensors/spec.h"
 
@@ -34,6 +35,7 @@ void AddImportFlags(Flags& flags, ImportFlags* values) {
             "Makes an input a constant of the module: axes=1xi64=2, @a.npy "
             "and the other forms of vm-run\n"
             "--input. Its dims are pinned as by --shape. May be repeated.");
+  AddProgressFlag(flags, &values->progress);
 }
 
 StatusOr<LoadOptions> LoadOptionsOf(const ImportFlags& flags) {
@@ -52,6 +54,8 @@ StatusOr<LoadOptions> LoadOptionsOf(const ImportFlags& flags) {
     }
   }
   EMBER_RETURN_IF_ERROR(AddConstants("--constant", flags.constants, options));
+  options.progress = ShowProgress(flags.progress);
+  options.compile.progress = options.progress.get();
   return options;
 }
 

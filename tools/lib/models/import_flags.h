@@ -20,14 +20,15 @@ namespace ember::tools {
 
 struct ImportFlags {
   std::vector<std::string> shapes, constants;
-  std::string entry, state_type;
+  std::string entry, state_type, progress = "auto";
   bool separate_dims = false;
 };
 
-// Declares the flags. `values` must outlive the parsing.
+// Declares the flags, and --progress. `values` must outlive the parsing.
 void AddImportFlags(Flags& flags, ImportFlags* values);
 
-// Returns the options that the flags ask for. Errors name the flag, what was
+// Returns the options that the flags ask for, with a display of progress.
+// Errors name the flag, what was
 // expected and what was found.
 StatusOr<LoadOptions> LoadOptionsOf(const ImportFlags& flags);
 

@@ -8,6 +8,7 @@
 #include "compiler/compile.h"
 #include "compiler/graph/builder/unit_dims.h"
 #include "frontends/frontend.h"
+#include "tools/lib/models/text_module.h"
 #include "tools/lib/tensors/random.h"
 #include "vm/format/reader.h"
 
@@ -250,10 +251,49 @@ StatusOr<vm::ModuleDefinition> CompileFile(OpenedModel opened,
   return definition;
 }
 
+// Reads the text of a dispatch or module. The values of --shape and --input
+// give the dims of a dispatch's inputs.
+StatusOr<vm::ModuleDefinition> ReadText(OpenedModel& opened,
+                                        const LoadOptions& options) {
+  EMBER_ASSIGN_OR_RETURN(const graph::ConstantData mapped, opened.file.Map());
+  const std::string_view text(
+      reinterpret_cast<const char*>(mapped.bytes.data()), mapped.bytes.size());
+  DimsOfInputs dims;
+  for (const NamedTensor& value : ReadValues(options.inputs)) {
+    if (value.name) dims[*value.name] = value.tensor.dims;
+  }
+  for (const NamedShape& shape : options.shapes) {
+    std::vector<int64_t>& of_input = dims[shape.name];
+    of_input.clear();
+    for (const std::optional<int64_t>& dim : shape.dims)
+      of_input.push_back(dim.value_or(-1));
+  }
+  return ModuleOfText(text, opened.name.shown, dims, options.entry);
+}
+
+// Shows that a model is opened, which reads all of a large file, and clears the
+// display of progress at the end of a scope.
+class ShowLoading {
+ public:
+  ShowLoading(const LoadOptions& options, std::string_view name)
+      : progress_(options.progress) {
+    if (progress_ != nullptr) progress_->Report({"load", name, 0, 0});
+  }
+  ~ShowLoading() {
+    if (progress_ != nullptr) progress_->Clear();
+  }
+  ShowLoading(const ShowLoading&) = delete;
+  ShowLoading& operator=(const ShowLoading&) = delete;
+
+ private:
+  const std::shared_ptr<ShownProgress> progress_;
+};
+
 }  // namespace
 
 StatusOr<graph::Graph> ImportModel(const std::string& path,
                                    const LoadOptions& options) {
+  const ShowLoading shown(options, path);
   EMBER_ASSIGN_OR_RETURN(OpenedModel opened,
                          OpenUncompiled(ModelSource::OfUserPath(path)));
   return ImportFile(std::move(opened), options);
@@ -280,15 +320,22 @@ StatusOr<LoadedModel> LoadModel(const std::string& path,
 
 StatusOr<LoadedModel> LoadModel(const ModelSource& source,
                                 const LoadOptions& options) {
+  const ShowLoading shown(options, source.name);
   LoadedModel model;
   const Clock::time_point start = Clock::now();
   EMBER_ASSIGN_OR_RETURN(OpenedModel opened, OpenModel(source));
   const ModelName name = opened.name;
   StatusOr<std::shared_ptr<const vm::Module>> module = InternalError("");
-  if (opened.kind.is_module) {
+  if (opened.kind.is_text) {
+    EMBER_ASSIGN_OR_RETURN(vm::ModuleDefinition definition,
+                           ReadText(opened, options));
+    module = vm::Module::FromDefinition(std::move(definition));
+    model.compiled_here = true;
+  } else if (opened.kind.is_module) {
     EMBER_RETURN_IF_ERROR(CheckOptionsOfModule(source.name, options));
     EMBER_ASSIGN_OR_RETURN(const graph::ConstantData mapped, opened.file.Map());
-    module = vm::Module::Load(mapped.bytes, mapped.owner);
+    module = vm::Module::Load(mapped.bytes, mapped.owner,
+                              {.progress = options.compile.progress});
     if (!module.ok()) return module.status().WithContext(source.name);
   } else {
     EMBER_ASSIGN_OR_RETURN(vm::ModuleDefinition definition,
@@ -310,19 +357,24 @@ StatusOr<vm::ModuleDefinition> CompileModel(const std::string& path,
 
 StatusOr<vm::ModuleDefinition> CompileModel(const ModelSource& source,
                                             const LoadOptions& options) {
-  EMBER_ASSIGN_OR_RETURN(OpenedModel opened, OpenUncompiled(source));
+  const ShowLoading shown(options, source.name);
+  EMBER_ASSIGN_OR_RETURN(OpenedModel opened, OpenModel(source));
+  if (opened.kind.is_text) return ReadText(opened, options);
+  EMBER_ASSIGN_OR_RETURN(opened, OpenUncompiled(source));
   return CompileFile(std::move(opened), options);
 }
 
 StatusOr<vm::ModuleDefinition> LoadDefinition(const std::string& path,
                                               const LoadOptions& options) {
+  const ShowLoading shown(options, path);
   EMBER_ASSIGN_OR_RETURN(OpenedModel opened,
                          OpenModel(ModelSource::OfUserPath(path)));
+  if (opened.kind.is_text) return ReadText(opened, options);
   if (!opened.kind.is_module) return CompileFile(std::move(opened), options);
   EMBER_RETURN_IF_ERROR(CheckOptionsOfModule(path, options));
   EMBER_ASSIGN_OR_RETURN(const graph::ConstantData mapped, opened.file.Map());
-  StatusOr<vm::ModuleDefinition> definition =
-      vm::ReadModule(mapped.bytes, mapped.owner);
+  StatusOr<vm::ModuleDefinition> definition = vm::ReadModule(
+      mapped.bytes, mapped.owner, {.progress = options.compile.progress});
   if (!definition.ok()) return definition.status().WithContext(path);
   return definition;
 }

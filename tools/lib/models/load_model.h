@@ -1,5 +1,6 @@
-// Loads the model that a user names: a compiled module, or a model in one of
-// the formats of frontends/registry/formats.h, which is compiled in memory.
+// Loads the model that a user names: a compiled module, the text of a dispatch
+// or module (text_module.h), or a model in one of the formats of
+// frontends/registry/formats.h, which is compiled in memory.
 //
 //   EMBER_ASSIGN_OR_RETURN(LoadedModel model, LoadModel("resnet50.onnx", {}));
 //   vm::Session::Create(model.module, ...);
@@ -20,6 +21,7 @@
 #include "base/status.h"
 #include "compiler/compile_options.h"
 #include "compiler/graph/graph.h"
+#include "tools/lib/cli/show_progress.h"
 #include "tools/lib/models/model_source.h"
 #include "tools/lib/tensors/spec.h"
 #include "vm/isa/module_definition.h"
@@ -41,8 +43,11 @@ struct LoadOptions {
   bool separate_dims = false;       // frontends::ImportOptions::separate_dims
   std::optional<DType> state_type;  // frontends::ImportOptions::state_type
   // Options of the compiler. `compile.progress` also receives the events of the
-  // import.
+  // import and of reading a module.
   compiler::CompileOptions compile;
+  // The display to which compile.progress points, or null. It is cleared when
+  // the model is loaded, imported or compiled.
+  std::shared_ptr<ShownProgress> progress;
   // Receives each fact that the user should know although the import
   // succeeded, one line without the model's name. If it is empty, the lines are
   // printed to stderr.
@@ -69,7 +74,7 @@ StatusOr<LoadedModel> LoadModel(const std::string& path,
 StatusOr<LoadedModel> LoadModel(const ModelSource& source,
                                 const LoadOptions& options);
 
-// Imports and compiles a model. Error: the file is a module.
+// Imports and compiles a model, or reads a text. Error: the file is a module.
 StatusOr<vm::ModuleDefinition> CompileModel(const std::string& path,
                                             const LoadOptions& options);
 StatusOr<vm::ModuleDefinition> CompileModel(const ModelSource& source,

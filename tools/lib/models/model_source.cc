@@ -13,6 +13,8 @@
 #include "frontends/registry/formats.h"
 #include "frontends/registry/other_formats.h"
 #include "tools/lib/cli/paths.h"
+#include "tools/lib/cli/standard_streams.h"
+#include "tools/lib/models/text_module.h"
 
 namespace ember::tools {
 namespace {
@@ -140,6 +142,7 @@ StatusOr<ModelFileKind> KindOf(const ModelSource& source,
 
 ModelFileKind SniffModelFile(std::string_view contents, std::string_view path) {
   if (contents.starts_with(kModuleMagic)) return {.is_module = true};
+  if (IsModuleText(contents)) return {.is_text = true};
   if (const frontends::Format* format = frontends::FindFormat(contents))
     return {.format = format};
   if (frontends::FindOtherFormat(contents, path) != nullptr) return {};
@@ -169,10 +172,16 @@ std::string DescribeContents(std::string_view contents) {
 }
 
 ModelSource ModelSource::OfUserPath(const std::string& path) {
+  if (path == kStandardStream) return {.name = "stdin", .path = path};
   return {.name = path, .path = UserPath(path)};
 }
 
 StatusOr<OpenedModel> OpenModel(const ModelSource& source) {
+  if (source.path == kStandardStream && !source.contents) {
+    ModelSource file = source;
+    EMBER_ASSIGN_OR_RETURN(file.path, StdinFile("MODEL"));
+    return OpenModel(file);
+  }
   frontends::ModelFile file = FileOf(source);
   ModelName name{source.name, file.path(), source.contents.has_value()};
   OpenedModel opened{std::move(name), std::move(file), {}};
@@ -183,17 +192,20 @@ StatusOr<OpenedModel> OpenModel(const ModelSource& source) {
   EMBER_ASSIGN_OR_RETURN(const graph::ConstantData mapped, opened.file.Map());
   const std::string_view contents = AsText(mapped.bytes);
   EMBER_ASSIGN_OR_RETURN(opened.kind, KindOf(source, contents));
-  if (!opened.kind.is_module && opened.kind.format == nullptr)
+  if (!opened.kind.is_module && !opened.kind.is_text &&
+      opened.kind.format == nullptr)
     return NotAModel(source.name, FoundInstead(contents, source.name));
   return opened;
 }
 
 StatusOr<OpenedModel> OpenUncompiled(const ModelSource& source) {
   EMBER_ASSIGN_OR_RETURN(OpenedModel opened, OpenModel(source));
-  if (!opened.kind.is_module) return opened;
+  if (opened.kind.format != nullptr && !opened.kind.is_module) return opened;
   return InvalidArgumentError(source.name + ": expected a model (" +
-                              frontends::ExtensionsText() +
-                              "), found a compiled module");
+                              frontends::ExtensionsText() + "), found " +
+                              (opened.kind.is_module
+                                   ? "a compiled module"
+                                   : "the text of a dispatch or module"));
 }
 
 Status ModelName::Begin(const Status& status) const {

@@ -22,9 +22,11 @@
 
 namespace ember::tools {
 
-// The kind of a file: a compiled module, a model of a format, or neither.
+// The kind of a file: a compiled module, the text of a dispatch or module
+// (text_module.h), a model of a format, or none of these.
 struct ModelFileKind {
   bool is_module = false;
+  bool is_text = false;
   const frontends::Format* format = nullptr;
 };
 
@@ -37,7 +39,7 @@ std::string DescribeContents(std::string_view contents);
 
 struct ModelSource {
   // Returns the source for a path as the user typed it
-  // (tools/lib/cli/paths.h).
+  // (tools/lib/cli/paths.h). "-" is stdin, which OpenModel reads.
   static ModelSource OfUserPath(const std::string& path);
 
   std::string name;  // Errors begin with this name.
@@ -70,7 +72,7 @@ struct OpenedModel {
 };
 
 StatusOr<OpenedModel> OpenModel(const ModelSource& source);
-// Opens a model that must not be a compiled module.
+// Opens a model that must be of a format, neither a compiled module nor a text.
 StatusOr<OpenedModel> OpenUncompiled(const ModelSource& source);
 
 }  // namespace ember::tools

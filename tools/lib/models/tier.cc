@@ -4,8 +4,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdio>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <utility>
@@ -16,6 +18,7 @@
 #include "tools/lib/cli/load_jit.h"
 #include "tools/lib/cli/paths.h"
 #include "tools/lib/cli/public_key.h"
+#include "tools/lib/cli/show_progress.h"
 #include "vm/runtime/dispatch/native_kernels.h"
 #include "vm/runtime/dispatch/session_kernels.h"
 #include "vm/runtime/kernels/device_kernel.h"
@@ -129,10 +132,39 @@ StatusOr<vm::NativePermission> PermissionOf(const NativeFlags& flags) {
   return permission;
 }
 
-// Loads the JIT and puts it and its oracle into the tier.
+// Reports each kernel to a display, and passes it on to another observer. A
+// model may need fewer or more kernels than it has dispatch sites: sites share
+// kernels, and shapes of one site get their own.
+class KernelProgress final : public jit::KernelObserver {
+ public:
+  KernelProgress(std::shared_ptr<ShownProgress> progress, size_t sites,
+                 std::shared_ptr<jit::KernelObserver> next)
+      : progress_(std::move(progress)),
+        sites_(static_cast<int64_t>(sites)),
+        next_(std::move(next)) {}
+
+  bool wants_texts() const override {
+    return next_ != nullptr && next_->wants_texts();
+  }
+  void Observe(const jit::KernelEvent& event) override {
+    const int64_t done = done_.fetch_add(1) + 1;
+    progress_->Report({"kernels", event.request.dispatch->name, done,
+                       std::max(done, sites_)});
+    if (next_ != nullptr) next_->Observe(event);
+  }
+
+ private:
+  const std::shared_ptr<ShownProgress> progress_;
+  const int64_t sites_;
+  const std::shared_ptr<jit::KernelObserver> next_;
+  std::atomic<int64_t> done_ = 0;
+};
+
+// Loads the JIT and puts it and its oracle into the tier. `sites` is the number
+// of dispatch sites of the module.
 StatusOr<std::shared_ptr<vm::KernelProvider>> FindProvider(
-    const TierOptions& options, bool is_host, vm::CompileSettings& settings,
-    Tier& tier) {
+    const TierOptions& options, bool is_host, size_t sites,
+    vm::CompileSettings& settings, Tier& tier) {
   std::shared_ptr<jit::Oracle> oracle;
   if (options.wrapper == nullptr && is_host &&
       ChecksKernels(options.checks, options.tier))
@@ -153,6 +185,10 @@ StatusOr<std::shared_ptr<vm::KernelProvider>> FindProvider(
   made.cache = options.cache;
   made.wrapper = options.wrapper;
   made.observer = options.observer;
+  if (options.progress != nullptr && !settings.in_background) {
+    made.observer = std::make_shared<KernelProgress>(options.progress, sites,
+                                                     options.observer);
+  }
   made.oracle = oracle;
   EMBER_ASSIGN_OR_RETURN(tier.jit, LoadJit(made));
   tier.oracle = std::move(oracle);
@@ -274,7 +310,8 @@ StatusOr<Tier> OpenTier(const TierOptions& options,
                .permission = natives.permission,
                .find_provider =
                    [&](vm::CompileSettings& settings) {
-                     return FindProvider(options, device->is_host(), settings,
+                     return FindProvider(options, device->is_host(),
+                                         module->sites().size(), settings,
                                          tier);
                    },
                .natives = std::move(natives.options)});

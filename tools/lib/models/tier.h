@@ -31,6 +31,7 @@
 #include "jit/jit.h"
 #include "tools/lib/calls/kernel_checks.h"
 #include "tools/lib/cli/flags.h"
+#include "tools/lib/cli/show_progress.h"
 #include "vm/runtime/dispatch/tiering.h"
 #include "vm/runtime/module.h"
 
@@ -95,6 +96,9 @@ struct TierOptions {
   std::shared_ptr<jit::KernelWrapper> wrapper;
   // The observer that is passed as JitOptions::observer, or null.
   std::shared_ptr<jit::KernelObserver> observer;
+  // This display receives an event with the stage "kernels" after each kernel
+  // for which a call waits. Null means that no events are sent.
+  std::shared_ptr<ShownProgress> progress;
   RoundingFlags rounding;
   // Flags for checks of the first calls of each kernel. Kernels of devices that
   // are not the host are not checked.

@@ -13,6 +13,7 @@
 #include "jit/llvm/objects/object_file.h"
 #include "tools/lib/cli/command_line_error.h"
 #include "tools/lib/cli/paths.h"
+#include "tools/lib/cli/standard_streams.h"
 #include "tools/lib/prejit/c_file.h"
 #include "vm/format/module_identity.h"
 #include "vm/format/native_library.h"
@@ -251,7 +252,7 @@ Status WriteOverlay(const vm::ModuleDefinition& module, Prejitted made,
   overlay.module = vm::IdentityOf(module);
   overlay.section = SectionOf(std::move(made));
   const std::string file = vm::SerializeOverlay(overlay);
-  EMBER_RETURN_IF_ERROR(WriteFileAtomically(UserPath(path), file));
+  EMBER_RETURN_IF_ERROR(WriteUserFile(path, file));
   std::printf("%s: %zu bytes\n", path.c_str(), file.size());
   return OkStatus();
 }

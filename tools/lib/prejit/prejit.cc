@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -66,9 +67,15 @@ class Prejitter {
       if (packer.ok()) packer_ = *std::move(packer);
     }
     std::vector<std::pair<uint32_t, const vm::DispatchSite*>> made;
-    for (const vm::DispatchSite& site : module_.sites()) {
+    const std::span<const vm::DispatchSite> sites = module_.sites();
+    for (size_t i = 0; i < sites.size(); ++i) {
+      const vm::DispatchSite& site = sites[i];
       if (IsMade(made, site)) continue;
       made.emplace_back(site.dispatch, &site);
+      EMBER_RETURN_IF_ERROR(ReportStep(
+          options_.progress,
+          {"kernels", module_.definition().dispatches[site.dispatch].name,
+           static_cast<int64_t>(i), static_cast<int64_t>(sites.size())}));
       MakeKernels(site, vm::RequestFor(module, site.group));
     }
     return OkStatus();

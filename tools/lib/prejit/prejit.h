@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "base/progress.h"
 #include "base/status.h"
 #include "jit/kernel/tuned_schedules.h"
 #include "jit/target/compile_target.h"
@@ -55,6 +56,10 @@ struct PrejitOptions {
   // no longer applies is left out. Null: all kernels have default schedules.
   // Used only during the call of Prejit.
   const jit::TunedSchedules* tuned = nullptr;
+  // This object receives an event with the stage "kernels" before each dispatch
+  // for which kernels are made. Null means that no events are sent. Used only
+  // during the call of Prejit.
+  Progress* progress = nullptr;
 };
 
 // Describes one kernel of a dispatch, or the reason why there is none. Sites
@@ -88,8 +93,9 @@ struct Prejitted {
   double ms = 0;
 };
 
-// Makes kernels of tier 2. Error: LLVM has no back end for the target. If a
-// dispatch is declined, its row has the reason.
+// Makes kernels of tier 2. Errors: LLVM has no back end for the target;
+// kCancelled if the progress asked to stop. If a dispatch is declined, its row
+// has the reason.
 StatusOr<Prejitted> Prejit(const std::shared_ptr<const vm::Module>& module,
                            const jit::CompileTarget& target,
                            const PrejitOptions& options);

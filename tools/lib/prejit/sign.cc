@@ -12,6 +12,7 @@
 #include "base/sha512.h"
 #include "tools/lib/cli/paths.h"
 #include "tools/lib/cli/public_key.h"
+#include "tools/lib/cli/standard_streams.h"
 #include "vm/format/container.h"
 #include "vm/format/module_signature.h"
 #include "vm/format/overlay.h"
@@ -100,7 +101,8 @@ Status SignModule(const std::string& module, const std::string& secret_file,
                          ReadFile(UserPath(secret_file)));
   const auto secret = ParseHexLine(text, crypto_sign_SECRETKEYBYTES);
   if (!secret.ok()) return secret.status().WithContext(secret_file);
-  EMBER_ASSIGN_OR_RETURN(std::string file, ReadFile(UserPath(module)));
+  EMBER_ASSIGN_OR_RETURN(const std::string path, InputPath("MODEL", module));
+  EMBER_ASSIGN_OR_RETURN(std::string file, ReadFile(path));
   const bool is_overlay = vm::IsOverlay(file);
   StatusOr<std::string> room = is_overlay
                                    ? vm::MakeRoomForSignature(std::move(file))
@@ -116,7 +118,7 @@ Status SignModule(const std::string& module, const std::string& secret_file,
   if (crypto_sign_detached(at + crypto_sign_PUBLICKEYBYTES, nullptr,
                            digest->data(), digest->size(), secret->data()) != 0)
     return InternalError("libsodium: expected a signature, found none");
-  return WriteFileAtomically(UserPath(output), file);
+  return WriteUserFile(output, file);
 }
 
 }  // namespace ember::tools

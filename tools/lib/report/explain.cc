@@ -50,6 +50,37 @@ std::string RestText(const std::vector<DispatchMeasure>& measures, size_t rows,
          " shows them)\n";
 }
 
+// Returns the JSON list. `more` makes the cells of the last columns.
+std::string Json(
+    const vm::Session& session, const vm::Tiering* tiering,
+    const std::vector<std::string>& more_columns,
+    const std::function<std::vector<Cell>(const DispatchMeasure& measure)>&
+        more) {
+  const std::vector<vm::SiteProfile> profile = session.Profile();
+  const double total_ms = TotalMilliseconds(session);
+  std::vector<std::string> columns = {
+      "dispatch", "nodes",      "calls", "total_ms", "median_us",
+      "share",    "operations", "bytes", "tier",     "computes"};
+  columns.insert(columns.end(), more_columns.begin(), more_columns.end());
+  Table table(columns);
+  for (const DispatchMeasure& measure : SlowestFirst(session, tiering)) {
+    std::vector<Cell> row = {profile[measure.site].dispatch,
+                             profile[measure.site].origin,
+                             measure.calls,
+                             Cell(measure.total_ms, 6),
+                             Cell(1e3 * measure.median_ms, 3),
+                             Cell(measure.total_ms / total_ms, 6),
+                             Cell(measure.work.operations, 0),
+                             Cell(measure.work.bytes, 0),
+                             measure.tier,
+                             measure.work.text};
+    const std::vector<Cell> cells = more(measure);
+    row.insert(row.end(), cells.begin(), cells.end());
+    table.AddRow(std::move(row));
+  }
+  return table.Print(TableFormat::kJson);
+}
+
 }  // namespace
 
 std::string ExplainText(const vm::Session& session, const vm::Tiering* tiering,
@@ -110,6 +141,27 @@ std::string ExplainDeviceText(const vm::Session& session,
                 total_ms);
   return table.Print(TableFormat::kMarkdown) +
          RestText(measures, rows, total_ms) + summary;
+}
+
+std::string ExplainJson(const vm::Session& session, const vm::Tiering* tiering,
+                        const jit::MachineLimits& limits) {
+  return Json(session, tiering, {"roofline_us", "bound"},
+              [&](const DispatchMeasure& measure) -> std::vector<Cell> {
+                const Roofline roof = RooflineOf(measure.work, limits);
+                return {
+                    Cell(1e3 * roof.ms(), 3),
+                    roof.compute_ms > roof.memory_ms ? "compute" : "memory"};
+              });
+}
+
+std::string ExplainDeviceJson(const vm::Session& session,
+                              const vm::Tiering* tiering,
+                              const std::string& device) {
+  const std::vector<vm::SiteProfile> profile = session.Profile();
+  return Json(session, tiering, {"where"},
+              [&](const DispatchMeasure& measure) -> std::vector<Cell> {
+                return {WhereText(profile[measure.site], device)};
+              });
 }
 
 }  // namespace ember::tools

@@ -34,6 +34,16 @@ std::string ExplainDeviceText(const vm::Session& session,
                               const vm::Tiering* tiering,
                               const std::string& device, size_t rows);
 
+// Returns the same dispatches, all of them, as a JSON list of objects:
+// dispatch, nodes, calls, total_ms, median_us, share (0 to 1), operations,
+// bytes, tier, computes. A session on the host has roofline_us and bound, too,
+// and needs the machine's limits; one on a device has where.
+std::string ExplainJson(const vm::Session& session, const vm::Tiering* tiering,
+                        const jit::MachineLimits& limits);
+std::string ExplainDeviceJson(const vm::Session& session,
+                              const vm::Tiering* tiering,
+                              const std::string& device);
+
 }  // namespace ember::tools
 
 #endif  // EMBER_TOOLS_LIB_REPORT_EXPLAIN_H_

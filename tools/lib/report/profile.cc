@@ -115,6 +115,34 @@ std::string ProfileText(std::span<const vm::SiteProfile> sites, size_t rows,
   return text + summary;
 }
 
+std::string ProfileJson(std::span<const vm::SiteProfile> sites,
+                        const std::string& device) {
+  const std::vector<vm::SiteProfile> merged = MergeByDispatch(sites);
+  double total_ns = 0;
+  for (const vm::SiteProfile& site : merged)
+    total_ns += static_cast<double>(site.total_ns);
+  std::vector<std::string> columns = {
+      "dispatch",     "nodes",        "calls",        "total_ms", "share",
+      "tier_0_calls", "tier_1_calls", "tier_2_calls", "how"};
+  if (!device.empty()) columns.emplace_back("where");
+  Table table(columns);
+  for (const vm::SiteProfile& site : merged) {
+    const auto ns = static_cast<double>(site.total_ns);
+    std::vector<Cell> row = {site.dispatch,
+                             site.origin,
+                             site.calls,
+                             Cell(1e-6 * ns, 6),
+                             Cell(total_ns == 0 ? 0 : ns / total_ns, 6),
+                             site.tier_calls[0],
+                             site.tier_calls[1],
+                             site.tier_calls[2],
+                             OneLine(site.plan)};
+    if (!device.empty()) row.emplace_back(WhereText(site, device));
+    table.AddRow(std::move(row));
+  }
+  return table.Print(TableFormat::kJson);
+}
+
 std::string TierMix(std::span<const vm::SiteProfile> sites) {
   std::map<int, int64_t> calls;
   int64_t total = 0;

@@ -19,6 +19,12 @@ namespace ember::tools {
 std::string ProfileText(std::span<const vm::SiteProfile> sites, size_t rows,
                         const std::string& device = "");
 
+// Returns the same dispatches, all of them, as a JSON list of objects:
+// dispatch, nodes, calls, total_ms, share (0 to 1), the calls of each tier,
+// how, and where on a device.
+std::string ProfileJson(std::span<const vm::SiteProfile> sites,
+                        const std::string& device = "");
+
 // Returns the place where a site ran: "vulkan" or "cpu", or the share of calls
 // on the device: "vulkan 75%".
 std::string WhereText(const vm::SiteProfile& site, const std::string& device);

@@ -1,7 +1,9 @@
 #include "tools/lib/report/session_life.h"
 
+#include <cstdio>
 #include <utility>
 
+#include "tools/lib/report/statistics.h"
 #include "vm/runtime/steady_clock.h"
 
 namespace ember::tools {
@@ -69,6 +71,30 @@ void TakeCalls(vm::Session& session, SessionLife& life) {
   const std::span<const vm::TraceEvent> calls = session.trace();
   life.calls.insert(life.calls.end(), calls.begin(), calls.end());
   session.ResetProfile();
+}
+
+std::vector<double> MillisecondsOf(const SessionLife& life) {
+  std::vector<double> milliseconds;
+  for (const RunOfLife& run : life.runs) {
+    milliseconds.push_back(1e-6 *
+                           static_cast<double>(run.end_ns - run.begin_ns));
+  }
+  return milliseconds;
+}
+
+std::string LatencyText(const SessionLife& life) {
+  std::vector<double> milliseconds = MillisecondsOf(life);
+  const double first = milliseconds.front();
+  const size_t runs = milliseconds.size();
+  milliseconds.erase(milliseconds.begin());
+  const Quantiles others(std::move(milliseconds));
+  char text[160];
+  std::snprintf(
+      text, sizeof text,
+      "%zu runs: the first %.3g ms, the others %.3g ms (median), %.3g to %.3g "
+      "ms\n",
+      runs, first, others.At(0.5), others.At(0), others.At(1));
+  return text;
 }
 
 }  // namespace ember::tools

@@ -90,6 +90,12 @@ Status RunOnce(vm::Session& session, std::span<const vm::Tensor> inputs,
 // session's profile.
 void TakeCalls(vm::Session& session, SessionLife& life);
 
+// Returns the time of each run, in milliseconds.
+std::vector<double> MillisecondsOf(const SessionLife& life);
+// Returns a line such as "20 runs: the first 12.3 ms, the others 3.2 ms
+// (median), 3.1 to 4.5 ms". There must be two runs.
+std::string LatencyText(const SessionLife& life);
+
 }  // namespace ember::tools
 
 #endif  // EMBER_TOOLS_LIB_REPORT_SESSION_LIFE_H_

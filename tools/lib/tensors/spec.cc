@@ -7,6 +7,7 @@
 #include "base/file.h"
 #include "tools/lib/cli/command_line_error.h"
 #include "tools/lib/cli/paths.h"
+#include "tools/lib/cli/standard_streams.h"
 #include "tools/lib/tensors/elements.h"
 #include "tools/lib/tensors/npy.h"
 #include "tools/lib/tensors/onnx_data.h"
@@ -113,6 +114,9 @@ StatusOr<vm::Tensor> RandomStrings(const TensorType& type,
   return vm::Tensor::OfStrings(type.dims, std::move(strings));
 }
 
+// The name of the one file among tensors that may be stdin.
+constexpr std::string_view kStdinOfTensors = "--input";
+
 // Names that other programs use for the types.
 struct TypeAlias {
   std::string_view alias, name;
@@ -156,9 +160,31 @@ StatusOr<vm::Tensor> ReadUnnamed(std::string_view spec, RandomTensors& random) {
   if (equals == std::string_view::npos) return RandomTensor(*type, random);
   const std::string_view value = spec.substr(equals + 1);
   if (type->strings) return ReadStrings(value, *type);
-  if (value.starts_with('@'))
-    return ReadRaw(UserPath(std::string(value.substr(1))), *type);
+  if (value.starts_with('@')) {
+    EMBER_ASSIGN_OR_RETURN(
+        const std::string path,
+        InputPath(kStdinOfTensors, std::string(value.substr(1))));
+    return ReadRaw(path, *type);
+  }
   return ReadValues(value, *type);
+}
+
+// Reads a tensor from stdin. Its contents say the format.
+StatusOr<vm::Tensor> ReadStdinTensor() {
+  EMBER_ASSIGN_OR_RETURN(const std::string path, StdinFile(kStdinOfTensors));
+  EMBER_ASSIGN_OR_RETURN(const MappedFile file, MappedFile::Open(path));
+  constexpr std::string_view kNpyMagic = "\x93NUMPY";
+  const std::span<const uint8_t> begin =
+      file.bytes().first(std::min(file.bytes().size(), kNpyMagic.size()));
+  const bool is_npy = std::ranges::equal(
+      begin, kNpyMagic,
+      [](uint8_t byte, char c) { return byte == static_cast<uint8_t>(c); });
+  const StatusOr<vm::Tensor> tensor =
+      is_npy ? ReadNpy(path) : ReadTensorProto(path);
+  if (tensor.ok()) return tensor;
+  return InvalidArgumentError(
+      "expected a NumPy file or an ONNX tensor on stdin, found something else "
+      "(raw data needs its type: 2x3xf32=@-)");
 }
 
 }  // namespace
@@ -186,6 +212,7 @@ std::optional<TensorType> ParseTensorType(std::string_view text) {
 }
 
 StatusOr<vm::Tensor> ReadTensorFile(const std::string& user_path) {
+  if (user_path == kStandardStream) return ReadStdinTensor();
   const std::string path = UserPath(user_path);
   if (path.ends_with(".npy")) return ReadNpy(path);
   if (path.ends_with(".pb")) return ReadTensorProto(path);
@@ -212,6 +239,10 @@ Status CheckTensorFile(const std::string& path) {
 Status WriteTensorFile(const std::string& user_path, std::string_view name,
                        const vm::Tensor& tensor) {
   EMBER_RETURN_IF_ERROR(CheckTensorFile(user_path));
+  if (user_path == kStandardStream) {
+    EMBER_ASSIGN_OR_RETURN(const std::string contents, SerializeNpy(tensor));
+    return WriteTakenStdout(contents);
+  }
   const std::string path = UserPath(user_path);
   if (tensor.strings != nullptr) {
     if (path.ends_with(".pb")) {

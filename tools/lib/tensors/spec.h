@@ -5,6 +5,7 @@
 //   2x3xf32                random, see tools/lib/tensors/random.h
 //   @x.npy  @x.pb          a NumPy file, an ONNX TensorProto
 //   2x3xf32=@x.bin         raw little-endian elements
+//   @-  2x3xf32=@-         the same from stdin
 //
 //   2xstring=a,b           strings; \, and \\ for a comma and a backslash
 //
@@ -36,10 +37,12 @@ struct NamedTensor {
 StatusOr<NamedTensor> ReadTensorSpec(std::string_view spec,
                                      RandomTensors& random);
 
-// Reads a tensor from a file. The extension says the format: .npy or .pb.
+// Reads a tensor from a file. The extension says the format: .npy or .pb. "-"
+// is stdin, whose contents say the format.
 StatusOr<vm::Tensor> ReadTensorFile(const std::string& path);
 // WriteTensorFile writes a tensor in the format that the extension says: .npy,
-// .pb (ONNX TensorProto), or raw elements for .bin, .raw and no extension.
+// .pb (ONNX TensorProto), or raw elements for .bin, .raw and no extension. "-"
+// is stdout, which gets a .npy file.
 // CheckTensorFile returns an error for other extensions, as WriteTensorFile
 // does.
 Status CheckTensorFile(const std::string& path);

@@ -1,0 +1,77 @@
+// Measures a model in another engine, for vm-bench --peer. ONNX Runtime is the
+// one that there is: onnxruntime-node from npm, run by node.
+//
+//   EMBER_ASSIGN_OR_RETURN(const PeerInputs inputs, PeerInputs::Create());
+//   EMBER_RETURN_IF_ERROR(inputs.Write(*module, tensors));
+//   EMBER_ASSIGN_OR_RETURN(
+//       PeerMeasurement peer,
+//       MeasurePeer({.model = "resnet50.onnx", .threads = 1}, inputs));
+//
+// The package is looked for in $ORT_DIR, in ~/.cache/ember/ort, in the current
+// folder and the folders above it. Errors are one line: node or the package is
+// missing, and how it is installed; ONNX Runtime's own error. Call MeasurePeer
+// while the process has only one thread, as it forks.
+#ifndef EMBER_TOOLS_LIB_BENCHMARK_PEER_H_
+#define EMBER_TOOLS_LIB_BENCHMARK_PEER_H_
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <utility>
+
+#include "base/status.h"
+#include "vm/runtime/module.h"
+#include "vm/runtime/tensor.h"
+
+namespace ember::tools {
+
+struct PeerOptions {
+  std::string model;  // path of an ONNX file, as the user typed it
+  int64_t threads = 1;
+  int64_t warmup = 5, runs = 30;
+  double seconds = 10;
+};
+
+struct PeerMeasurement {
+  std::string version;
+  double load_ms = 0, first_ms = 0, median_ms = 0, rss_mb = 0;
+  int64_t runs = 0;
+};
+
+// The tensors that Ember got, for the peer. They are in memory that processes
+// share, so that nothing is left on the disk when a signal ends the tool. Child
+// processes may write them. Move-only.
+class PeerInputs {
+ public:
+  static StatusOr<PeerInputs> Create();
+  PeerInputs(PeerInputs&& other) noexcept { *this = std::move(other); }
+  PeerInputs& operator=(PeerInputs&& other) noexcept {
+    std::swap(list_, other.list_);
+    std::swap(bytes_, other.bytes_);
+    return *this;
+  }
+  ~PeerInputs();
+
+  // Replaces the tensors. Error: a tensor of strings.
+  Status Write(const vm::Module& module,
+               std::span<const vm::Tensor> inputs) const;
+  // Returns a JSON list with an object for each tensor: name, type, dims, file,
+  // offset, size. Error: nothing was written.
+  StatusOr<std::string> List() const;
+
+ private:
+  PeerInputs() = default;
+
+  // Descriptors of anonymous files: the JSON list, and all elements.
+  int list_ = -1, bytes_ = -1;
+};
+
+// Returns an error if the peer cannot be measured at all: node is missing, or
+// the package.
+Status CheckPeer();
+StatusOr<PeerMeasurement> MeasurePeer(const PeerOptions& options,
+                                      const PeerInputs& inputs);
+
+}  // namespace ember::tools
+
+#endif  // EMBER_TOOLS_LIB_BENCHMARK_PEER_H_

@@ -1,0 +1,66 @@
+// Measures a model in rounds, keeps the rounds in a file, and compares them
+// with an earlier file (vm-bench -o json, vm-bench --compare=FILE).
+//
+//   Rounds rounds;
+//   rounds.Add(*MeasureInChild(options));   // once in each round
+//   rounds.Combined().median_ms
+//
+//   EMBER_ASSIGN_OR_RETURN(std::vector<EarlierRow> earlier,
+//                          ReadEarlier("before.json"));
+#ifndef EMBER_TOOLS_LIB_BENCHMARK_ROUNDS_H_
+#define EMBER_TOOLS_LIB_BENCHMARK_ROUNDS_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/status.h"
+#include "tools/lib/benchmark/benchmark.h"
+#include "tools/lib/benchmark/speed_ratio.h"
+
+namespace ember::tools {
+
+// The rounds of one configuration. Each is a process of its own.
+class Rounds {
+ public:
+  void Add(Measurement measurement);
+  bool empty() const { return measurements_.empty(); }
+  const std::vector<Measurement>& measurements() const { return measurements_; }
+  // Returns the median of each round, in milliseconds.
+  std::vector<double> Medians() const;
+  // Returns one measurement for all rounds: the number of runs is that of all
+  // together, each time and each size is the median over the rounds, and the
+  // other fields are those of the last round. There must be a round.
+  Measurement Combined() const;
+
+ private:
+  std::vector<Measurement> measurements_;
+};
+
+// A configuration in the table that vm-bench -o json printed.
+struct EarlierRow {
+  std::string model, device, tier, build;
+  int64_t threads = 0;
+  std::vector<double> rounds_ms;  // medians of its rounds
+  double peak_gflops = 0;         // the processor's peak; 0: not measured
+};
+
+// Reads the table. A row without rounds, which earlier versions wrote, has one
+// round: its median. Errors name the file.
+StatusOr<std::vector<EarlierRow>> ReadEarlier(const std::string& path);
+
+// Returns the row of the same model, device, tier and number of threads, or
+// null.
+const EarlierRow* FindEarlier(const std::vector<EarlierRow>& rows,
+                              const EarlierRow& wanted);
+
+// Returns what makes the comparison of two rows unsure, one line for each
+// reason: there are too few rounds, or the processor itself was slower or
+// faster in one of them.
+std::vector<std::string> DoubtsOf(const EarlierRow& before,
+                                  const EarlierRow& now,
+                                  const SpeedRatio& ratio);
+
+}  // namespace ember::tools
+
+#endif  // EMBER_TOOLS_LIB_BENCHMARK_ROUNDS_H_

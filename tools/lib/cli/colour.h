@@ -1,0 +1,29 @@
+// Colours for terminals.
+//
+//   std::fprintf(stderr, "%s\n", Coloured("error", Colour::kRed, stderr).c_str());
+//
+// A file that is no terminal gets plain text, as does a terminal of the type
+// "dumb", and every one if the environment has NO_COLOR with any value.
+// Thread-safe.
+//
+// Source: no-color.org; ECMA-48, 8.3.117.
+#ifndef EMBER_TOOLS_LIB_CLI_COLOUR_H_
+#define EMBER_TOOLS_LIB_CLI_COLOUR_H_
+
+#include <cstdint>
+#include <cstdio>
+#include <string>
+#include <string_view>
+
+namespace ember::tools {
+
+enum class Colour : uint8_t { kRed, kBold };
+
+bool HasColours(std::FILE* file);
+
+// Returns the text in this colour if the file has colours.
+std::string Coloured(std::string_view text, Colour colour, std::FILE* file);
+
+}  // namespace ember::tools
+
+#endif  // EMBER_TOOLS_LIB_CLI_COLOUR_H_
