@@ -17,6 +17,10 @@ using tensor::Opcode;
 // Smallest number of iterations of an inner loop that is shortened, too: the
 // extents of shorter ones are better constant.
 constexpr int64_t kLeastInner = 8;
+// Loops over several elements cover multiples of this number, if they can. So
+// the loops of all stages of a tile cover the same part, and its begin and end
+// are the same expressions.
+constexpr int64_t kUnit = 16;
 
 class Shortener {
  public:
@@ -72,19 +76,25 @@ class Shortener {
   void Shorten(int axis, const Needed& needed) {
     const std::vector<Digit> digits = DigitsOf(axis);
     if (digits.empty() || !MayShorten(digits[0].loop)) return;
-    const std::optional<AxisPart> part = ShortenOuter(digits[0], needed);
-    if (!part) return;
-    s_.parts[static_cast<size_t>(axis)] = part;
-    // Where an iteration of the outer loop has many elements, its last
-    // iteration may need only some of them.
-    if (digits.size() < 2 || !MayShorten(digits[1].loop)) return;
+    const NodeId whole = s_.extents[digits[0].loop];
+    std::optional<AxisPart>& part = s_.parts[static_cast<size_t>(axis)];
+    part = ShortenOuter(digits[0], needed);
+    // Where an iteration of the outer loop has many elements, the first and the
+    // last one may need only some of them.
+    if (!part || digits.size() < 2 || !MayShorten(digits[1].loop) ||
+        s_.plan->PositionOf(digits[1].loop) !=
+            s_.plan->PositionOf(digits[0].loop) + 1) {
+      return;
+    }
     const std::optional<int64_t> count =
         nest_.pool.IntegerConstant(s_.extents[digits[1].loop]);
     if (!count || *count < kLeastInner ||
         *count * digits[1].size != digits[0].size) {
       return;
     }
-    ShortenInner(digits[0], digits[1], needed, axis);
+    const std::optional<AxisPart> inner =
+        ShortenInner(digits[0], digits[1], needed, whole);
+    if (inner) part = inner;
   }
 
   // Returns the loops that an axis was split into, the outermost first. The
@@ -140,72 +150,93 @@ class Shortener {
     return inside;
   }
 
-  // Returns the number of iterations of `size` elements that reach `end`;
-  // nullopt if it is not known.
-  std::optional<NodeId> CountOf(NodeId end, int64_t size, int64_t least,
-                                LoopBounds& bounds) {
+  // Returns the number of elements of which a loop covers multiples.
+  static int64_t UnitOf(const Digit& digit) {
+    const bool is_rounded = digit.size > 1 && kUnit % digit.size == 0;
+    return is_rounded ? kUnit : digit.size;
+  }
+
+  // Returns the part that is needed at any point of the loops inside, in units;
+  // nullopt if it is not known. whole: the number of units of the axis.
+  std::optional<AxisPart> UnitsOf(const Needed& needed, int64_t unit,
+                                  NodeId whole,
+                                  const std::set<NodeId>& inside) {
+    LoopBounds bounds(inside, nest_.pool);
+    const int64_t size = needed.step * unit;
     const std::optional<NodeId> last =
-        bounds.Largest(MakeBy(Opcode::kAdd, end, size - 1));
+        bounds.Largest(MakeBy(Opcode::kAdd, needed.end, size - 1));
     if (!last) return std::nullopt;
-    NodeId count = MakeBy(Opcode::kFloorDivide, *last, size);
-    if (nest_.pool[count].range.low < least)
-      count = MakeBy(Opcode::kMaximum, count, least);
-    return count;
+    NodeId end = MakeBy(Opcode::kFloorDivide, *last, size);
+    if (nest_.pool[end].range.low < needed.least)
+      end = MakeBy(Opcode::kMaximum, end, needed.least);
+    end = Make(Opcode::kMinimum, whole, end);
+    const std::optional<NodeId> first =
+        needed.begin ? bounds.Smallest(*needed.begin) : std::nullopt;
+    if (!first) return AxisPart{nest_.pool.Integer(0), end};
+    NodeId begin = MakeBy(Opcode::kFloorDivide, *first, size);
+    // A part of an axis that is read never ends before it begins.
+    if (needed.least > 0) {
+      begin = Make(Opcode::kMinimum, begin,
+                   MakeBy(Opcode::kSubtract, end, needed.least));
+    }
+    return AxisPart{MakeBy(Opcode::kMaximum, begin, 0), end};
+  }
+
+  AxisPart Times(const AxisPart& part, int64_t factor) {
+    return {MakeBy(Opcode::kMultiply, part.begin, factor),
+            MakeBy(Opcode::kMultiply, part.end, factor)};
   }
 
   // Returns the part that the loop covers; nullopt if it stays as it was.
   std::optional<AxisPart> ShortenOuter(const Digit& digit,
                                        const Needed& needed) {
-    const std::set<NodeId> inside = VariablesInside(digit.loop);
-    LoopBounds bounds(inside, nest_.pool);
-    const int64_t size = needed.step * digit.size;
-    const std::optional<NodeId> count =
-        CountOf(needed.end, size, needed.least, bounds);
-    if (!count) return std::nullopt;
     const NodeId whole = s_.extents[digit.loop];
-    const NodeId end = Make(Opcode::kMinimum, whole, *count);
-    NodeId begin = nest_.pool.Integer(0);
-    if (needed.begin) {
-      if (const auto first = bounds.Smallest(*needed.begin)) {
-        begin = MakeBy(Opcode::kFloorDivide, *first, size);
-        begin = Make(Opcode::kMinimum, begin,
-                     MakeBy(Opcode::kSubtract, end, needed.least));
-        begin = MakeBy(Opcode::kMaximum, begin, 0);
-      }
-    }
-    const bool is_moved = nest_.pool.IntegerConstant(begin) != 0;
+    const int64_t unit = UnitOf(digit);
+    const std::optional<AxisPart> units =
+        UnitsOf(needed, unit, UnitsIn(whole, digit.size, unit),
+                VariablesInside(digit.loop));
+    if (!units) return std::nullopt;
+    const AxisPart covered = Times(*units, unit / digit.size);
+    const NodeId end = Make(Opcode::kMinimum, whole, covered.end);
+    const bool is_moved = nest_.pool.IntegerConstant(covered.begin) != 0;
     if (end == whole && !is_moved) return std::nullopt;
-    Replace(digit.loop, Make(Opcode::kSubtract, end, begin), begin);
-    const auto position = [&](NodeId iteration) {
-      return MakeBy(Opcode::kMultiply, iteration, digit.size);
-    };
-    return AxisPart{position(begin), position(end)};
+    Replace(digit.loop, Make(Opcode::kSubtract, end, covered.begin),
+            covered.begin);
+    return Times(*units, unit);
   }
 
-  void ShortenInner(const Digit& outer, const Digit& inner,
-                    const Needed& needed, int axis) {
-    const std::set<NodeId> inside = VariablesInside(inner.loop);
-    const NodeId variable = s_.values[outer.loop];
-    if (inside.contains(variable)) return;
-    LoopBounds bounds(inside, nest_.pool);
-    const NodeId before = MakeBy(Opcode::kMultiply,
-                                 Make(Opcode::kAdd, variable, first_iteration_),
-                                 needed.step * outer.size);
-    const int64_t size = needed.step * inner.size;
-    const std::optional<NodeId> count =
-        CountOf(Make(Opcode::kSubtract, needed.end, before), size, needed.least,
-                bounds);
-    // The end of the whole part, for the loops that read or write it.
-    const std::set<NodeId> inside_all = VariablesInside(outer.loop);
-    LoopBounds all(inside_all, nest_.pool);
-    const std::optional<NodeId> total =
-        CountOf(needed.end, size, needed.least, all);
-    if (!count || !total) return;
-    Replace(inner.loop, Make(Opcode::kMinimum, s_.extents[inner.loop], *count),
-            nest_.pool.Integer(0));
-    NodeId& end = s_.parts[static_cast<size_t>(axis)]->end;
-    end = Make(Opcode::kMinimum, end,
-               MakeBy(Opcode::kMultiply, *total, inner.size));
+  // Returns the number of units that contain `count` iterations of `size`
+  // elements.
+  NodeId UnitsIn(NodeId count, int64_t size, int64_t unit) {
+    const NodeId elements = MakeBy(Opcode::kMultiply, count, size);
+    return MakeBy(Opcode::kFloorDivide,
+                  MakeBy(Opcode::kAdd, elements, unit - 1), unit);
+  }
+
+  // Shortens the loop right inside a shortened one, in the iterations of it at
+  // which the needed part begins and ends. Returns the part that both cover.
+  // whole: number of iterations of the outer loop before it was shortened.
+  std::optional<AxisPart> ShortenInner(const Digit& outer, const Digit& inner,
+                                       const Needed& needed, NodeId whole) {
+    const int64_t unit = UnitOf(inner);
+    const std::optional<AxisPart> units =
+        UnitsOf(needed, unit, UnitsIn(whole, outer.size, unit),
+                VariablesInside(outer.loop));
+    if (!units || unit > outer.size) return std::nullopt;
+    // Iterations of the inner loop before those of this iteration of the outer
+    // one.
+    const NodeId before =
+        MakeBy(Opcode::kMultiply,
+               Make(Opcode::kAdd, s_.values[outer.loop], first_iteration_),
+               outer.size / inner.size);
+    const AxisPart covered = Times(*units, unit / inner.size);
+    const NodeId first = MakeBy(
+        Opcode::kMaximum, Make(Opcode::kSubtract, covered.begin, before), 0);
+    const NodeId end = Make(Opcode::kMaximum, first,
+                            Make(Opcode::kMinimum, s_.extents[inner.loop],
+                                 Make(Opcode::kSubtract, covered.end, before)));
+    Replace(inner.loop, Make(Opcode::kSubtract, end, first), first);
+    return Times(*units, unit);
   }
 
   // Gives the loop a variable with the same number and another extent. The

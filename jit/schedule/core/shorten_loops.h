@@ -2,8 +2,11 @@
 // useful elements of a reduction (UsefulElements), and the needed parts of
 // regions (AxisRegion::needed).
 //
-//   for k_block < 16 { for k_lane < 8 { ... k_block * 8 + k_lane ... } }
-//   for k_block < min(16, floordiv(t + 8, 8)) { ... }    // k < t + 1 is needed
+//   for k_block < 64 { for k_lane < 8 { ... k_block * 8 + k_lane ... } }
+//
+// becomes, if only k < t + 1 is needed, and multiples of 16 are computed,
+//
+//   for k_block < min(floordiv(t + 16, 16), 32) * 2 { ... }
 //
 // Internal to schedules and lowering.
 #ifndef EMBER_JIT_SCHEDULE_CORE_SHORTEN_LOOPS_H_
@@ -18,8 +21,8 @@ namespace ember::schedule {
 // elements before and after. The extent of such a loop depends on the loops
 // around it. Changes only serial loops over a whole axis or the outer part of
 // one, and no loop inside a reduction that is not a reduction itself. The loops
-// cover whole iterations, so more elements than are needed, and none beyond the
-// axis. Notes the parts that they cover in StageLoops::parts.
+// cover whole iterations, so more elements than are needed, but not more than
+// before. Notes the parts that they cover in StageLoops::parts.
 void ShortenLoops(const Computation& computation, StageLoops& loops,
                   loops::LoopNest& nest);
 
