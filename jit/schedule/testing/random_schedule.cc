@@ -54,7 +54,8 @@ class StepWriter : private tensor::RandomChoices {
     if (!looked_for_convolution_) {
       looked_for_convolution_ = true;
       if (Convolution() >= 0 && !Chance(4)) return Winograd();
-      if (ProductOfSoftmax() >= 0 && !Chance(4)) return OnlineSoftmax();
+      if (ProductOfSoftmax() >= 0 && !Chance(4))
+        return Chance(3) ? SkipHidden() : OnlineSoftmax();
     }
     // Products of narrow integers need several steps before they can be
     // tensorized.
@@ -501,6 +502,12 @@ class StepWriter : private tensor::RandomChoices {
         .hidden = Chance(2) ? kSkip : kCompute,
         .sum = NewName(),
         .total = NewName()};
+  }
+
+  Step SkipHidden() {
+    const int product = ProductOfSoftmax();
+    const int stage = product < 0 || Chance(8) ? AnyStage() : product;
+    return schedule::SkipHidden{Stage(stage)};
   }
 
   Step Inline() { return schedule::Inline{Stage(AnyStage())}; }
