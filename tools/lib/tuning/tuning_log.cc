@@ -113,6 +113,7 @@ void TuningLog::OnBest(size_t task, const tune::Point& point, double ratio,
                                                    .seconds = seconds,
                                                    .build = options_.build});
   if (status_.ok()) status_ = set;
+  if (options_.on_best) options_.on_best();
   last_ = "@" + tasks_[task].name + " " + Ratio(ratio);
   if (!options_.is_terminal) {
     Line("after " + std::to_string(trials_) + " trials: " + last_ +

@@ -16,6 +16,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdio>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -36,6 +37,8 @@ struct TuningLogOptions {
   std::string build;
   // False: trials are not recorded, because they are not measured.
   bool records_trials = true;
+  // Called when a better schedule has been recorded. May be empty.
+  std::function<void()> on_best;
 };
 
 class TuningLog final : public tune::TunerListener {
