@@ -50,6 +50,10 @@ TEST_F(FleetTest, MistakesAreOneLine) {
               "vm-tune worker: expected nats://HOST:PORT, tls://HOST:PORT or "
               "folder:PATH, found 'http://x'",
               2);
+  ExpectError("vm-tune worker --connect=folder:queue,lease=1",
+              "vm-tune worker: folder:queue,lease=1: expected a lease of 2 to "
+              "86400 seconds, found '1'",
+              2);
   ExpectError("vm-tune worker --connect=folder:queue --target=aarch64",
               "vm-tune worker: --target: expected a target that this machine "
               "can run, which lacks aarch64-linux",

@@ -119,7 +119,7 @@ def run_kind(options, folder, kind):
         with fleet_servers.Slurm(folder) as slurm:
             return tune(options, folder, kind, [f"--workers=slurm:{options.workers}", "--sbatch=--cpus-per-task=1"], slurm.environment)
     if kind == "folder":
-        address = "folder:" + os.path.join(folder, "queue")
+        address = "folder:" + os.path.join(folder, "queue") + ",lease=10"
         with Workers(folder, options.workers, address, options.kill) as workers:
             row = tune(options, folder, kind, ["--workers=" + address])
             return dict(row, killed=workers.killed)

@@ -102,9 +102,8 @@ void Declare(Options& options, Flags& flags) {
             "later searches continue.\n"
             "Default: ~/.local/state/ember/tuning.db.");
   flags.Add("share", &options.share, "S",
-            "Uses at most this share of one core, and only while no other "
-            "program wants it: 0.1 is a tenth.\n"
-            "Default: no limit.");
+            "Uses at most this share of one core, at a low priority: 0.1 is a "
+            "tenth. 0 is no limit.");
   flags.AddStandalone("tasks", &options.tasks, "FOLDER",
                       "Tunes the dispatches of this folder (see --write-tasks) "
                       "in place of models', until the program\n"
@@ -393,7 +392,7 @@ Status Tune(const Options& options, const std::string& target,
         tasks, search.space, tune::TreeModel::Shipped(), IsInterrupted);
   }
   if (options.share > 0) {
-    RunWhenIdle();
+    LowerPriority();
     measurer.measure =
         Throttled(measurer.measure, options.share, IsInterrupted);
   }

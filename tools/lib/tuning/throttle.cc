@@ -1,13 +1,16 @@
 #include "tools/lib/tuning/throttle.h"
 
-#include <sched.h>
 #include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
+#include <fstream>
 #include <memory>
 #include <span>
+#include <string>
 #include <thread>
 #include <utility>
 
@@ -15,6 +18,33 @@ namespace ember::tools {
 namespace {
 
 using Clock = std::chrono::steady_clock;
+using Seconds = std::chrono::duration<double>;
+
+double SecondsOf(clockid_t clock) {
+  timespec time{};
+  if (clock_gettime(clock, &time) != 0) return 0;
+  return static_cast<double>(time.tv_sec) +
+         1e-9 * static_cast<double>(time.tv_nsec);
+}
+
+// Returns the processor time of this process and of its children, those that
+// have ended included.
+double ProcessorSeconds() {
+  double seconds = SecondsOf(CLOCK_PROCESS_CPUTIME_ID);
+  rusage ended{};
+  getrusage(RUSAGE_CHILDREN, &ended);
+  for (const timeval& time : {ended.ru_utime, ended.ru_stime}) {
+    seconds += static_cast<double>(time.tv_sec) +
+               1e-6 * static_cast<double>(time.tv_usec);
+  }
+  const std::string self = std::to_string(getpid());
+  std::ifstream children("/proc/self/task/" + self + "/children");
+  for (pid_t child = 0; children >> child;) {
+    clockid_t clock{};
+    if (clock_getcpuclockid(child, &clock) == 0) seconds += SecondsOf(clock);
+  }
+  return seconds;
+}
 
 void SleepUntil(Clock::time_point end,
                 const std::function<bool()>& should_stop) {
@@ -29,32 +59,36 @@ void SleepUntil(Clock::time_point end,
 
 tune::Measure Throttled(tune::Measure measure, double share,
                         std::function<bool()> should_stop) {
-  auto busy_since = std::make_shared<Clock::time_point>(Clock::now());
+  // The end of the last sleep, and the processor time then.
+  struct Start {
+    Clock::time_point time = Clock::now();
+    double used = ProcessorSeconds();
+  };
+  auto start = std::make_shared<Start>();
   return [measure = std::move(measure), share,
-          should_stop = std::move(should_stop), busy_since](
-             std::span<const tune::Trial> trials,
-             const std::function<void(size_t, tune::TrialResult)>& done)
+          should_stop = std::move(should_stop),
+          start](std::span<const tune::Trial> trials,
+                 const std::function<void(size_t, tune::TrialResult)>& done)
              -> Status {
     for (size_t i = 0; i < trials.size(); ++i) {
       EMBER_RETURN_IF_ERROR(
           measure(trials.subspan(i, 1), [&](size_t, tune::TrialResult result) {
             done(i, std::move(result));
           }));
-      const Clock::time_point now = Clock::now();
-      const auto pause = std::chrono::duration_cast<Clock::duration>(
-          (now - *busy_since) * (1 / share - 1));
-      SleepUntil(now + pause, should_stop);
-      *busy_since = Clock::now();
+      const Seconds used(ProcessorSeconds() - start->used);
+      SleepUntil(start->time +
+                     std::chrono::duration_cast<Clock::duration>(used / share),
+                 should_stop);
+      *start = Start();
     }
     return OkStatus();
   };
 }
 
-void RunWhenIdle() {
-  // Where the kernel refuses the policy, the nice value is what remains.
-  setpriority(PRIO_PROCESS, 0, 19);
-  const sched_param none{};
-  sched_setscheduler(0, SCHED_IDLE, &none);
+void LowerPriority() {
+  // Beside one other program on a core, this is a tenth of its time.
+  constexpr int kNice = 10;
+  setpriority(PRIO_PROCESS, 0, kNice);
 }
 
 }  // namespace ember::tools

@@ -2,10 +2,9 @@
 //
 //   measure = Throttled(std::move(measure), 0.1, should_stop);
 //
-// Trials are measured one at a time. After each, the search sleeps so long that
-// the time since the last sleep is the share of the whole. The time counts in
-// full although the search may have waited for a core, so the share is an upper
-// limit. Not thread-safe.
+// Trials are measured one at a time. After each, the search sleeps until the
+// processor time that it and its child processes have used since the last sleep
+// is the share of the time that has passed. Not thread-safe.
 #ifndef EMBER_TOOLS_LIB_TUNING_THROTTLE_H_
 #define EMBER_TOOLS_LIB_TUNING_THROTTLE_H_
 
@@ -19,9 +18,9 @@ namespace ember::tools {
 tune::Measure Throttled(tune::Measure measure, double share,
                         std::function<bool()> should_stop);
 
-// Gives this process, and those that it forks later, a core only while no other
-// process wants it.
-void RunWhenIdle();
+// Lowers the priority of this process, and of those that it forks later, below
+// that of programs which serve.
+void LowerPriority();
 
 }  // namespace ember::tools
 

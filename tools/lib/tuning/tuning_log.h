@@ -65,6 +65,9 @@ class TuningLog final : public tune::TunerListener {
   struct Row {
     double seconds = 0, ratio = 1;
   };
+  // Makes the schedule the task's best one, unless the records have a faster
+  // one of this build.
+  Status Record(size_t task, const tune::BestRecord& best);
   void Line(const std::string& text);
   void Bar();
   // Returns the part of the limits that is used.

@@ -2,7 +2,10 @@
 
 #include <dlfcn.h>
 
+#include <charconv>
+#include <chrono>
 #include <filesystem>
+#include <system_error>
 
 #include "base/concat.h"
 #include "tools/lib/cli/command_line_error.h"
@@ -67,6 +70,30 @@ StatusOr<std::unique_ptr<tune::JobQueue>> OpenNats(
   return queue;
 }
 
+// Opens folder:PATH or folder:PATH,lease=SECONDS.
+StatusOr<std::unique_ptr<tune::JobQueue>> OpenFolder(
+    const std::string& address) {
+  constexpr std::string_view kLease = ",lease=";
+  constexpr int kMaxLease = 86'400;
+  tune::FolderQueueOptions options;
+  std::string path = address.substr(kFolder.size());
+  if (const size_t at = path.rfind(kLease); at != std::string::npos) {
+    int seconds = 0;
+    const char* const end = path.data() + path.size();
+    const auto [after, error] =
+        std::from_chars(path.data() + at + kLease.size(), end, seconds);
+    if (error != std::errc() || after != end || seconds < 2 ||
+        seconds > kMaxLease) {
+      return CommandLineError(
+          Concat({address, ": expected a lease of 2 to ", kMaxLease,
+                  " seconds, found '", path.substr(at + kLease.size()), "'"}));
+    }
+    options.lease = std::chrono::seconds(seconds);
+    path.resize(at);
+  }
+  return tune::OpenFolderQueue(UserPath(path), options);
+}
+
 }  // namespace
 
 void AddQueueFlags(Flags& flags, QueueAddress* address) {
@@ -90,8 +117,7 @@ StatusOr<std::unique_ptr<tune::JobQueue>> OpenQueue(
                 "found '",
                 address.address, "'"}));
   }
-  return tune::OpenFolderQueue(UserPath(address.address.substr(kFolder.size())),
-                               {});
+  return OpenFolder(address.address);
 }
 
 }  // namespace ember::tools

@@ -5,6 +5,9 @@
 //
 //   nats://HOST:PORT, tls://HOST:PORT   a NATS server with JetStream
 //   folder:PATH                         a folder that the machines share
+//   folder:PATH,lease=SECONDS           the same; the job of a worker that was
+//                                       silent for so long goes to another one
+//                                       (default: 90, for network file systems)
 //
 // A NATS server needs libember_nats.so beside this program
 // (tools/lib/tuning/nats/), which stays loaded. Errors are one line that names

@@ -23,7 +23,7 @@
 namespace ember::tools {
 
 struct SlurmOptions {
-  int64_t workers = 1;  // elements of the array
+  int64_t workers = 0;  // elements of the array
   std::string folder;   // empty: a new one in the current directory
   // Further options of sbatch, with spaces between: "-p cpu --time=60".
   std::string sbatch;

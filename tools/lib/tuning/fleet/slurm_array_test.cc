@@ -59,7 +59,9 @@ TEST_F(SlurmArrayTest, SubmitsAndCancels) {
 
 TEST_F(SlurmArrayTest, MistakesAreOneLine) {
   Program("sbatch", "exit 4");
-  EXPECT_EQ(SlurmArray::Submit({.folder = folder_ + "/x"}).status().message(),
+  EXPECT_EQ(SlurmArray::Submit({.workers = 1, .folder = folder_ + "/x"})
+                .status()
+                .message(),
             "sbatch: expected exit status 0, found 4");
   EXPECT_FALSE(std::filesystem::exists(folder_ + "/x"));
   EXPECT_EQ(RunProgram({"no-such-program"}, "").status().message(),

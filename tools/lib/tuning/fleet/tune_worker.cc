@@ -41,15 +41,14 @@ void Declare(Options& options, Flags& flags) {
             "that the machines share).");
   AddQueueFlags(flags, &options.queue);
   flags.Add("target", &options.target, "T",
-            "Takes trials for this target, which this machine must be able to "
-            "run. See vm-prejit --list-targets.");
+            "Takes trials for this target of vm-prejit --list-targets, which "
+            "this machine must be able to run.");
   flags.Add("workers", &options.workers, "N",
             "Compiles with this number of processes, one of which measures at "
-            "a time. Default: one per core\n"
-            "that this program may use.");
+            "a time. 0: one per core that this\n"
+            "program may use.");
   flags.Add("idle", &options.idle, "S",
-            "Ends after this number of seconds without a trial. Default: "
-            "never.");
+            "Ends after this number of seconds without a trial. 0: never.");
   flags.Example("vm-tune worker --connect=nats://10.0.0.1:4222");
   flags.Example("vm-tune worker --connect=folder:/scratch/tuning --idle=600");
 }
