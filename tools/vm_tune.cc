@@ -48,6 +48,7 @@
 #include "tune/records/record_store.h"
 #include "tune/search/strategy.h"
 #include "tune/search/tuner.h"
+#include "tune/space/space.h"
 
 namespace ember::tools {
 namespace {
@@ -63,7 +64,7 @@ struct Options {
   QueueAddress queue;
   SlurmOptions slurm;
   std::string tasks;  // a folder of tasks, in place of models
-  std::string write_tasks;
+  std::string write_tasks, export_default;
   double seconds = 0, share = 0;
   int64_t trials = 0, seed = 1, batch = 8;
   bool exact_schedules = false, only_report = false;
@@ -126,6 +127,9 @@ void Declare(Options& options, Flags& flags) {
             "Writes the best schedules of the records to a text file, for "
             "vm-prejit and other machines; again\n"
             "after each better one that a search finds.");
+  flags.Add("export-default", &options.export_default, "FILE",
+            "Writes the schedules that the default rules choose for the "
+            "models' dispatches, and stops.");
   flags.Add("import", &options.import_files, "FILE",
             "Adds the schedules of such a file to the records.");
   flags.Add("merge", &options.merge_files, "FILE",
@@ -207,6 +211,23 @@ Status WriteTasks(const std::string& folder,
   std::fprintf(stderr, "vm-tune: %s: wrote %zu of %zu dispatches\n",
                folder.c_str(), count, tasks.size());
   return OkStatus();
+}
+
+// Does the work of --export-default.
+Status ExportDefault(const Options& options,
+                     const std::vector<tune::Task>& tasks) {
+  jit::TunedSchedules schedules;
+  for (const tune::Task& task : tasks) {
+    const auto space =
+        tune::Space::Make(task, {.is_exact = options.exact_schedules});
+    if (!space.ok()) continue;
+    schedules.Add({.key = task.key,
+                   .target = task.request.target,
+                   .name = task.name,
+                   .steps = TextOf(space->start().point)});
+  }
+  return WriteFileAtomically(UserPath(options.export_default),
+                             schedules.Print());
 }
 
 // Gives the tuner what the records know: trials, the best schedule, and those
@@ -480,6 +501,8 @@ Status Run(Options& options) {
     return CommandLineError("--share: expected a number from 0 to 1");
   if (!options.tasks.empty()) followed = getppid();
   EMBER_RETURN_IF_ERROR(CheckOutputFile("--export", options.export_file));
+  EMBER_RETURN_IF_ERROR(
+      CheckOutputFile("--export-default", options.export_default));
   EMBER_RETURN_IF_ERROR(CheckOutputFile("--report", options.report));
   EMBER_ASSIGN_OR_RETURN(const std::unique_ptr<tune::RecordStore> store,
                          OpenRecords(options));
@@ -491,6 +514,7 @@ Status Run(Options& options) {
     if (!options.tasks.empty()) target = tasks[0].request.target;
     if (!options.write_tasks.empty())
       return WriteTasks(UserPath(options.write_tasks), tasks);
+    if (!options.export_default.empty()) return ExportDefault(options, tasks);
     EMBER_RETURN_IF_ERROR(options.only_report
                               ? ReportRecords(tasks, *store)
                               : Tune(options, target, tasks, *store));
