@@ -64,7 +64,7 @@ class FleetMeasure {
   JobQueue& queue_;
   const FleetOptions options_;
   const std::string session_;
-  std::vector<std::string> names_;         // of the tasks; empty: not sent yet
+  std::vector<std::string> names_;         // one per task; empty: not sent yet
   std::map<std::string, size_t> pending_;  // the trials' numbers by their ids
   size_t submitted_ = 0;
 };

@@ -3,7 +3,7 @@
 //
 //   FleetWorker worker(queue, {.target = hal::HostTarget(), .workers = 2},
 //                      [](const std::vector<Task>& tasks) {
-//                        return MakeServeWithLlvm(tasks);
+//                        return MakeBenchServe(tasks, l2_bytes);
 //                      });
 //   EMBER_RETURN_IF_ERROR(worker.Serve());
 //
@@ -36,9 +36,9 @@ namespace ember::tune {
 inline constexpr int kMaxLost = 2;
 
 struct FleetWorkerOptions {
-  std::string target;  // whose trials this machine takes
+  std::string target;  // the trials of this target are taken
   int workers = 2;     // processes
-  std::chrono::milliseconds most_time{20'000};  // of a trial
+  std::chrono::milliseconds most_time{20'000};  // the limit of a trial
   // Serve ends after this time without a job; 0: never.
   std::chrono::seconds idle{0};
   // Asked several times a second; Serve ends if it returns true. May be empty.

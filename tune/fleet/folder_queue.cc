@@ -98,7 +98,7 @@ class FolderQueue final : public JobQueue {
   const std::string folder_;
   const FolderQueueOptions options_;
   SteadyClock::time_point last_recovery_;
-  std::string channel_;  // of the session's jobs
+  std::string channel_;  // the channel of the tuner's jobs
 };
 
 Status FolderQueue::MakeFolder(const std::string& path) const {

@@ -65,7 +65,7 @@ StatusOr<Task> ReadTask(std::string_view text);
 
 struct JobMessage {
   std::string task;    // NameOfTask
-  std::string target;  // of the tuner's task
+  std::string target;  // the target of the tuner's task
   Trial trial;         // its task's number is not used
 };
 std::string WriteJob(const JobMessage& job);

@@ -192,7 +192,7 @@ void WorkerPool::Receive(Worker& worker,
 bool WorkerPool::IsHung(const Worker& worker) const {
   const auto waited = SteadyClock::now() - worker.start;
   if (waited <= options_.most_time) return false;
-  return waited > options_.most_time * kMostWait ||
+  return waited > options_.most_time * kMaxWait ||
          ProcessorTime(worker.process) - worker.used_before >
              options_.most_time;
 }

@@ -36,12 +36,12 @@
 namespace ember::tune {
 
 // See PoolOptions::most_time.
-inline constexpr int kMostWait = 10;
+inline constexpr int kMaxWait = 10;
 
 struct PoolOptions {
   int workers = 2;
   // A trial that takes more processor time is killed: kHung. So is one that
-  // takes kMostWait times as long by the clock, because a busy machine makes
+  // takes kMaxWait times as long by the clock, because a busy machine makes
   // trials wait for a core.
   std::chrono::milliseconds most_time{20'000};
   // Asked several times a second; if it returns true, Run returns early with

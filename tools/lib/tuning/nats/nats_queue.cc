@@ -132,8 +132,9 @@ class NatsQueue final : public tune::JobQueue {
   const std::string url_;
   Connection connection_;
   Context context_;
-  std::map<std::string, Subscription> subscriptions_;  // by their consumers
-  std::map<std::string, Message> taken_;               // by the job's handle
+  std::map<std::string, Subscription>
+      subscriptions_;                     // keys: names of their consumers
+  std::map<std::string, Message> taken_;  // keys: handles of jobs
   uint64_t handles_ = 0;
 };
 

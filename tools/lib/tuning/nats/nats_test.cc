@@ -75,8 +75,8 @@ class NatsTest : public ::testing::Test {
     if (server_ == 0) {
       const std::string port = std::to_string(port_);
       std::vector<const char*> arguments = {
-          "nats-server", "-a",  "127.0.0.1",     "-p", port.c_str(),
-          "-sd",         folder_.c_str(), "-l", "/dev/null"};
+          "nats-server",   "-a", "127.0.0.1", "-p", port.c_str(), "-sd",
+          folder_.c_str(), "-l", "/dev/null"};
       for (const std::string& flag : flags) arguments.push_back(flag.c_str());
       arguments.push_back(nullptr);
       execvp("nats-server", const_cast<char**>(arguments.data()));
@@ -98,8 +98,8 @@ class NatsTest : public ::testing::Test {
     EXPECT_NE(library, nullptr) << dlerror();
     const auto open =
         reinterpret_cast<OpenNatsFunction>(dlsym(library, "EmberOpenNats"));
-    const NatsOptions options{
-        .url = "nats://127.0.0.1:" + std::to_string(port_)};
+    const NatsOptions options{.url =
+                                  "nats://127.0.0.1:" + std::to_string(port_)};
     std::unique_ptr<JobQueue> queue;
     EXPECT_EQ(open(&options, &queue, error), error->empty());
     return queue;

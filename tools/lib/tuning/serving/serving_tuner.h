@@ -43,9 +43,9 @@
 namespace ember::tools {
 
 struct ServingOptions {
-  double share = 0.1;   // of a core
+  double share = 0.1;   // the largest part of a core
   size_t hottest = 8;   // number of dispatches
-  std::string target;   // of the session's device
+  std::string target;   // the text of the session's target
   std::string records;  // empty: the default of vm-tune
   std::string program;  // vm-tune; empty: the one beside this program
 };
@@ -72,7 +72,7 @@ class ServingTuner {
     tune::Task task;
     size_t group = 0;
     int64_t ns = 0;
-    std::string steps;  // of the schedule in use; empty: the default
+    std::string steps;  // the schedule in use; empty: the default
   };
 
   ServingTuner(std::vector<Hot> hot, const Tier& tier, std::string folder);
