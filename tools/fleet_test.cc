@@ -14,11 +14,13 @@ using ::testing::HasSubstr;
 class FleetTest : public CliTest {};
 
 TEST_F(FleetTest, AWorkerMeasuresTheTrials) {
-  const Outcome tuned = Run(
-      "vm-tune worker --connect=folder:queue --workers=1 --idle=60 "
-      "> worker.log 2>&1 & vm-tune model.vmfb --trials=6 --batch=3 "
-      "--workers=folder:queue --records=fleet.db; status=$?; kill %1; wait; "
-      "cat worker.log; exit $status");
+  Write("run.sh",
+        "vm-tune worker --connect=folder:queue --workers=1 --idle=60 "
+        "> worker.log 2>&1 &\n"
+        "vm-tune model.vmfb --trials=6 --batch=3 --workers=folder:queue "
+        "--records=fleet.db\n"
+        "status=$?; kill $!; wait; cat worker.log; exit $status\n");
+  const Outcome tuned = Run("sh run.sh");
   EXPECT_EQ(tuned.exit_status, 0) << tuned.output;
   EXPECT_THAT(tuned.output, HasSubstr("| d0_conv_maximum "));
   EXPECT_THAT(tuned.output, HasSubstr(" of the default's time, 6 trials in "));

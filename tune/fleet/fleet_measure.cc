@@ -1,6 +1,7 @@
 #include "tune/fleet/fleet_measure.h"
 
 #include <set>
+#include <string_view>
 #include <utility>
 
 #include "base/concat.h"
@@ -101,10 +102,11 @@ Status FleetMeasure::Run(std::span<const Trial> trials,
     const auto silent =
         std::chrono::duration_cast<std::chrono::seconds>(now - heard);
     if (silent >= options_.most_silence) {
-      return InternalError(Concat({"no worker for ", target,
-                                   " has answered for ", silent.count(),
-                                   " s; start one with vm-tune "
-                                   "worker --connect"}));
+      constexpr std::string_view kAdvice =
+          " s; start one with vm-tune worker --connect";
+      return InternalError(
+          Concat({"no worker for ", target, " has answered for ",
+                  silent.count(), kAdvice}));
     }
     if (now >= next_notice && options_.notice) {
       options_.notice(Concat({"no worker for ", target, " has answered for ",

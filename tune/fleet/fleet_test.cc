@@ -158,6 +158,7 @@ TEST_F(FleetTest, TrialsOfALostWorkerGoToAnother) {
     EXPECT_EQ(result.outcome, Outcome::kMeasured) << result.reason;
 }
 
+// The other trials that a worker had are not given up with it.
 TEST_F(FleetTest, ATrialThatTakesWorkersWithItIsGivenUp) {
   for (int i = 0; i < 3; ++i) StartWorker("x86_64-linux+avx2");
   const std::vector<TrialResult> results =

@@ -1,7 +1,6 @@
 #include "tune/fleet/fleet_worker.h"
 
 #include <algorithm>
-#include <optional>
 #include <utility>
 
 #include "base/concat.h"
@@ -42,18 +41,28 @@ Status FleetWorker::Serve() {
       break;
     }
   }
+  if (alone_) static_cast<void>(queue_.GiveBack(*alone_));
   return OkStatus();
 }
 
 StatusOr<std::vector<Job>> FleetWorker::TakeJobs(milliseconds patience) {
   const std::string channel = ChannelOf(options_.target);
   std::vector<Job> jobs;
+  if (alone_) {
+    jobs.push_back(*std::exchange(alone_, std::nullopt));
+    return jobs;
+  }
   while (jobs.size() < static_cast<size_t>(std::max(options_.workers, 1))) {
     EMBER_ASSIGN_OR_RETURN(
         std::optional<Job> job,
         queue_.Take(channel, jobs.empty() ? patience : milliseconds(1)));
     if (!job) break;
+    if (job->deliveries > 1 && !jobs.empty()) {
+      alone_ = *std::move(job);
+      break;
+    }
     jobs.push_back(*std::move(job));
+    if (jobs.back().deliveries > 1) break;
   }
   return jobs;
 }
@@ -98,6 +107,7 @@ void FleetWorker::Extend(const std::vector<Job>& jobs) {
   last_extension_ = now;
   // A lease that is not renewed only has the job run twice.
   for (const Job& job : jobs) static_cast<void>(queue_.Extend(job));
+  if (alone_) static_cast<void>(queue_.Extend(*alone_));
 }
 
 Status FleetWorker::RunJobs(const std::vector<Job>& jobs) {

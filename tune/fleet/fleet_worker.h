@@ -21,6 +21,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -70,7 +71,8 @@ class FleetWorker {
   bool ShouldStop() const {
     return options_.should_stop && options_.should_stop();
   }
-  // Returns the jobs that are there, one for each process.
+  // Returns the jobs that are there, one for each process. A job that was lost
+  // with another worker is alone, because it may take the others with it.
   StatusOr<std::vector<Job>> TakeJobs(std::chrono::milliseconds patience);
   // Reads a job and finds its task. Errors are the answer's reason.
   StatusOr<Trial> Prepare(const Job& job);
@@ -89,6 +91,7 @@ class FleetWorker {
   // new pool.
   std::unique_ptr<WorkerPool> pool_;
   std::vector<Job> running_;  // without those that were answered
+  std::optional<Job> alone_;  // the next job, which runs alone
   std::chrono::steady_clock::time_point last_extension_;
   int64_t answered_ = 0;
 };

@@ -274,10 +274,10 @@ StatusOr<Task> ReadTask(std::string_view text) {
   Task task = MakeTask(request);
   task.name = OnOneLine(name);
   if (task.key == key) return task;
+  constexpr std::string_view kAdvice =
+      "; the tuner and the worker must be of the same version";
   return DataLossError(Concat({"expected a dispatch with key ", OnOneLine(key),
-                               ", found one with ", task.key,
-                               "; the tuner and the worker must be of the same "
-                               "version"}));
+                               ", found one with ", task.key, kAdvice}));
 }
 
 std::string WriteJob(const JobMessage& job) {

@@ -61,6 +61,11 @@ bool IsReady(uint16_t port) {
 class NatsTest : public ::testing::Test {
  protected:
   void SetUp() override {
+    // Debian installs servers in a folder that is not in every user's PATH.
+    const char* const path = std::getenv("PATH");
+    setenv("PATH",
+           (std::string(path != nullptr ? path : "") + ":/usr/sbin").c_str(),
+           1);
     if (std::system("command -v nats-server > /dev/null") != 0)
       GTEST_SKIP() << "nats-server is not installed";
     folder_ = ::testing::TempDir() + "/nats";
