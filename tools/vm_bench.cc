@@ -102,6 +102,14 @@ void Declare(Options& options, Flags& flags) {
             "time for which its threads\n"
             "waited for a core that other threads of this machine used, "
             "and the cost of compiling.");
+  flags.Add("while-serving", &options.benchmark.while_serving, "S",
+            "Lets the session tune its hottest dispatches during the measured "
+            "runs, with at most this share\n"
+            "of a core: 0.1 is a tenth. Better kernels are used from the next "
+            "run on.");
+  flags.Add("tuning-records", &options.benchmark.serving_records, "FILE",
+            "Keeps what --while-serving finds in this file. Default: that of "
+            "vm-tune.");
   flags.Add("turns", &options.benchmark.turns, "FD",
             "Writes a byte to this file descriptor before each call, and "
             "then waits for one from it. The\n"
@@ -228,6 +236,7 @@ std::string LifeText(const BenchmarkOptions& options, const Measurement& m) {
        << ", \"is_settled\": " << (m.is_settled ? "true" : "false")
        << ", \"compile_ms\": " << m.compile_ms << ", \"kernels\": " << m.kernels
        << ", \"kernels_loaded\": " << m.kernels_loaded
+       << ", \"kernels_tuned\": " << m.kernels_tuned
        << ", \"tier_mix\": " << JsonString(m.tier_mix) << ", \"calls_ms\": [";
   for (size_t i = 0; i < m.calls_ms.size(); ++i)
     text << (i == 0 ? "" : ", ") << m.calls_ms[i];
@@ -250,6 +259,9 @@ Status CheckOptions(const Options& options,
                           .schedule_folder = options.benchmark.schedules,
                           .native = options.benchmark.native}));
   }
+  const double share = options.benchmark.while_serving;
+  if (share < 0 || share > 1)
+    return CommandLineError("--while-serving: expected a number from 0 to 1");
   for (const int64_t count : threads)
     EMBER_RETURN_IF_ERROR(CheckDevice(options.benchmark.device, count));
   vm::SessionOptions session;
@@ -552,6 +564,10 @@ Status Bench(Options& options) {
     EMBER_ASSIGN_OR_RETURN(operations, PrepareExpression(options));
   }
   options.benchmark.schedules = UserPath(options.benchmark.schedules);
+  if (!options.benchmark.serving_records.empty()) {
+    options.benchmark.serving_records =
+        UserPath(options.benchmark.serving_records);
+  }
   options.benchmark.has_schedules_of_others = options.models.size() > 1;
   options.benchmark.cache = CacheOptionsOf(options.cache);
   std::vector<Configuration> configurations =

@@ -284,6 +284,20 @@ def _sqlite_impl(rctx):
 
 system_sqlite = repository_rule(implementation = _sqlite_impl, attrs = _attrs, local = True, configure = True)
 
+def _nats_impl(rctx):
+    """Optional: without libnats-dev the repository exists, and targets that need it are skipped by //...."""
+    if not rctx.path("/usr/include/nats/nats.h").exists:
+        print("vm-tune has no nats:// addresses: libnats-dev is missing; ./dev setup --for=fleet installs it")
+        rctx.file("BUILD", """package(default_visibility = ["//visibility:public"])
+cc_library(name = "nats", target_compatible_with = ["@//:incompatible"])
+""")
+        return
+    rctx.file("BUILD", _header(rctx) +
+                       _lib("headers", defines = [_stamp(rctx, "libnats-dev")]) +
+                       _lib("nats", linkopts = ["-lnats"], deps = [":headers"]))
+
+system_nats = repository_rule(implementation = _nats_impl, attrs = _attrs, local = True, configure = True)
+
 def _snappy_impl(rctx):
     ma = _multiarch(rctx)
     _need(rctx, ["/usr/include/snappy-c.h", "/usr/lib/%s/libsnappy.a" % ma], ["libsnappy-dev"])
@@ -381,6 +395,7 @@ def system_repositories():
     system_utf8proc(name = "utf8proc")
     system_sodium(name = "sodium")
     system_snappy(name = "snappy")
+    system_nats(name = "nats")
     system_sqlite(name = "sqlite")
     system_zlib(name = "zlib")
     system_png(name = "png")

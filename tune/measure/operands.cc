@@ -10,6 +10,7 @@
 #include "base/parallel.h"
 #include "jit/oracle/oracle.h"
 #include "tensor/concrete_header.h"
+#include "tune/measure/random_elements.h"
 #include "vm/interpreter/plan.h"
 
 namespace ember::tune {
@@ -19,49 +20,6 @@ namespace {
 constexpr int64_t kMaxBytes = int64_t{1} << 31;
 // Steps with which suspects are computed once more (OracleOptions).
 constexpr int64_t kMaxSteps = int64_t{1} << 20;
-
-template <typename T, typename Next>
-void FillAs(vm::Tensor& tensor, Next&& next) {
-  T* const elements = static_cast<T*>(tensor.data);
-  const auto count = static_cast<size_t>(tensor.byte_size) / sizeof(T);
-  for (size_t i = 0; i < count; ++i) elements[i] = T(next());
-}
-
-void FillRandom(vm::Tensor& tensor, std::mt19937_64& engine) {
-  const auto real = [&] {
-    return static_cast<float>(engine() >> 40) / static_cast<float>(1 << 23) -
-           1.0f;
-  };
-  const auto bit = [&] { return engine() & 1; };
-  switch (tensor.type) {
-    case DType::kF32:
-      return FillAs<float>(tensor, real);
-    case DType::kF64:
-      return FillAs<double>(tensor, real);
-    case DType::kF16:
-      return FillAs<Float16>(tensor, [&] { return ToFloat16(real()); });
-    case DType::kBF16:
-      return FillAs<BFloat16>(tensor, [&] { return ToBFloat16(real()); });
-    case DType::kF8E4M3FN:
-      return FillAs<Float8E4M3FN>(
-          tensor, [&] { return ToNarrowFloat<Float8E4M3FN>(real()); });
-    case DType::kF8E5M2:
-      return FillAs<Float8E5M2>(
-          tensor, [&] { return ToNarrowFloat<Float8E5M2>(real()); });
-    default:
-      break;
-  }
-  switch (DTypeByteSize(tensor.type)) {
-    case 1:
-      return FillAs<uint8_t>(tensor, bit);
-    case 2:
-      return FillAs<uint16_t>(tensor, bit);
-    case 4:
-      return FillAs<uint32_t>(tensor, bit);
-    default:
-      return FillAs<uint64_t>(tensor, bit);
-  }
-}
 
 std::vector<const void*> DataOf(const std::vector<vm::Tensor>& tensors) {
   std::vector<const void*> data;
@@ -108,7 +66,8 @@ Status Operands::Fill() {
         vm::Tensor tensor,
         vm::Tensor::Allocate(buffer.type, header.Extents(buffer)));
     if (is_input) {
-      FillRandom(tensor, engine);
+      FillRandom(buffer.type, static_cast<uint8_t*>(tensor.data),
+                 static_cast<size_t>(tensor.byte_size), engine);
       inputs_.push_back(std::move(tensor));
       continue;
     }

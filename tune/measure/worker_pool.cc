@@ -8,6 +8,7 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -47,6 +48,17 @@ std::string Receive(int socket) {
   } while (count < 0 && errno == EINTR);
   message.resize(static_cast<size_t>(std::max<ssize_t>(count, 0)));
   return message;
+}
+
+// Returns the processor time that a process has used.
+std::chrono::nanoseconds ProcessorTime(pid_t process) {
+  clockid_t clock{};
+  timespec time{};
+  if (clock_getcpuclockid(process, &clock) != 0 ||
+      clock_gettime(clock, &time) != 0)
+    return std::chrono::nanoseconds(0);
+  return std::chrono::seconds(time.tv_sec) +
+         std::chrono::nanoseconds(time.tv_nsec);
 }
 
 // Waits for the end of a child and returns how it ended, for people.
@@ -177,6 +189,14 @@ void WorkerPool::Receive(Worker& worker,
   done(trial, std::move(crashed));
 }
 
+bool WorkerPool::IsHung(const Worker& worker) const {
+  const auto waited = SteadyClock::now() - worker.start;
+  if (waited <= options_.most_time) return false;
+  return waited > options_.most_time * kMaxWait ||
+         ProcessorTime(worker.process) - worker.used_before >
+             options_.most_time;
+}
+
 Status WorkerPool::Run(std::span<const Trial> trials,
                        const std::function<void(size_t, TrialResult)>& done) {
   size_t next = 0, ended = 0;
@@ -204,7 +224,8 @@ Status WorkerPool::Run(std::span<const Trial> trials,
           continue;
         }
         worker.trial = static_cast<int>(next++);
-        worker.deadline = SteadyClock::now() + options_.most_time;
+        worker.start = SteadyClock::now();
+        worker.used_before = ProcessorTime(worker.process);
       }
       if (worker.trial < 0) continue;
       polled.push_back({worker.socket.get(), POLLIN, 0});
@@ -215,7 +236,7 @@ Status WorkerPool::Run(std::span<const Trial> trials,
       Worker& worker = *busy[i];
       if (polled[i].revents != 0) {
         Receive(worker, count_done);
-      } else if (SteadyClock::now() > worker.deadline) {
+      } else if (IsHung(worker)) {
         const auto trial = static_cast<size_t>(worker.trial);
         worker.trial = -1;
         Kill(worker);

@@ -35,9 +35,14 @@
 
 namespace ember::tune {
 
+// See PoolOptions::most_time.
+inline constexpr int kMaxWait = 10;
+
 struct PoolOptions {
   int workers = 2;
-  // A trial that takes longer is killed: kHung.
+  // A trial that takes more processor time is killed: kHung. So is one that
+  // takes kMaxWait times as long by the clock, because a busy machine makes
+  // trials wait for a core.
   std::chrono::milliseconds most_time{20'000};
   // Asked several times a second; if it returns true, Run returns early with
   // kCancelled. May be empty.
@@ -73,8 +78,12 @@ class WorkerPool {
     pid_t process = -1;
     FileDescriptor socket;
     int trial = -1;  // number of the trial that it runs; -1: it is idle
-    std::chrono::steady_clock::time_point deadline;
+    std::chrono::steady_clock::time_point start;
+    std::chrono::nanoseconds used_before{0};  // processor time at the start
   };
+
+  // True if the worker's trial takes too long.
+  bool IsHung(const Worker& worker) const;
 
   Status Start(Worker& worker);
   void Kill(Worker& worker);

@@ -23,7 +23,10 @@ WorkerPool::Serve Obey(const WorkerPool::Locks& locks) {
     if (trial.schedule == "exit") _exit(3);
     locks.lock();
     if (trial.schedule == "die with the lock") raise(SIGKILL);
-    while (trial.schedule == "hang") usleep(1000);
+    while (trial.schedule == "hang") {
+    }
+    while (trial.schedule == "wait") usleep(1000);
+    if (trial.schedule == "wait a bit") usleep(500'000);
     locks.unlock();
     TrialResult result;
     result.outcome = Outcome::kMeasured;
@@ -81,6 +84,14 @@ TEST(WorkerPool, AHangCostsOneTrial) {
   EXPECT_EQ(results[0].outcome, Outcome::kHung);
   EXPECT_EQ(results[0].reason, "took longer than 300 ms");
   EXPECT_EQ(RunAll(pool, {"b"})[0].outcome, Outcome::kMeasured);
+}
+
+// A busy machine lets a trial wait for a core, which is no hang.
+TEST(WorkerPool, ATrialThatWaitsHasMoreTime) {
+  WorkerPool pool({.workers = 1, .most_time = milliseconds(100)}, Obey);
+  const std::vector<TrialResult> results = RunAll(pool, {"wait a bit", "wait"});
+  EXPECT_EQ(results[0].outcome, Outcome::kMeasured) << results[0].reason;
+  EXPECT_EQ(results[1].outcome, Outcome::kHung);
 }
 
 TEST(WorkerPool, StopsWhenAsked) {

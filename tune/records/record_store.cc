@@ -5,7 +5,9 @@
 #include <sys/file.h>
 
 #include <algorithm>
+#include <chrono>
 #include <string_view>
+#include <thread>
 #include <utility>
 
 #include "base/build_id.h"
@@ -38,6 +40,18 @@ CREATE TABLE IF NOT EXISTS best(
   task INTEGER PRIMARY KEY REFERENCES tasks(id), schedule TEXT NOT NULL,
   ratio REAL NOT NULL, seconds REAL NOT NULL, build TEXT NOT NULL);
 )";
+
+// Locks the file for this process. Waits for a moment: worker processes of a
+// tuner that was killed have the lock until they have ended, too.
+bool Lock(const FileDescriptor& file) {
+  constexpr int kTries = 20;
+  constexpr std::chrono::milliseconds kPause{100};
+  for (int i = 0; i < kTries; ++i) {
+    if (::flock(file.get(), LOCK_EX | LOCK_NB) == 0) return true;
+    std::this_thread::sleep_for(kPause);
+  }
+  return false;
+}
 
 }  // namespace
 
@@ -119,7 +133,7 @@ StatusOr<std::unique_ptr<RecordStore>> RecordStore::Open(
     if (!lock.is_open())
       return NotFoundError(
           Concat({path, ": expected a file that can be made"}));
-    if (::flock(lock.get(), LOCK_EX | LOCK_NB) != 0) {
+    if (!Lock(lock)) {
       return FailedPreconditionError(
           Concat({path,
                   ": another tuner uses these records; wait for it, or "

@@ -97,6 +97,20 @@ TEST_F(RecordStoreTest, OneTunerAtATime) {
   EXPECT_TRUE(RecordStore::Open(path_, Access::kTune).ok());
 }
 
+// The processes of a killed tuner inherited its lock.
+TEST_F(RecordStoreTest, WaitsForTheProcessesOfAKilledTuner) {
+  auto store = Open();
+  const pid_t child = fork();
+  if (child == 0) {
+    usleep(400'000);
+    _exit(0);
+  }
+  store.reset();
+  const auto second = RecordStore::Open(path_, Access::kTune);
+  EXPECT_TRUE(second.ok()) << second.status().ToString();
+  waitpid(child, nullptr, 0);
+}
+
 TEST_F(RecordStoreTest, OtherFilesAreRefused) {
   EXPECT_FALSE(RecordStore::Open(path_, Access::kRead).ok());
   ASSERT_TRUE(WriteFileAtomically(path_,

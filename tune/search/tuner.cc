@@ -10,6 +10,9 @@ namespace {
 
 // Number of careful trials of a candidate that may be kept.
 constexpr size_t kVerifications = 3;
+// Trial::best for which no trial is hopeless: beside other programs, the
+// default may seem to be much slower than itself.
+constexpr double kNeverHopeless = 1000;
 // Number of candidates of a batch that are verified.
 constexpr size_t kVerified = 2;
 
@@ -48,7 +51,7 @@ Status Tuner::Prepare() {
       continue;
     }
     spaces[i] = *std::move(space);
-    trials.push_back({.task = i});
+    trials.push_back({.task = i, .best = kNeverHopeless});
   }
   EMBER_RETURN_IF_ERROR(measure_(trials, [&](size_t number,
                                              TrialResult result) {

@@ -137,6 +137,28 @@ TEST_F(TunerTest, CrashesCostTrialsOnly) {
   for (const Tuner::Row& row : tuner.rows()) EXPECT_LE(row.ratio, 1);
 }
 
+// Beside other programs the default may seem to be twice as slow as itself.
+TEST_F(TunerTest, ADefaultThatSeemsSlowIsNotLeftOut) {
+  Scorer scorer(nullptr);
+  Counts counts;
+  const Measure measure =
+      [&](std::span<const Trial> trials,
+          const std::function<void(size_t, TrialResult)>& done) {
+        for (size_t i = 0; i < trials.size(); ++i) {
+          TrialResult result;
+          result.outcome = trials[i].best * 1.3 < 2 ? Outcome::kHopeless
+                                                    : Outcome::kMeasured;
+          result.seconds = 1e-3;
+          result.ratio = 2;
+          done(i, std::move(result));
+        }
+        return OkStatus();
+      };
+  Tuner tuner(tasks_, {.most_trials = 1}, measure, scorer, counts);
+  ASSERT_TRUE(tuner.Prepare().ok());
+  EXPECT_TRUE(counts.declined.empty());
+}
+
 TEST_F(TunerTest, TrialsGoWhereTheTimeIs) {
   tasks_[0].calls = 100;
   Counts counts;

@@ -27,6 +27,8 @@ PACKAGES_TEST=(
   python3-sklearn python3-xgboost
 )
 PACKAGES_DOCS=(python3-sphinx python3-myst-parser furo)
+# The servers and the client library of a tuning fleet. Without them vm-tune has no nats:// addresses.
+PACKAGES_FLEET=(iproute2 libnats-dev munge nats-server slurm-wlm)
 PACKAGES_LINT=(git clang-19 lld-19 libclang-rt-19-dev clang-format-19 clang-tidy-19)
 
 : "${HOME:=/root}"
@@ -103,15 +105,17 @@ need_report_page() {
     say "bazel sync --configure makes Bazel see the libraries"
 }
 
-# Installs what a step needs and writes user.bazelrc: need_setup run, test, docs, report or all.
+# Installs what a step needs and writes user.bazelrc: need_setup run, test, docs, report, fleet or
+# all.
 need_setup() {
   local packages=("${PACKAGES_RUN[@]}")
   case "$1" in
     run | report) ;;
     test) packages+=("${PACKAGES_TEST[@]}") ;;
     docs) packages+=("${PACKAGES_TEST[@]}" "${PACKAGES_DOCS[@]}") ;;
+    fleet) packages+=("${PACKAGES_FLEET[@]}") ;;
     all) packages+=("${PACKAGES_TEST[@]}" "${PACKAGES_LINT[@]}") ;;
-    *) die "setup: --for=run, test, docs, report or all" ;;
+    *) die "setup: --for=run, test, docs, report, fleet or all" ;;
   esac
   mkdir -p "$CACHE"
   install_packages "${packages[@]}"

@@ -4,6 +4,7 @@
 
 #include <cerrno>
 #include <chrono>
+#include <cstdio>
 #include <cstring>
 #include <sstream>
 
@@ -20,6 +21,7 @@
 #include "tools/lib/report/placement.h"
 #include "tools/lib/report/profile.h"
 #include "tools/lib/report/statistics.h"
+#include "tools/lib/tuning/serving/serving_tuner.h"
 #include "vm/runtime/devices/session.h"
 #include "vm/runtime/library/string_functions.h"
 #include "vm/runtime/session.h"
@@ -140,6 +142,17 @@ Status WarmUp(const BenchmarkOptions& options, const Tier& tier,
   }
 }
 
+// Starts to tune the session, if the options say so.
+StatusOr<std::unique_ptr<ServingTuner>> TuneWhileServing(
+    const BenchmarkOptions& options, const vm::Session& session,
+    const Tier& tier, const hal::Device& device) {
+  if (options.while_serving == 0) return std::unique_ptr<ServingTuner>();
+  return ServingTuner::Start(session, tier,
+                             {.share = options.while_serving,
+                              .target = std::string(device.target()),
+                              .records = options.serving_records});
+}
+
 StatusOr<std::vector<double>> TimeRuns(const BenchmarkOptions& options,
                                        Caller& caller) {
   std::vector<double> times;
@@ -221,9 +234,17 @@ StatusOr<Measurement> Measure(const BenchmarkOptions& options) {
   EMBER_RETURN_IF_ERROR(CheckSchedulesUsed(tier));
   m.first_ms = m.load_ms + caller.last_ms();
   EMBER_RETURN_IF_ERROR(WarmUp(options, tier, *session, caller, m));
+  EMBER_ASSIGN_OR_RETURN(std::unique_ptr<ServingTuner> tuner,
+                         TuneWhileServing(options, *session, tier, *device));
   session->ResetProfile();
   EMBER_ASSIGN_OR_RETURN(std::vector<double> times, TimeRuns(options, caller));
   if (options.load.progress != nullptr) options.load.progress->Clear();
+  if (tuner != nullptr) {
+    m.kernels_tuned = tuner->kernels();
+    if (const std::string problem = tuner->problem(); !problem.empty())
+      std::fprintf(stderr, "--while-serving: %s\n", problem.c_str());
+    tuner.reset();
+  }
   m.runs = static_cast<int64_t>(times.size());
   const Quantiles quantiles(std::move(times));
   m.median_ms = quantiles.At(0.5);
@@ -259,7 +280,7 @@ StatusOr<Measurement> MeasureInChild(const BenchmarkOptions& options) {
          << m.kernels_loaded << ' ' << m.is_on_device << ' ' << m.submissions
          << ' ' << m.commands << ' ' << m.host_ms << ' ' << m.cancel.cancelled
          << ' ' << m.cancel.median_ms << ' ' << m.cancel.worst_ms << ' '
-         << m.calls_ms.size();
+         << m.kernels_tuned << ' ' << m.calls_ms.size();
     for (const double ms : m.calls_ms) text << ' ' << ms;
     for (const double ms : m.waits_ms) text << ' ' << ms;
     text << ' ' << m.tier_mix << '\n' << m.on_host;
@@ -273,7 +294,7 @@ StatusOr<Measurement> MeasureInChild(const BenchmarkOptions& options) {
       m.rss_mb >> m.peak_mb >> m.runs >> m.warmup_calls >> m.is_settled >>
       m.compile_ms >> m.kernels >> m.kernels_loaded >> m.is_on_device >>
       m.submissions >> m.commands >> m.host_ms >> m.cancel.cancelled >>
-      m.cancel.median_ms >> m.cancel.worst_ms >> calls;
+      m.cancel.median_ms >> m.cancel.worst_ms >> m.kernels_tuned >> calls;
   m.calls_ms.resize(calls);
   for (double& ms : m.calls_ms) fields >> ms;
   m.waits_ms.resize(calls);

@@ -59,6 +59,12 @@ struct BenchmarkOptions {
   double seconds = 10;
   // Number of runs to cancel after the measured ones (cancel_latency.h).
   int64_t cancels = 0;
+  // The share of a core with which the session tunes its hottest dispatches
+  // during the measured runs (tools/lib/tuning/serving/serving_tuner.h). 0:
+  // they are not tuned.
+  double while_serving = 0;
+  // The file of its records; empty: the default of vm-tune.
+  std::string serving_records;
   // A file descriptor by which another process decides when this process calls
   // the model. Before each call this process writes a byte to it and then waits
   // for a byte from it. After end of file no further call is made. A negative
@@ -106,6 +112,8 @@ struct Measurement {
   int64_t kernels = 0;
   // number of kernels that were loaded from the cache on disk
   int64_t kernels_loaded = 0;
+  // Number of kernels with schedules that the session found while it served.
+  int64_t kernels_tuned = 0;
 };
 
 StatusOr<Measurement> Measure(const BenchmarkOptions& options);

@@ -10,20 +10,22 @@
 
 namespace ember::tools {
 
+tune::WorkerPool::MakeServe MakeBenchServe(const std::vector<tune::Task>& tasks,
+                                           int64_t evict_bytes) {
+  return [&tasks, evict_bytes](const tune::WorkerPool::Locks& locks) {
+    auto bench = std::make_shared<tune::Bench>(
+        tasks, tune::MakeLlvmKernels(),
+        tune::BenchOptions{.evict_bytes = evict_bytes,
+                           .lock = locks.lock,
+                           .unlock = locks.unlock});
+    return [bench](const tune::Trial& trial) { return bench->Run(trial); };
+  };
+}
+
 WorkerMeasure::WorkerMeasure(const std::vector<tune::Task>& tasks,
                              const MeasureOptions& options)
     : pool_({.workers = options.workers, .should_stop = options.should_stop},
-            [&tasks, evict = options.evict_bytes](
-                const tune::WorkerPool::Locks& locks) {
-              auto bench = std::make_shared<tune::Bench>(
-                  tasks, tune::MakeLlvmKernels(),
-                  tune::BenchOptions{.evict_bytes = evict,
-                                     .lock = locks.lock,
-                                     .unlock = locks.unlock});
-              return [bench](const tune::Trial& trial) {
-                return bench->Run(trial);
-              };
-            }) {}
+            MakeBenchServe(tasks, options.evict_bytes)) {}
 
 tune::Measure WorkerMeasure::function() {
   return [this](std::span<const tune::Trial> trials,

@@ -28,6 +28,11 @@ struct MeasureOptions {
   std::function<bool()> should_stop;
 };
 
+// Makes the function of a worker process that runs trials with LLVM. The tasks
+// must outlive the result.
+tune::WorkerPool::MakeServe MakeBenchServe(const std::vector<tune::Task>& tasks,
+                                           int64_t evict_bytes);
+
 class WorkerMeasure {
  public:
   WorkerMeasure(const std::vector<tune::Task>& tasks,

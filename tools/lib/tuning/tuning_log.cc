@@ -1,6 +1,8 @@
 #include "tools/lib/tuning/tuning_log.h"
 
 #include <algorithm>
+#include <optional>
+#include <utility>
 
 namespace ember::tools {
 namespace {
@@ -105,14 +107,26 @@ void TuningLog::OnTrial(size_t task, const tune::Tried& tried,
   Bar();
 }
 
+Status TuningLog::Record(size_t task, const tune::BestRecord& best) {
+  EMBER_ASSIGN_OR_RETURN(const std::optional<tune::BestRecord> old,
+                         store_.Best(tasks_[task]));
+  // Other programs may have made the old schedule look slow in this search. One
+  // that another build measured is replaced, because its code may differ.
+  const bool is_old_better = old && old->schedule != best.schedule &&
+                             old->build == best.build &&
+                             old->ratio <= best.ratio;
+  return is_old_better ? OkStatus() : store_.SetBest(tasks_[task], best);
+}
+
 void TuningLog::OnBest(size_t task, const tune::Point& point, double ratio,
                        double seconds) {
   rows_[task].ratio = ratio;
-  const Status set = store_.SetBest(tasks_[task], {.schedule = TextOf(point),
-                                                   .ratio = ratio,
-                                                   .seconds = seconds,
-                                                   .build = options_.build});
+  const Status set = Record(task, {.schedule = TextOf(point),
+                                   .ratio = ratio,
+                                   .seconds = seconds,
+                                   .build = options_.build});
   if (status_.ok()) status_ = set;
+  if (options_.on_best) options_.on_best();
   last_ = "@" + tasks_[task].name + " " + Ratio(ratio);
   if (!options_.is_terminal) {
     Line("after " + std::to_string(trials_) + " trials: " + last_ +

@@ -16,6 +16,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdio>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -36,6 +37,8 @@ struct TuningLogOptions {
   std::string build;
   // False: trials are not recorded, because they are not measured.
   bool records_trials = true;
+  // Called when a better schedule has been recorded. May be empty.
+  std::function<void()> on_best;
 };
 
 class TuningLog final : public tune::TunerListener {
@@ -62,6 +65,9 @@ class TuningLog final : public tune::TunerListener {
   struct Row {
     double seconds = 0, ratio = 1;
   };
+  // Makes the schedule the task's best one, unless the records have a faster
+  // one of this build.
+  Status Record(size_t task, const tune::BestRecord& best);
   void Line(const std::string& text);
   void Bar();
   // Returns the part of the limits that is used.

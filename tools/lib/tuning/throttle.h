@@ -1,0 +1,27 @@
+// Keeps a search within a share of one core, for a machine that has other work.
+//
+//   measure = Throttled(std::move(measure), 0.1, should_stop);
+//
+// Trials are measured one at a time. After each, the search sleeps until the
+// processor time that it and its child processes have used since the last sleep
+// is the share of the time that has passed. Not thread-safe.
+#ifndef EMBER_TOOLS_LIB_TUNING_THROTTLE_H_
+#define EMBER_TOOLS_LIB_TUNING_THROTTLE_H_
+
+#include <functional>
+
+#include "tune/search/tuner.h"
+
+namespace ember::tools {
+
+// share: in (0, 1]. should_stop ends a sleep early; may be empty.
+tune::Measure Throttled(tune::Measure measure, double share,
+                        std::function<bool()> should_stop);
+
+// Lowers the priority of this process, and of those that it forks later, below
+// that of programs which serve.
+void LowerPriority();
+
+}  // namespace ember::tools
+
+#endif  // EMBER_TOOLS_LIB_TUNING_THROTTLE_H_

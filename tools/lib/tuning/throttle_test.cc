@@ -1,0 +1,51 @@
+// Tests that a throttled search sleeps for the rest of its time.
+#include "tools/lib/tuning/throttle.h"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cstddef>
+#include <ctime>
+#include <span>
+#include <vector>
+
+namespace ember::tools {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using std::chrono::milliseconds;
+
+// Measures a trial by using 20 ms of processor time.
+Status Slow(std::span<const tune::Trial> trials,
+            const std::function<void(size_t, tune::TrialResult)>& done) {
+  EXPECT_EQ(trials.size(), 1u);
+  const std::clock_t end = std::clock() + CLOCKS_PER_SEC / 50;
+  while (std::clock() < end) {
+  }
+  done(0, {});
+  return OkStatus();
+}
+
+TEST(Throttled, SleepsForTheRest) {
+  const tune::Measure measure = Throttled(Slow, 0.2, {});
+  std::vector<size_t> done;
+  const Clock::time_point start = Clock::now();
+  const std::vector<tune::Trial> trials(3);
+  ASSERT_TRUE(measure(trials, [&](size_t i, const tune::TrialResult&) {
+                done.push_back(i);
+              }).ok());
+  // Three trials of 20 ms are at most a fifth of the time.
+  EXPECT_GE(Clock::now() - start, milliseconds(300));
+  EXPECT_EQ(done, (std::vector<size_t>{0, 1, 2}));
+}
+
+TEST(Throttled, AStopEndsTheSleep) {
+  const tune::Measure measure = Throttled(Slow, 1e-6, [] { return true; });
+  const Clock::time_point start = Clock::now();
+  const std::vector<tune::Trial> trials(1);
+  ASSERT_TRUE(measure(trials, [](size_t, const tune::TrialResult&) {}).ok());
+  EXPECT_LT(Clock::now() - start, std::chrono::seconds(15));
+}
+
+}  // namespace
+}  // namespace ember::tools
