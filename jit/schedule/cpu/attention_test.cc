@@ -117,6 +117,18 @@ TEST(Attention, HiddenKeysAreSkipped) {
   }
 }
 
+TEST(Attention, HiddenKeysAreSkippedBeforeAStageBehind) {
+  std::string dispatch = Masked("select(j <= i, %s[h, i, j], -inf)");
+  const std::string product = "%y[h, i, c] = sum";
+  dispatch.replace(dispatch.find(product), product.size(), "%o[h, i, c] = sum");
+  const std::string last = "%v[h, j, c]\n";
+  dispatch.insert(dispatch.find(last) + last.size(),
+                  "      %y[h, i, c] = %o[h, i, c] * 2.0\n");
+  const std::string temporary = "      temp %p: f32[3, 56, 64]\n";
+  dispatch.insert(dispatch.find(temporary), "      temp %o: f32[3, 56, 16]\n");
+  EXPECT_THAT(ScheduleFor(kAvx512, dispatch), HasSubstr("skip_hidden %o"));
+}
+
 TEST(Attention, NothingChangesWhereNoKeyIsHidden) {
   for (const char* seen : {"%s[h, i, j] * 0.25", "%s[h, i, j]",
                            "select(%m[i, j], %s[h, i, j], -inf)",

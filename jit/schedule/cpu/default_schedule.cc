@@ -70,11 +70,12 @@ class Chooser {
         continue;
       }
       const std::optional<StageRef> fold = SoftmaxInBlocks(stages[i]);
-      if (!fold) SkipHiddenKeys(stages[i]);
       const StageGroup group = GroupOf(stages[i]);
       done_.insert(group.root);
       done_.insert(group.members.begin(), group.members.end());
       if (!fold) {
+        SkipHiddenKeys(group.root);
+        for (const StageRef& member : group.members) SkipHiddenKeys(member);
         ScheduleGroup(group);
       } else if (!TryBlocks(group, *fold)) {
         ScheduleAlone(group.root);
