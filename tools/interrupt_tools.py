@@ -71,13 +71,13 @@ def _prepare() -> None:
         signal.signal(number, signal.SIG_DFL)
 
 
-def _start(command: list[str], folder: str, mark: str) -> subprocess.Popen:
+def _start(command: list[str], folder: str, mark: str, stderr: int = subprocess.DEVNULL) -> subprocess.Popen:
     return subprocess.Popen(
         command,
         cwd=folder,
         env={**os.environ, _MARK: mark},
         stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
+        stderr=stderr,
         preexec_fn=_prepare,
     )
 
@@ -86,7 +86,7 @@ def complete(command: list[str], output: str) -> tuple[float, bytes]:
     """Runs the command without an interruption. Returns its duration in seconds, and the output."""
     with tempfile.TemporaryDirectory() as folder:
         begin = time.monotonic()
-        process = _start(command, folder, "complete")
+        process = _start(command, folder, "complete", subprocess.PIPE)
         errors = process.communicate()[1]
         if process.returncode != 0:
             raise RuntimeError("expected %s to succeed, found: %s" % (command[0], errors.decode().strip()))
@@ -105,7 +105,7 @@ def interrupt(command: list[str], output: str, moment: float, number: signal.Sig
         except subprocess.TimeoutExpired:
             process.send_signal(number)
         sent = time.monotonic()
-        process.communicate()
+        process.wait()
         seconds = time.monotonic() - sent
         problems = []
         if process.returncode not in (0, -number):
@@ -116,7 +116,7 @@ def interrupt(command: list[str], output: str, moment: float, number: signal.Sig
         others = sorted(name for name in os.listdir(folder) if name != output)
         if number == signal.SIGKILL and others:
             # The next run that writes this output deletes what a killed one left.
-            _start(command, folder, mark).communicate()
+            _start(command, folder, mark).wait()
             others = sorted(name for name in os.listdir(folder) if name != output)
         if others:
             problems.append("left " + ", ".join(others))

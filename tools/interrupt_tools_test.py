@@ -13,13 +13,15 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import interrupt_tools  # noqa: E402
 
 MODEL = os.path.abspath("samples/digits/digits.onnx")
-# Writes half of the output, and leaves a file and a process when it is ended.
+# Writes half of the output, and leaves a file and a process when a signal ends it.
 CARELESS = """
-import subprocess, sys, time
-open("x.tmp", "w").write("half")
+import os, signal, subprocess, sys
+with open("x.tmp", "w") as file:
+    file.write("half")
 subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"], start_new_session=True)
-open("x", "w").write("half of it")
-time.sleep(0.3)
+with open("x", "w") as file:
+    file.write("half of it")
+os.kill(os.getpid(), signal.SIGTERM)
 """
 
 
@@ -45,7 +47,7 @@ class InterruptTest(unittest.TestCase):
             script = Path(folder, "careless.py")
             script.write_text(CARELESS)
             interrupt_tools._GRACE = 0.2
-            result = interrupt_tools.interrupt([sys.executable, str(script)], "x", 0.25, signal.SIGTERM, b"whole")
+            result = interrupt_tools.interrupt([sys.executable, str(script)], "x", 60, signal.SIGTERM, b"whole")
         found = "; ".join(result.problems)
         self.assertIn("left x.tmp", found)
         self.assertIn("are alive", found)

@@ -46,13 +46,14 @@ std::vector<std::string> Folders() {
 }
 
 Status NotInstalled() {
-  return FailedPreconditionError(
-      Concat({"--peer=onnxruntime: expected the package onnxruntime-node in "
-              "$ORT_DIR, ",
-              OwnFolder(),
-              " or this folder, found none; npm install --ignore-scripts "
-              "--prefix ",
-              OwnFolder(), " onnxruntime-node installs it"}));
+  const std::string folder = OwnFolder();
+  std::string message =
+      "--peer=onnxruntime: expected the package onnxruntime-node in "
+      "$ORT_DIR, " +
+      folder + " or this folder, found none; ";
+  message += "npm install --ignore-scripts --prefix " + folder +
+             " onnxruntime-node installs it";
+  return FailedPreconditionError(message);
 }
 
 // Runs the script with these options. Returns what it printed.

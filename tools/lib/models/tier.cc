@@ -90,7 +90,8 @@ StatusOr<const void*> LoadTable(const std::string& file,
   if (table == nullptr) {
     return InvalidArgumentError(
         "--native-library: " + file +
-        ": expected a symbol ember_kernels, found none");
+        ": expected a symbol ember_kernels, found none; a library of vm-prejit "
+        "--emit=c or static has it with --symbol=ember_kernels");
   }
   EMBER_RETURN_IF_ERROR(vm::CheckNativeTable(module, table)
                             .WithContext("--native-library: " + file));
