@@ -131,8 +131,8 @@ def main():
             onnx.save(decoder.model(), path)
             calls = [decoder.inputs(folder, "prompt", options.prompt, 0), decoder.inputs(folder, "step", 1, options.past)]
             with open(os.path.join(folder, "compare.sh"), "w", encoding="utf-8") as file:
-                file.write("#!/bin/sh\n# Compares the calls prompt and step, in this order.\n"
-                           f'exec tools/compare_ort.py --at "{calls[0]}" \\\n  --at "{calls[1]}" "$@" {path}\n')
+                file.write("#!/bin/sh\n"
+                           f'exec tools/compare_ort.py --at "prompt: {calls[0]}" \\\n  --at "step: {calls[1]}" "$@" {path}\n')
             os.chmod(file.name, 0o755)
             print(f"{path}: {os.path.getsize(path) / 1e6:.0f} MB; compare with {file.name} --threads 1,2")
 
