@@ -5,50 +5,57 @@
 
 #include <cinttypes>
 #include <cstdio>
+#include <cstring>
 
 namespace ember {
 namespace {
 
-// True if the range is in one mapping of a file, and the process may not write
-// to the mapping. `line` is a line of /proc/self/maps:
+// Returns the mapping that a line of /proc/self/maps describes, if it is one of
+// a file, and the process may not write to it:
 //
 //   7f3a10000000-7f3a30000000 r--p 00000000 08:01 131 /models/resnet50.vmfb
-bool IsOfFile(const char* line, uintptr_t begin, uintptr_t end) {
-  uintptr_t from = 0, to = 0;
+std::optional<FileMapping> MappingOf(const char* line) {
+  FileMapping mapping;
   char access[5] = {};
-  uint64_t inode = 0;
-  const int fields =
-      std::sscanf(line, "%" SCNxPTR "-%" SCNxPTR " %4s %*s %*s %" SCNu64, &from,
-                  &to, access, &inode);
-  return fields == 4 && from <= begin && end <= to && access[0] == 'r' &&
-         access[1] == '-' && inode != 0;
-}
-
-bool IsOfFile(uintptr_t begin, uintptr_t end) {
-  std::FILE* const maps = std::fopen("/proc/self/maps", "re");
-  if (maps == nullptr) return false;
-  bool is_of_file = false;
-  char line[512];
-  // True if `line` is the beginning of a line. False if it is the rest of a
-  // line that was too long for the buffer.
-  bool is_begin = true;
-  while (!is_of_file && std::fgets(line, sizeof line, maps) != nullptr) {
-    is_of_file = is_begin && IsOfFile(line, begin, end);
-    is_begin = false;
-    for (const char* c = line; *c != '\0'; ++c) is_begin |= *c == '\n';
-  }
-  std::fclose(maps);
-  return is_of_file;
+  int path = 0;
+  const int fields = std::sscanf(
+      line, "%" SCNxPTR "-%" SCNxPTR " %4s %" SCNx64 " %*s %" SCNu64 " %n",
+      &mapping.begin, &mapping.end, access, &mapping.offset, &mapping.inode,
+      &path);
+  if (fields != 5 || access[0] != 'r' || access[1] != '-' || mapping.inode == 0)
+    return std::nullopt;
+  mapping.path = line + path;
+  if (mapping.path.ends_with('\n')) mapping.path.pop_back();
+  return mapping;
 }
 
 }  // namespace
+
+std::optional<FileMapping> FindMapping(std::span<const uint8_t> bytes) {
+  std::FILE* const maps = std::fopen("/proc/self/maps", "re");
+  if (maps == nullptr) return std::nullopt;
+  std::optional<FileMapping> found;
+  char line[4608];  // A path has at most 4096 bytes.
+  // True if `line` is the beginning of a line. False if it is the rest of a
+  // line that was too long for the buffer.
+  bool is_begin = true;
+  while (!found && std::fgets(line, sizeof line, maps) != nullptr) {
+    if (is_begin) found = MappingOf(line);
+    if (found && !found->Contains(bytes)) found = std::nullopt;
+    is_begin = std::strchr(line, '\n') != nullptr;
+  }
+  std::fclose(maps);
+  return found;
+}
 
 void ReleaseMappedPages(std::span<const uint8_t> bytes) {
   const auto page = static_cast<uintptr_t>(::sysconf(_SC_PAGESIZE));
   const auto first = reinterpret_cast<uintptr_t>(bytes.data());
   const uintptr_t begin = (first + page - 1) / page * page;
   const uintptr_t end = (first + bytes.size()) / page * page;
-  if (begin >= end || !IsOfFile(begin, end)) return;
+  if (begin >= end) return;
+  const auto* const data = reinterpret_cast<const uint8_t*>(begin);
+  if (!FindMapping({data, end - begin})) return;
   ::madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED);
 }
 

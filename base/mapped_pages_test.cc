@@ -3,12 +3,14 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -57,6 +59,28 @@ TEST(MappedPages, FilesAreReadAgain) {
     EXPECT_LE(ResidentPages(bytes), 2u);
   }
   EXPECT_EQ(SumOf(bytes), sum);
+}
+
+TEST(MappedPages, FindsTheFile) {
+  // A name may have spaces.
+  const std::string path = testing::TempDir() + "/mapped  pages of a file";
+  ASSERT_TRUE(WriteFileAtomically(path, std::string(1 << 16, 'x')).ok());
+  StatusOr<MappedFile> file = MappedFile::Open(path);
+  ASSERT_TRUE(file.ok()) << file.status().ToString();
+  const std::optional<FileMapping> found =
+      FindMapping(file->bytes().subspan(5000, 60));
+  ASSERT_TRUE(found.has_value());
+  EXPECT_TRUE(found->path.ends_with("/mapped  pages of a file"))
+      << found->path;
+  EXPECT_EQ(found->offset, 0u);
+  EXPECT_EQ(found->begin, reinterpret_cast<uintptr_t>(file->bytes().data()));
+  EXPECT_TRUE(found->Contains(file->bytes()));
+  EXPECT_FALSE(found->Contains({file->bytes().data() + 1, size_t{1} << 40}));
+  struct stat info = {};
+  ASSERT_EQ(::stat(path.c_str(), &info), 0);
+  EXPECT_EQ(found->inode, info.st_ino);
+  const std::vector<uint8_t> memory(100);
+  EXPECT_FALSE(FindMapping(memory).has_value());
 }
 
 // Memory that belongs to no file must not be released, because its contents

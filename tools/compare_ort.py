@@ -2,7 +2,7 @@
 """Compares vm-bench with ONNX Runtime in the same run. `./dev bench` calls it.
 
 usage: compare_ort.py [--rounds 3] [--threads 1,2] [--seconds 5] [--shape NAME=1x3x8]...
-                      [--at "NAME=1x8 NAME=@b.npy"]... [--json FILE] MODEL.onnx...
+                      [--at "[LABEL: ]NAME=1x8 NAME=@b.npy"]... [--json FILE] MODEL.onnx...
 
 In a round, both engines run for --seconds each, in processes of their own that take turns: one is stopped
 (SIGSTOP) while the other makes some calls. So both see the same load of other programs, which can halve a
@@ -16,7 +16,7 @@ relative to its largest element. If there is a file MODEL.flops next to the mode
 the f32 multiply-add peak, which is measured in every round.
 
 --shape pins dims when the module is compiled. --at does not: each one gives the inputs of one call, as shapes
-or recorded tensors (NAME=@FILE.npy), and has a row of its own. All of them run the same module, compiled with
+or recorded tensors (NAME=@FILE.npy), and has a row of its own, which shows the label if there is one. All of them run the same module, compiled with
 open dims. ONNX Runtime loads the model for each, so it carries nothing over.
 
 Environment: EMBER_BIN, the folder of vm-compile and vm-bench (bazel-bin/tools);
@@ -277,14 +277,14 @@ def print_lines(lines):
         print(text(line))
 
 
-def measure(name, module, model, threads, inputs, options):
+def measure(name, label, module, model, threads, inputs, options):
     ours, theirs, peaks = [], [], []
     for number in range(options.rounds):
         our, their = measure_both(module, model, threads, inputs, options)
         ours.append(our)
         theirs.append(their)
         peaks.append(measure_peak(threads))
-        print(f"{name} {' '.join(inputs)}, {threads} threads, round {number + 1}: "
+        print(f"{name} {label}, {threads} threads, round {number + 1}: "
               f"{ours[-1]['median_ms']:.3f} ms and {theirs[-1]['median_ms']:.3f} ms",
               file=sys.stderr)
     return summarize(name, threads, ours, theirs, peaks)
@@ -300,11 +300,12 @@ def compare(model, options, folder):
     compile_s = time.monotonic() - start
     rows = []
     for at in options.at or [None]:
-        inputs = options.shape if at is None else options.shape + at.split()
-        common = {"compile_s": compile_s, "flops": None if at else read_flops(model), "at": at or "",
+        label, colon, given = (at or "").partition(": ")
+        inputs = options.shape + (given if colon else label).split()
+        common = {"compile_s": compile_s, "flops": None if at else read_flops(model), "at": label,
                   "max_diff": largest_difference(module, model, inputs, folder)}
         for threads in options.threads:
-            rows.append({**measure(name, module, model, threads, inputs, options), **common})
+            rows.append({**measure(name, label, module, model, threads, inputs, options), **common})
     os.remove(module)
     return rows
 

@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "base/file.h"
+#include "llm/generate/generate.h"
+#include "llm/grammar/vocabulary_trie.h"
 #include "tools/lib/cli/compile_limits.h"
 #include "tools/lib/cli/device.h"
 #include "tools/lib/cli/flags.h"
@@ -21,6 +23,8 @@
 #include "tools/lib/generate/load_tokenizer.h"
 #include "tools/lib/generate/print_ids.h"
 #include "tools/lib/generate/print_text.h"
+#include "tools/lib/generate/run_prompts.h"
+#include "tools/lib/generate/sequence_batch.h"
 #include "tools/lib/generate/state_file.h"
 #include "tools/lib/models/import_flags.h"
 #include "tools/lib/models/load_model.h"
@@ -36,8 +40,9 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// The context of a chat, if the model was trained with a longer one.
-constexpr int64_t kMaxDefaultContext = 4096;
+// The number of tokens of a chat that the state first has memory for. It grows
+// when the chat is longer.
+constexpr int64_t kFirstContext = 4096;
 
 struct Options {
   std::vector<std::string> models;
@@ -73,6 +78,7 @@ void Declare(Options& options, Flags& flags) {
       "vm-generate folder --chat -p \"List three rivers.\" --json "
       "--temperature=0.7 --seed=1");
   flags.Example("vm-generate model.vmfb --tokenizer=tokenizer.json -p Hello");
+  flags.Example("vm-generate model.gguf --prompts=lines.txt --sequences=8");
   flags.Example("vm-generate model.gguf --ids=1,403,407 -n 32 --top=5");
 }
 
@@ -132,7 +138,7 @@ StatusOr<TextParts> LoadTextParts(const Options& options,
   if (options.generate.is_chat) {
     EMBER_ASSIGN_OR_RETURN(parts.chat_template,
                            LoadTemplate(options, parts.tokenizer));
-  } else {
+  } else if (settings.kind == PromptKind::kText) {
     EMBER_ASSIGN_OR_RETURN(parts.prompt,
                            EncodePrompt(parts.tokenizer, settings.prompt));
   }
@@ -176,9 +182,11 @@ StatusOr<ReadyModel> Open(const Options& options) {
                                     CacheOptionsOf(options.cache).folder));
   EMBER_ASSIGN_OR_RETURN(LoadOptions load, LoadOptionsOf(options.import));
   // Guesses are checked by the logits of all positions.
-  if (options.generate.guesses > 0 && load.entry.empty() &&
-      !options.models[0].ends_with(".vmfb")) {
-    load.entry = "all";
+  if (load.entry.empty() && !options.models[0].ends_with(".vmfb")) {
+    if (options.generate.guesses > 0) load.entry = "all";
+    if (!options.generate.prompts_file.empty()) {
+      load.entry = "sequences:" + std::to_string(options.generate.sequences);
+    }
   }
   EMBER_ASSIGN_OR_RETURN(const LoadedModel loaded,
                          LoadOrCompile(options, load));
@@ -196,15 +204,21 @@ StatusOr<ReadyModel> Open(const Options& options) {
   return model;
 }
 
-// Returns the number of tokens that the state gets memory for.
-int64_t ContextOf(const Options& options, const GenerateSettings& settings,
+// Numbers of tokens that the state has memory for, first and at most.
+struct Context {
+  int64_t first = 0, most = 0;
+};
+
+Context ContextOf(const Options& options, const GenerateSettings& settings,
                   int64_t prompt, int64_t trained) {
-  if (options.generate.context > 0) return options.generate.context;
+  const int64_t given = options.generate.context;
+  if (given > 0) return {std::min(given, kFirstContext), given};
   const bool is_chat = options.generate.is_chat;
-  if (!is_chat && settings.count >= 0) return prompt + settings.count;
+  if (!is_chat && settings.count >= 0)
+    return {prompt + settings.count, prompt + settings.count};
   const int64_t most =
-      trained > 0 ? std::min(trained, kMaxDefaultContext) : kMaxDefaultContext;
-  return is_chat ? most : std::max(most, prompt + 1);
+      std::max(trained > 0 ? trained : kFirstContext, is_chat ? 0 : prompt + 1);
+  return {std::min(most, kFirstContext), most};
 }
 
 // Checks that the tokenizer is not that of another model.
@@ -242,10 +256,8 @@ Status PrintIds(const Options& options, const GenerateSettings& settings,
   return OkStatus();
 }
 
-Status PrintText(const Options& options, const GenerateSettings& settings,
-                 const TextParts& parts, std::span<const int32_t> prompt,
-                 LanguageModel& model, GenerationTimes& times) {
-  const GenerateFlags& flags = options.generate;
+llm::GenerateOptions TextOptionsOf(const GenerateFlags& flags,
+                                   const GenerateSettings& settings) {
   llm::GenerateOptions generate;
   generate.sampling = settings.sampling;
   generate.max_tokens = settings.count;
@@ -254,11 +266,51 @@ Status PrintText(const Options& options, const GenerateSettings& settings,
   if (flags.is_json) generate.json = llm::JsonLimits{.is_object = true};
   generate.prompt_chunk = flags.chunk;
   generate.guesses = flags.guesses;
-  TextPrinter printer(parts.tokenizer, model, std::move(generate), times);
+  return generate;
+}
+
+Status PrintText(const Options& options, const GenerateSettings& settings,
+                 const TextParts& parts, std::span<const int32_t> prompt,
+                 LanguageModel& model, GenerationTimes& times) {
+  const GenerateFlags& flags = options.generate;
+  TextPrinter printer(parts.tokenizer, model, TextOptionsOf(flags, settings),
+                      times);
   if (settings.kind == PromptKind::kText) return printer.Continue(prompt);
   return printer.Chat(
       *parts.chat_template, flags.system,
       settings.kind == PromptKind::kMessage ? &settings.prompt : nullptr);
+}
+
+// Continues the lines of --prompts.
+Status PrintTexts(const Options& options, const GenerateSettings& settings,
+                  const TextParts& parts, const ReadyModel& opened) {
+  SharedSession session(*opened.session);
+  const int64_t trained = opened.trained_context;
+  const int64_t given = options.generate.context;
+  EMBER_ASSIGN_OR_RETURN(
+      SequenceBatch batch,
+      SequenceBatch::Create(session, given > 0 ? given
+                                     : trained > 0
+                                         ? std::min(trained, kFirstContext)
+                                         : kFirstContext));
+  llm::GenerateOptions generate = TextOptionsOf(options.generate, settings);
+  std::optional<llm::VocabularyTrie> trie;
+  if (generate.json)
+    generate.trie = &trie.emplace(parts.tokenizer.vocabulary());
+  const CatchInterrupt interrupt(*opened.session);
+  generate.is_cancelled = [] { return CatchInterrupt::is_requested(); };
+  EMBER_ASSIGN_OR_RETURN(
+      const PromptTotals totals,
+      RunPrompts(parts.tokenizer, batch, settings.prompts, generate));
+  std::fprintf(stderr,
+               "%zu prompts of %lld tokens and %lld generated tokens in %.2f "
+               "s: %.1f tokens/s\n",
+               settings.prompts.size(),
+               static_cast<long long>(totals.prompt_tokens),
+               static_cast<long long>(totals.generated_tokens), totals.seconds,
+               static_cast<double>(totals.generated_tokens) /
+                   std::max(totals.seconds, 1e-9));
+  return OkStatus();
 }
 
 Status Run(Options& options) {
@@ -271,13 +323,16 @@ Status Run(Options& options) {
     EMBER_ASSIGN_OR_RETURN(parts, LoadTextParts(options, settings));
   }
   EMBER_ASSIGN_OR_RETURN(const ReadyModel opened, Open(options));
+  if (settings.kind == PromptKind::kTexts)
+    return PrintTexts(options, settings, *parts, opened);
   std::span<const int32_t> prompt = is_ids ? settings.ids : parts->prompt;
   const auto prompt_size = static_cast<int64_t>(prompt.size());
   SharedSession session(*opened.session);
+  const Context context =
+      ContextOf(options, settings, prompt_size, opened.trained_context);
   EMBER_ASSIGN_OR_RETURN(
       LanguageModel model,
-      LanguageModel::Create(session, ContextOf(options, settings, prompt_size,
-                                               opened.trained_context)));
+      LanguageModel::Create(session, context.first, context.most));
   if (parts) {
     EMBER_RETURN_IF_ERROR(CheckVocabulary(options, parts->tokenizer, model));
     EMBER_RETURN_IF_ERROR(model.CheckRoom(prompt_size));

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 #include <string>
+#include <vector>
 
 #include "frontends/ops/compositions.h"
 #include "frontends/ops/functions.h"
@@ -64,43 +65,118 @@ struct KeyRange {
   Dim size() const { return end - begin; }
 };
 
-KeyRange KeysOf(const LayerContext& c, const LayerOptions& layer) {
-  const Dim end = c.past + c.sequence;
+KeyRange KeysOf(const LayerContext& c, const LayerOptions& layer,
+                const Sequence& sequence) {
+  const Dim end = sequence.end();
   if (layer.window == 0 || !c.architecture().is_causal) return {Dim(0), end};
   // The first query sees window - 1 positions before its own.
-  return {Maximum(c.past - Dim(layer.window - 1), Dim(0)), end};
+  return {Maximum(sequence.past - Dim(layer.window - 1), Dim(0)), end};
 }
 
-// Returns the state with the rows of `fresh`[batch, heads, sequence, size] in
-// the positions past, past + 1, … of dim 2. Each part of the result is either
-// copied from its own position or fresh, so that a runtime that gives the
-// result the memory of the state needs to write the fresh part only. The state
-// may have fewer bits than f32: the new rows are rounded like the old ones.
-Tensor KeepInState(LayerContext& c, std::string_view name, Tensor fresh) {
-  Tensor state = c.OldState(name);
-  fresh = ops::Cast(fresh, state.dtype());
-  const Dim end = c.past + c.sequence;
-  Tensor next = ops::Concat({SliceAxis(state, 2, Dim(0), c.past), fresh,
+// Keys or values, and for those of 8 bits the factor of each row.
+struct Rows {
+  Tensor values;  // [batch, heads, positions, size], as the state holds them
+  Tensor scales;  // f32 [batch, heads, positions, 1]; absent for other types
+};
+
+// Rounds rows of f32 to the state's type. A row of 8 bits has one factor, by
+// which its largest element becomes 127.
+Rows RoundRows(Tensor fresh, DType type) {
+  if (type != DType::kI8) return {ops::Cast(fresh, type), {}};
+  Tensor scale = ops::Reduce(ops::Absolute(fresh), "maximum", {3}, true) / 127;
+  // A row of zeros stays one.
+  Tensor divisor = ops::Select(ops::Equal(scale, 0), scale.Like(1), scale);
+  return {ops::Cast(ops::Round(fresh / divisor), type), scale};
+}
+
+// Returns the state with the rows of `fresh` in the positions past, past + 1, …
+// of dim 2. Each part of the result is either copied from its own position or
+// fresh, so that a runtime that gives the result the memory of the state needs
+// to write the fresh part only.
+Tensor ReplaceRows(LayerContext& c, std::string_view name,
+                   const Sequence& sequence, Tensor fresh) {
+  Tensor state = c.OldState(name, sequence);
+  const Dim end = sequence.end();
+  Tensor next = ops::Concat({SliceAxis(state, 2, Dim(0), sequence.past), fresh,
                              SliceAxis(state, 2, end, c.context - end)},
                             2);
-  c.SetState(name, next);
+  c.SetState(name, sequence, next);
   return next;
 }
 
-// Returns true for the keys of the range that each query sees, [sequence,
-// keys].
+// Keeps the rows of `fresh`[batch, heads, count, size] in the sequence's state,
+// and returns the rows of the range.
+Rows KeepInState(LayerContext& c, std::string_view name,
+                 const Sequence& sequence, Tensor fresh,
+                 const KeyRange& range) {
+  const auto keep = [&](std::string_view of, Tensor rows) {
+    return SliceAxis(ReplaceRows(c, of, sequence, rows), 2, range.begin,
+                     range.size());
+  };
+  const Rows rows = RoundRows(fresh, c.OldState(name, sequence).dtype());
+  return {keep(name, rows.values),
+          rows.scales ? keep(ScaleState(name), rows.scales) : Tensor()};
+}
+
+// Multiplies x[batch, heads, groups, sequence, keys] by the factors of the
+// keys' rows. They are factors of whole rows, so the products of 8-bit rows
+// need not be scaled one by one.
+Tensor TimesScales(Tensor x, const Rows& rows) {
+  if (!rows.scales) return x;
+  Tensor scales = Transpose(rows.scales, {0, 1, 3, 2});
+  return x * ops::Unsqueeze(scales, {2});
+}
+
+// Returns true for the keys of the range that each query sees, [count, keys].
 Tensor SeenKeys(const LayerContext& c, const LayerOptions& layer,
-                const KeyRange& keys) {
+                const Sequence& sequence, const KeyRange& keys) {
   graph::GraphBuilder& builder = c.builder();
   Tensor key =
       ops::AlongAxis(ops::IotaVector(builder, keys.size(), DType::kI64), 1, 2);
   Tensor query =
-      ops::AlongAxis(ops::IotaVector(builder, c.sequence, DType::kI64), 0, 2) +
-      DimScalar(builder, c.past - keys.begin);
+      ops::AlongAxis(ops::IotaVector(builder, sequence.count, DType::kI64), 0,
+                     2) +
+      DimScalar(builder, sequence.past - keys.begin);
   Tensor seen = ops::LessEqual(key, query);
   if (layer.window == 0) return seen;
   const auto window = static_cast<double>(layer.window);
   return ops::And(seen, ops::Less(query - window, key));
+}
+
+// Returns the attention of a sequence, [batch, count, heads * size].
+Tensor AttendSequence(LayerContext& c, const LayerOptions& layer,
+                      const Sequence& sequence, const Heads& all) {
+  const ModelOptions& o = c.options;
+  const Heads h{c.TokensOf(sequence, all.q), c.TokensOf(sequence, all.k),
+                c.TokensOf(sequence, all.v)};
+  const int64_t groups = layer.heads / layer.kv_heads;
+  const double scale = o.attention_scale != 0
+                           ? o.attention_scale
+                           : 1 / std::sqrt(static_cast<double>(o.key_size));
+  Tensor q = Reshape(h.q * scale, {c.batch, sequence.count, Dim(layer.kv_heads),
+                                   Dim(groups), Dim(o.key_size)});
+  q = Transpose(q, {0, 2, 3, 1, 4});
+  Rows k{Transpose(h.k, {0, 2, 1, 3}), {}};
+  Rows v{Transpose(h.v, {0, 2, 1, 3}), {}};
+  const bool is_causal = c.architecture().is_causal;
+  const KeyRange keys = KeysOf(c, layer, sequence);
+  if (is_causal) {
+    k = KeepInState(c, kKeyState, sequence, k.values, keys);
+    v = KeepInState(c, kValueState, sequence, v.values, keys);
+    k.values = ops::Cast(k.values, DType::kF32);
+    v.values = ops::Cast(v.values, DType::kF32);
+  }
+  Tensor scores =
+      TimesScales(ops::Contract(q, k.values, "bhgqs,bhks->bhgqk"), k);
+  if (o.score_cap > 0) scores = ops::Tanh(scores / o.score_cap) * o.score_cap;
+  if (is_causal) {
+    scores = ops::Select(SeenKeys(c, layer, sequence, keys), scores,
+                         scores.Like(-std::numeric_limits<double>::infinity()));
+  }
+  Tensor y = ops::Contract(TimesScales(ops::Softmax(scores, 4), v), v.values,
+                           "bhgqk,bhks->bhgqs");
+  return Reshape(Transpose(y, {0, 3, 1, 2, 4}),
+                 {c.batch, sequence.count, Dim(layer.heads * o.value_size)});
 }
 
 }  // namespace
@@ -115,34 +191,11 @@ Tensor Attend(LayerContext& c, const LayerOptions& layer,
     h.q = Rotate(h.q, *tables, c.options.positions);
     h.k = Rotate(h.k, *tables, c.options.positions);
   }
-  const ModelOptions& o = c.options;
-  const int64_t groups = layer.heads / layer.kv_heads;
-  const double scale = o.attention_scale != 0
-                           ? o.attention_scale
-                           : 1 / std::sqrt(static_cast<double>(o.key_size));
-  Tensor q = Reshape(h.q * scale, {c.batch, c.sequence, Dim(layer.kv_heads),
-                                   Dim(groups), Dim(o.key_size)});
-  q = Transpose(q, {0, 2, 3, 1, 4});
-  Tensor k = Transpose(h.k, {0, 2, 1, 3});
-  Tensor v = Transpose(h.v, {0, 2, 1, 3});
-  const bool is_causal = c.architecture().is_causal;
-  const KeyRange keys = KeysOf(c, layer);
-  if (is_causal) {
-    k = SliceAxis(KeepInState(c, kKeyState, k), 2, keys.begin, keys.size());
-    v = SliceAxis(KeepInState(c, kValueState, v), 2, keys.begin, keys.size());
-    k = ops::Cast(k, DType::kF32);
-    v = ops::Cast(v, DType::kF32);
-  }
-  Tensor scores = ops::Contract(q, k, "bhgqs,bhks->bhgqk");
-  if (o.score_cap > 0) scores = ops::Tanh(scores / o.score_cap) * o.score_cap;
-  if (is_causal) {
-    scores = ops::Select(SeenKeys(c, layer, keys), scores,
-                         scores.Like(-std::numeric_limits<double>::infinity()));
-  }
-  Tensor y = ops::Contract(ops::Softmax(scores, 4), v, "bhgqk,bhks->bhgqs");
-  y = Reshape(Transpose(y, {0, 3, 1, 2, 4}),
-              {c.batch, c.sequence, Dim(layer.heads * o.value_size)});
-  return c.Linear(y, "attn_output", o.width, layer.heads * o.value_size);
+  std::vector<Tensor> parts;
+  for (const Sequence& sequence : c.sequences)
+    parts.push_back(AttendSequence(c, layer, sequence, h));
+  return c.Linear(JoinTokens(parts), "attn_output", c.options.width,
+                  layer.heads * c.options.value_size);
 }
 
 }  // namespace ember::language_models

@@ -1,9 +1,12 @@
 #include "frontends/language_models/build_model.h"
 
+#include <algorithm>
 #include <array>
+#include <charconv>
 #include <cmath>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "frontends/import_steps.h"
 #include "frontends/inputs.h"
@@ -31,18 +34,43 @@ enum class Entry : uint8_t { kLast, kAll, kHidden };
 
 constexpr std::string_view kTokens = "tokens";
 constexpr std::string_view kPast = "past";
+constexpr std::string_view kCounts = "counts";
+constexpr std::string_view kSequences = "sequences:";
+// Each sequence has an attention of its own in each layer of the graph.
+constexpr int kMaxSequences = 64;
 
-StatusOr<Entry> ReadEntry(const ModelOptions& options,
-                          const ImportOptions& import) {
+struct Call {
+  Entry entry = Entry::kLast;
+  // The number of sequences of different lengths; 0: one of those with a batch
+  // of equal lengths.
+  int sequences = 0;
+};
+
+StatusOr<Call> ReadEntry(const ModelOptions& options,
+                         const ImportOptions& import) {
   if (!options.architecture->is_causal) {
     EMBER_RETURN_IF_ERROR(
         frontends::CheckNoEntry(import, "an encoder has one"));
-    return Entry::kAll;
+    return Call{.entry = Entry::kAll};
   }
-  const std::array<std::string, 3> names = {"last", "all", "hidden"};
-  if (import.entry.empty() || import.entry == names[0]) return Entry::kLast;
-  if (import.entry == names[1]) return Entry::kAll;
-  if (import.entry == names[2]) return Entry::kHidden;
+  const std::string_view entry = import.entry;
+  if (entry.starts_with(kSequences)) {
+    const std::string_view digits = entry.substr(kSequences.size());
+    Call call;
+    const auto [end, error] = std::from_chars(
+        digits.data(), digits.data() + digits.size(), call.sequences);
+    if (error == std::errc() && end == digits.data() + digits.size() &&
+        call.sequences >= 1 && call.sequences <= kMaxSequences)
+      return call;
+    return InvalidArgumentError("entry '" + import.entry + "': expected 1 to " +
+                                std::to_string(kMaxSequences) +
+                                " sequences, as in 'sequences:8'");
+  }
+  const std::array<std::string, 4> names = {"last", "all", "hidden",
+                                            "sequences:8"};
+  if (entry.empty() || entry == names[0]) return Call{};
+  if (entry == names[1]) return Call{.entry = Entry::kAll};
+  if (entry == names[2]) return Call{.entry = Entry::kHidden};
   return frontends::NoSuchEntry("entries", names, import.entry);
 }
 
@@ -54,38 +82,70 @@ ModelInput StateInput(std::string name, std::vector<ModelDim> dims,
           .logical_type = std::string(frontends::kStateType)};
 }
 
+// Returns the endings of the names of the sequences' states.
+std::vector<std::string> SuffixesOf(const Call& call) {
+  if (call.sequences == 0) return {""};
+  std::vector<std::string> suffixes;
+  for (int i = 0; i < call.sequences; ++i)
+    suffixes.push_back("." + std::to_string(i));
+  return suffixes;
+}
+
+// Appends the inputs of a layer's state, in the order in which the layer sets
+// it.
+void AddStateInputs(const ModelOptions& options, size_t number,
+                    DType state_type, const ModelDim& batch,
+                    const std::string& suffix,
+                    std::vector<ModelInput>& inputs) {
+  const LayerOptions& layer = options.layers[number];
+  const auto add = [&](std::string_view name, std::vector<ModelDim> dims,
+                       DType type) {
+    inputs.push_back(
+        StateInput(LayerPrefix(number) + std::string(name) + suffix,
+                   std::move(dims), type));
+  };
+  if (layer.kv_heads == 0) {
+    add(kConvolutionState,
+        {batch, {.extent = options.convolution - 1}, {.extent = options.width}},
+        DType::kF32);
+    return;
+  }
+  const ModelDim heads{.extent = layer.kv_heads}, context{.symbol = "context"};
+  for (const auto& [name, size] :
+       {std::pair(kKeyState, options.key_size),
+        std::pair(kValueState, options.value_size)}) {
+    add(name, {batch, heads, context, {.extent = size}}, state_type);
+    if (state_type == DType::kI8)
+      add(ScaleState(name), {batch, heads, context, {.extent = 1}},
+          DType::kF32);
+  }
+}
+
 // Returns the inputs of the model: first the tokens, then the inputs that hold
-// state.
+// state, and last the counts of several sequences.
 // state_type: the element type of keys and values.
-std::vector<ModelInput> InputsOf(const ModelOptions& options,
+std::vector<ModelInput> InputsOf(const ModelOptions& options, const Call& call,
                                  DType state_type) {
-  const ModelDim batch{.symbol = "batch"};
+  const bool has_sequences = call.sequences > 0;
+  const ModelDim batch =
+      has_sequences ? ModelDim{.extent = 1} : ModelDim{.symbol = "batch"};
   std::vector<ModelInput> inputs;
   inputs.push_back(
       {.name = std::string(kTokens),
        .dtype = DType::kI32,
-       .dims = std::vector<ModelDim>{batch, {.symbol = "sequence"}}});
+       .dims = std::vector<ModelDim>{
+           batch, {.symbol = has_sequences ? "tokens" : "sequence"}}});
   if (!options.architecture->is_causal) return inputs;
-  inputs.push_back(
-      StateInput(std::string(kPast), {{.extent = 1}}, DType::kI64));
+  const ModelDim count{.extent = std::max(1, call.sequences)};
+  inputs.push_back(StateInput(std::string(kPast), {count}, DType::kI64));
   for (size_t i = 0; i < options.layers.size(); ++i) {
-    const LayerOptions& layer = options.layers[i];
-    const std::string prefix = LayerPrefix(i);
-    if (layer.kv_heads == 0) {
-      inputs.push_back(StateInput(prefix + std::string(kConvolutionState),
-                                  {batch,
-                                   {.extent = options.convolution - 1},
-                                   {.extent = options.width}}));
-      continue;
-    }
-    const ModelDim heads{.extent = layer.kv_heads};
-    const ModelDim context{.symbol = "context"};
-    inputs.push_back(StateInput(
-        prefix + std::string(kKeyState),
-        {batch, heads, context, {.extent = options.key_size}}, state_type));
-    inputs.push_back(StateInput(
-        prefix + std::string(kValueState),
-        {batch, heads, context, {.extent = options.value_size}}, state_type));
+    for (const std::string& suffix : SuffixesOf(call))
+      AddStateInputs(options, i, state_type, batch, suffix, inputs);
+  }
+  if (has_sequences) {
+    inputs.push_back({.name = std::string(kCounts),
+                      .dtype = DType::kI64,
+                      .dims = std::vector<ModelDim>{count}});
   }
   return inputs;
 }
@@ -104,7 +164,10 @@ class Builder {
   StatusOr<graph::Graph> Build();
 
  private:
-  Status ReadInputs();
+  Status ReadInputs(const Call& call);
+  Status ReadSequences(const Call& call, graph::Value* past,
+                       graph::Value* counts);
+  Tensor LastTokens(Tensor x);
   Tensor Embed();
   Status BuildLayers();
   Tensor Layer(size_t number, Tensor x);
@@ -126,33 +189,71 @@ class Builder {
   std::optional<RotaryTables> tables_, window_tables_;
 };
 
-Status Builder::ReadInputs() {
+// Reads the lengths of the sequences. counts: null if all tokens are those of
+// one sequence.
+Status Builder::ReadSequences(const Call& call, graph::Value* past,
+                              graph::Value* counts) {
+  const std::vector<Dim> before = builder_.Extents(past);
+  const std::vector<Dim> fresh = counts == nullptr
+                                     ? std::vector<Dim>{tokens_.dim(1)}
+                                     : builder_.Extents(counts);
+  if (!builder_.status().ok()) return builder_.status();
+  const std::vector<std::string> suffixes = SuffixesOf(call);
+  Dim begin(0);
+  for (size_t i = 0; i < suffixes.size(); ++i) {
+    context_.sequences.push_back({begin, fresh[i], before[i], suffixes[i]});
+    begin = begin + fresh[i];
+  }
+  if (counts != nullptr) tokens_ = ops::WithDim(tokens_, 1, begin);
+  return builder_.status();
+}
+
+Status Builder::ReadInputs(const Call& call) {
   const std::vector<ModelInput> inputs =
-      InputsOf(options_, import_.state_type.value_or(DType::kF32));
+      InputsOf(options_, call, import_.state_type.value_or(DType::kF32));
   EMBER_ASSIGN_OR_RETURN(const std::vector<graph::Value*> values,
                          frontends::AddInputs(inputs, import_, builder_));
   tokens_ = Wrap(values[0]);
+  if (!options_.architecture->is_causal) {
+    context_.sequences = {{Dim(0), tokens_.dim(1), Dim(0)}};
+  } else {
+    EMBER_RETURN_IF_ERROR(ReadSequences(
+        call, values[1], call.sequences > 0 ? values.back() : nullptr));
+  }
   context_.batch = tokens_.dim(0);
-  context_.sequence = tokens_.dim(1);
+  context_.tokens = tokens_.dim(1);
   if (!options_.architecture->is_causal) return builder_.status();
-  const std::vector<Dim> past = builder_.Extents(values[1]);
-  if (!builder_.status().ok()) return builder_.status();
-  context_.past = past[0];
-  for (size_t i = 2; i < inputs.size(); ++i) {
+  const size_t end = values.size() - (call.sequences > 0 ? 1 : 0);
+  for (size_t i = 2; i < end; ++i) {
     const Tensor state = Wrap(values[i]);
     context_.old_states.emplace(inputs[i].name, state);
     if (state.rank() == 4) context_.context = state.dim(2);
   }
   if (context_.context == Dim(0)) return builder_.status();
-  const Tensor end =
-      ops::DimScalar(builder_, context_.past + context_.sequence);
-  const Tensor fits =
-      ops::LessEqual(end, ops::DimScalar(builder_, context_.context));
-  builder_.Require(fits.value(),
-                   "context is full: expected past + sequence to be at most "
-                   "the positions of the state; give a longer state, or fewer "
-                   "tokens");
+  for (const Sequence& sequence : context_.sequences) {
+    const Tensor fits =
+        ops::LessEqual(ops::DimScalar(builder_, sequence.end()),
+                       ops::DimScalar(builder_, context_.context));
+    builder_.Require(
+        fits.value(),
+        "context is full: expected past + sequence to be at most the positions "
+        "of the state; give a longer state, or fewer tokens");
+  }
   return builder_.status();
+}
+
+// Returns the last new token of each sequence in x[batch, tokens, …]; any token
+// for a sequence without new ones.
+Tensor Builder::LastTokens(Tensor x) {
+  std::vector<Tensor> last;
+  for (const Sequence& sequence : context_.sequences) {
+    const Dim end = sequence.begin + sequence.count;
+    const Dim index = context_.sequences.size() == 1
+                          ? end - Dim(1)
+                          : Maximum(end, Dim(1)) - Dim(1);
+    last.push_back(SliceAxis(x, 1, index, Dim(1)));
+  }
+  return JoinTokens(last);
 }
 
 Tensor Builder::Embed() {
@@ -170,10 +271,7 @@ Tensor Builder::Embed() {
   if (options_.positions == Positions::kLearned) {
     const Weight rows =
         tensors_.Required("position_embd.weight", {kAnyExtent, width});
-    Tensor position =
-        ops::IotaVector(builder_, context_.sequence, DType::kI64) +
-        ops::DimScalar(builder_, context_.past);
-    x = x + GatherRows(rows, position);
+    x = x + GatherRows(rows, context_.TokenPositions());
   }
   if (options_.architecture->layout == Layout::kPostNorm)
     x = context_.NormalizeIfPresent(x, "token_embd_norm", width);
@@ -246,8 +344,7 @@ void Builder::Finish(Entry entry) {
   tensors_.Has("output.weight");
   tensors_.Has("output.bias");
   Tensor x = x_;
-  if (entry == Entry::kLast)
-    x = SliceAxis(x, 1, context_.sequence - Dim(1), Dim(1));
+  if (entry == Entry::kLast) x = LastTokens(x);
   // LFM2 gives the norm of the output another name.
   x = context_.Normalize(
       x, tensors_.Has("output_norm.weight") ? "output_norm" : "token_embd_norm",
@@ -264,9 +361,10 @@ void Builder::Finish(Entry entry) {
   }
   builder_.Output(entry == Entry::kHidden ? "hidden" : "logits", x.value());
   const std::string type(frontends::kStateType);
-  builder_.Output(std::string(kPast),
-                  builder_.ShapeValue({context_.past + context_.sequence}),
-                  type);
+  Shape ends;
+  for (const Sequence& sequence : context_.sequences)
+    ends.push_back(sequence.end());
+  builder_.Output(std::string(kPast), builder_.ShapeValue(ends), type);
   for (const NewState& state : context_.new_states)
     builder_.Output(state.name, state.value.value(), type);
 }
@@ -283,8 +381,7 @@ void Builder::FinishEncoder() {
       x = ops::Squeeze(SliceAxis(x, 1, Dim(0), Dim(1)), {1});
       break;
     case Pooling::kLast:
-      x = ops::Squeeze(SliceAxis(x, 1, context_.sequence - Dim(1), Dim(1)),
-                       {1});
+      x = ops::Squeeze(LastTokens(x), {1});
       break;
   }
   builder_.Output("embedding", x.value());
@@ -292,13 +389,13 @@ void Builder::FinishEncoder() {
 
 StatusOr<graph::Graph> Builder::Build() {
   EMBER_RETURN_IF_ERROR(CheckOptions(options_));
-  EMBER_ASSIGN_OR_RETURN(const Entry entry, ReadEntry(options_, import_));
-  EMBER_RETURN_IF_ERROR(ReadInputs());
+  EMBER_ASSIGN_OR_RETURN(const Call call, ReadEntry(options_, import_));
+  EMBER_RETURN_IF_ERROR(ReadInputs(call));
   x_ = Embed();
   EMBER_RETURN_IF_ERROR(builder_.status());
   EMBER_RETURN_IF_ERROR(BuildLayers());
   if (options_.architecture->is_causal) {
-    Finish(entry);
+    Finish(call.entry);
   } else {
     FinishEncoder();
   }
@@ -317,7 +414,7 @@ StatusOr<graph::Graph> BuildModel(const ModelOptions& options,
 
 std::vector<frontends::InputInfo> ModelInputs(const ModelOptions& options) {
   std::vector<frontends::InputInfo> infos;
-  for (const ModelInput& input : InputsOf(options, DType::kF32))
+  for (const ModelInput& input : InputsOf(options, {}, DType::kF32))
     infos.push_back({.name = input.name});
   return infos;
 }

@@ -10,7 +10,9 @@
 //   tokens  i32 [batch, sequence]   ids of the new tokens
 //   past    i64 [1], state          number of tokens before them
 //   blk.N.key, blk.N.value, state   [batch, key heads, context, size], f32 or
-//                                   ImportOptions::state_type
+//                                   ImportOptions::state_type (f16, bf16, i8)
+//   blk.N.key_scale, blk.N.value_scale, state, for i8: factors of the rows,
+//                                   f32 [batch, key heads, context, 1]
 //   blk.N.convolution, state        of short convolutions
 //
 // Results: logits f32 [batch, 1, vocabulary] of the last position, and the
@@ -19,6 +21,17 @@
 // normalised values before the logits instead. batch, sequence and context are
 // open dims: a run takes a prompt, a part of it, or one token, and a state of
 // any length that holds past + sequence positions.
+//
+// The entry "sequences:8" takes tokens of 8 sequences of different lengths, so
+// that a run reads the weights once for all of them:
+//
+//   tokens  i32 [1, tokens]         new tokens, those of the first sequence first
+//   past    i64 [8], state          number of tokens before them
+//   blk.N.key.S, …, state           of sequence S, [1, key heads, context, size]
+//   counts  i64 [8]                 number of new tokens of each, which may be 0
+//
+// The logits are f32 [1, 8, vocabulary], those of each sequence's last token.
+// Those of a sequence without new tokens mean nothing.
 //
 // Encoders have the input tokens only, and the result embedding, f32 [batch,
 // width] or [batch, sequence, width], by the model's pooling.

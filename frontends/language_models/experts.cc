@@ -101,10 +101,10 @@ Tensor Experts(const LayerContext& c, Tensor x) {
   }
   const ExpertWeights weights = ReadWeights(c);
   if (!c.ok()) return x;
-  x = ops::Reshape(x, {c.batch * c.sequence, Dim(c.options.width)});
+  x = ops::Reshape(x, {c.batch * c.tokens, Dim(c.options.width)});
   Tensor y = ChosenExperts(c, weights, x);
   if (Tensor shared = SharedExperts(c, x)) y = y + shared;
-  return ops::Reshape(y, {c.batch, c.sequence, Dim(c.options.width)});
+  return ops::Reshape(y, {c.batch, c.tokens, Dim(c.options.width)});
 }
 
 }  // namespace ember::language_models

@@ -1,6 +1,7 @@
 #include "frontends/language_models/layer_context.h"
 
 #include "frontends/language_models/packed_product.h"
+#include "frontends/ops/compositions.h"
 #include "frontends/ops/functions.h"
 #include "frontends/ops/normalization.h"
 
@@ -33,6 +34,24 @@ Tensor LayerContext::Normalize(Tensor x, std::string_view name,
 Tensor LayerContext::NormalizeIfPresent(Tensor x, std::string_view name,
                                         int64_t size) const {
   return tensors.Has(Name(name) + ".weight") ? Normalize(x, name, size) : x;
+}
+
+Tensor LayerContext::TokensOf(const Sequence& sequence, Tensor x) const {
+  if (sequences.size() == 1) return x;
+  return ops::SliceAxis(x, 1, sequence.begin, sequence.count);
+}
+
+Tensor LayerContext::TokenPositions() const {
+  std::vector<Tensor> parts;
+  for (const Sequence& sequence : sequences) {
+    parts.push_back(ops::IotaVector(builder(), sequence.count, DType::kI64) +
+                    ops::DimScalar(builder(), sequence.past));
+  }
+  return parts.size() == 1 ? parts[0] : ops::Concat(parts, 0);
+}
+
+Tensor JoinTokens(const std::vector<Tensor>& parts) {
+  return parts.size() == 1 ? parts[0] : ops::Concat(parts, 1);
 }
 
 Tensor LayerContext::Activate(Tensor x) const {

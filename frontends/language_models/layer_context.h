@@ -26,10 +26,28 @@ inline constexpr std::string_view kKeyState = "key";
 inline constexpr std::string_view kValueState = "value";
 inline constexpr std::string_view kConvolutionState = "convolution";
 
+// Returns the name of the factors of keys or values of 8 bits.
+inline std::string ScaleState(std::string_view name) {
+  return std::string(name) + "_scale";
+}
+
 // Returns what the names of a layer's tensors and state begin with: "blk.3.".
 inline std::string LayerPrefix(size_t layer) {
   return "blk." + std::to_string(layer) + ".";
 }
+
+// A sequence of which a run computes new tokens.
+struct Sequence {
+  // Its new tokens among those of the run.
+  Dim begin, count;
+  // Number of tokens before them.
+  Dim past;
+  // The end of the names of its state: "" if the run has one sequence, ".3" for
+  // the fourth one of several.
+  std::string suffix = "";
+
+  Dim end() const { return past + count; }
+};
 
 // The value of a state after a run.
 struct NewState {
@@ -40,9 +58,12 @@ struct NewState {
 struct LayerContext {
   const ModelOptions& options;
   ModelTensors& tensors;
-  // Number of sequences; of new tokens of each; of tokens before them; of
-  // positions that keys and values have memory for.
-  Dim batch, sequence, past, context;
+  // Number of rows of tokens that are computed in the same way, of tokens in
+  // each, and of positions that keys and values have memory for.
+  Dim batch, tokens, context;
+  // The sequences, whose new tokens are all tokens of a row, in order. With
+  // several sequences there is one row.
+  std::vector<Sequence> sequences = {};
   // LayerPrefix of the layer; "" outside of layers.
   std::string prefix = "";
   // The state before the run, by its name, and after it.
@@ -68,14 +89,22 @@ struct LayerContext {
                             int64_t size) const;
   Tensor Activate(Tensor x) const;
   // Returns the layer's state of this name before the run.
-  Tensor OldState(std::string_view name) const {
-    return old_states.at(Name(name));
+  Tensor OldState(std::string_view name, const Sequence& sequence) const {
+    return old_states.at(Name(name) + sequence.suffix);
   }
   // Sets the layer's state after the run.
-  void SetState(std::string_view name, Tensor value) {
-    new_states.push_back({Name(name), value});
+  void SetState(std::string_view name, const Sequence& sequence, Tensor value) {
+    new_states.push_back({Name(name) + sequence.suffix, value});
   }
+
+  // Returns the new tokens of a sequence in x[batch, tokens, …].
+  Tensor TokensOf(const Sequence& sequence, Tensor x) const;
+  // Returns the positions of all new tokens in their sequences, i64 [tokens].
+  Tensor TokenPositions() const;
 };
+
+// Joins the results of sequences along dim 1.
+Tensor JoinTokens(const std::vector<Tensor>& parts);
 
 // Returns x / sqrt(mean(x²) + epsilon) or (x - mean) / sqrt(variance +
 // epsilon), over the last dim.

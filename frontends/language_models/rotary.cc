@@ -110,10 +110,9 @@ RotaryTables MakeRotaryTables(const LayerContext& c,
   RotaryFrequencies f = FrequenciesOf(rotary);
   Tensor frequencies = FloatVector(c.builder(), std::move(f.frequencies));
   if (Tensor factors = Factors(c, rotary)) frequencies = frequencies / factors;
-  Tensor position = ops::IotaVector(c.builder(), c.sequence, DType::kI64) +
-                    ops::DimScalar(c.builder(), c.past);
   Tensor angle =
-      ops::AlongAxis(ops::Cast(position, DType::kF32), 0, 3) * frequencies;
+      ops::AlongAxis(ops::Cast(c.TokenPositions(), DType::kF32), 0, 3) *
+      frequencies;
   RotaryTables tables{ops::Cos(angle), ops::Sin(angle)};
   if (f.magnitude != 1) {
     tables.cosine = tables.cosine * f.magnitude;

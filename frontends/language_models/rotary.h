@@ -23,17 +23,17 @@ struct RotaryFrequencies {
 RotaryFrequencies FrequenciesOf(const RotaryOptions& rotary);
 
 struct RotaryTables {
-  Tensor cosine, sine;  // [sequence, 1, rotary.dims / 2]
+  Tensor cosine, sine;  // [tokens, 1, rotary.dims / 2]
 };
 
-// Makes the tables for the positions past, past + 1, …. A model's tensors of
+// Makes the tables for the positions of the new tokens. A model's tensors of
 // factors (rope_freqs, rope_factors_short, rope_factors_long) divide the
 // frequencies; the long ones are used if the context is longer than the
 // original one.
 RotaryTables MakeRotaryTables(const LayerContext& c,
                               const RotaryOptions& rotary);
 
-// Rotates the first elements of each head of x[batch, sequence, heads, size],
+// Rotates the first elements of each head of x[batch, tokens, heads, size],
 // as many as the tables have.
 Tensor Rotate(Tensor x, const RotaryTables& tables, Positions positions);
 

@@ -1,34 +1,55 @@
 #include "frontends/language_models/short_convolution.h"
 
+#include <vector>
+
 namespace ember::language_models {
 
 using ops::SliceAxis;
 
-Tensor ShortConvolution(LayerContext& c, Tensor x) {
+namespace {
+
+// Returns the convolution of the new tokens of a sequence, and keeps the last
+// ones in its state. x: [batch, count, width].
+Tensor Convolve(LayerContext& c, const Sequence& sequence, Tensor x,
+                Tensor weights) {
   const int64_t width = c.options.width;
   const int64_t taps = c.options.convolution;
-  Tensor all = c.Linear(x, "shortconv.in_proj", 3 * width, width);
-  auto part = [&](int64_t i) {
-    return SliceAxis(all, 2, Dim(i * width), Dim(width));
-  };
-  Tensor values =
-      ops::Concat({c.OldState(kConvolutionState), part(0) * part(2)}, 1);
-  c.SetState(kConvolutionState,
-             SliceAxis(values, 1, c.sequence, Dim(taps - 1)));
-  Tensor weights =
-      c.tensors.Required(c.Name("shortconv.conv.weight"), {width, taps})
-          .Values();
-  if (!c.ok()) return x;
+  Tensor values = ops::Concat({c.OldState(kConvolutionState, sequence), x}, 1);
+  c.SetState(kConvolutionState, sequence,
+             SliceAxis(values, 1, sequence.count, Dim(taps - 1)));
   // A sum of a few products by hand: the convolution has one filter per
   // channel.
   Tensor sum;
   for (int64_t tap = 0; tap < taps; ++tap) {
     Tensor product =
-        SliceAxis(values, 1, Dim(tap), c.sequence) *
+        SliceAxis(values, 1, Dim(tap), sequence.count) *
         ops::Reshape(SliceAxis(weights, 1, Dim(tap), Dim(1)), {Dim(width)});
     sum = sum ? sum + product : product;
   }
-  return c.Linear(part(1) * sum, "shortconv.out_proj", width, width);
+  return sum;
+}
+
+}  // namespace
+
+Tensor ShortConvolution(LayerContext& c, Tensor x) {
+  const int64_t width = c.options.width;
+  Tensor all = c.Linear(x, "shortconv.in_proj", 3 * width, width);
+  auto part = [&](int64_t i) {
+    return SliceAxis(all, 2, Dim(i * width), Dim(width));
+  };
+  Tensor weights = c.tensors
+                       .Required(c.Name("shortconv.conv.weight"),
+                                 {width, c.options.convolution})
+                       .Values();
+  if (!c.ok()) return x;
+  Tensor product = part(0) * part(2);
+  std::vector<Tensor> sums;
+  for (const Sequence& sequence : c.sequences) {
+    sums.push_back(
+        Convolve(c, sequence, c.TokensOf(sequence, product), weights));
+  }
+  return c.Linear(part(1) * JoinTokens(sums), "shortconv.out_proj", width,
+                  width);
 }
 
 }  // namespace ember::language_models

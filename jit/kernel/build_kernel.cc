@@ -3,35 +3,54 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "base/concat.h"
+#include "base/dtype.h"
 #include "jit/backend/decline_reasons.h"
 #include "jit/backend/describe_nest.h"
 #include "jit/backend/host_kernel.h"
 #include "jit/backend/stopwatch.h"
 #include "jit/kernel/build_nest.h"
+#include "jit/loops/loop_nest.h"
 #include "jit/registry/backends.h"
+#include "tensor/interval.h"
+#include "vm/format/native_kernels.h"
 #include "vm/runtime/kernels/cpu_kernel.h"
 #include "vm/runtime/kernels/device_kernel.h"
 
 namespace ember::jit {
 namespace {
 
-// Builds the nest, and adds its texts to the report.
+// Returns the ranges of the request's i8 constants.
+std::vector<std::optional<tensor::Interval>> RangesOf(
+    const vm::KernelRequest& request, KeptConstants& kept) {
+  std::vector<std::optional<tensor::Interval>> ranges(
+      request.constant_inputs.size());
+  for (size_t i = 0; i < ranges.size(); ++i) {
+    if (request.constant_inputs[i] &&
+        request.dispatch->buffers[i].type == DType::kI8)
+      ranges[i] = kept.RangeOf(request, i);
+  }
+  return ranges;
+}
+
+// Builds the nest, and adds its texts to the report. stores: as BuildKernel.
 StatusOr<loops::LoopNest> BuildReportedNest(const vm::KernelRequest& request,
                                             const KernelOptions& options,
-                                            PassLog& log, NestStore* store,
+                                            PassLog& log, KernelStores* stores,
                                             KernelReport& report) {
-  const NestOptions nest_options = {
+  NestOptions nest_options = {
       .given_schedule = options.given_schedule,
       .has_canonical_names = options.has_canonical_names,
       .is_exact = options.is_exact,
       .log = &log};
+  if (stores != nullptr) nest_options.ranges = RangesOf(request, stores->kept);
   const bool has_own_names =
       !options.given_schedule.empty() && !options.has_canonical_names;
-  if (store != nullptr && !options.keeps_text && !has_own_names &&
+  if (stores != nullptr && !options.keeps_text && !has_own_names &&
       options.disabled_passes.empty())
-    return store->Build(request, nest_options, &report.error_growth);
+    return stores->nests.Build(request, nest_options, &report.error_growth);
   NestText text;
   StatusOr<loops::LoopNest> nest =
       BuildNest(request, nest_options, options.keeps_text ? &text : nullptr,
@@ -41,22 +60,57 @@ StatusOr<loops::LoopNest> BuildReportedNest(const vm::KernelRequest& request,
   return nest;
 }
 
-// Makes the kernel of the definition. key: PackingKey of its nest. store: as
-// BuildKernel.
-StatusOr<std::unique_ptr<vm::Kernel>> LaunchOnHost(
-    vm::CpuKernelDefinition definition, const std::string& key,
-    PackedStore* store) {
-  const bool shares = store != nullptr && !key.empty();
-  std::optional<PackedBuffers> packed =
-      shares ? store->Find(key) : std::nullopt;
-  const bool is_new = shares && !packed;
+// Makes the kernel of the definition with these packed constants.
+StatusOr<std::unique_ptr<vm::CpuKernel>> CreateWith(
+    vm::CpuKernelDefinition definition, PackedBuffers packed) {
+  definition.packed = std::move(packed.contents);
+  definition.packed_owner = std::move(packed.owner);
+  return vm::CpuKernel::Create(std::move(definition));
+}
+
+// Makes the kernel with the packed constants of the file. If there is no such
+// file, makes the kernel and keeps its packed constants in the file. The memory
+// of packed constants then has pages of the file, which the system can drop.
+StatusOr<std::unique_ptr<vm::CpuKernel>> CreateKept(
+    const vm::CpuKernelDefinition& definition, const std::string& path) {
+  std::optional<PackedBuffers> packed = KeptConstants::Load(path);
   if (packed) {
-    definition.packed = std::move(packed->contents);
-    definition.packed_owner = std::move(packed->owner);
+    auto kernel = CreateWith(definition, *std::move(packed));
+    // A file with other sizes is replaced.
+    if (kernel.ok()) return kernel;
   }
   EMBER_ASSIGN_OR_RETURN(std::unique_ptr<vm::CpuKernel> kernel,
-                         vm::CpuKernel::Create(std::move(definition)));
-  if (is_new) store->Add(key, {kernel->packed(), kernel->packed_owner()});
+                         vm::CpuKernel::Create(definition));
+  packed = KeptConstants::Keep(path, kernel->packed());
+  if (!packed) return kernel;
+  auto mapped = CreateWith(definition, *std::move(packed));
+  if (mapped.ok()) kernel = *std::move(mapped);
+  return kernel;
+}
+
+// Makes the kernel of the definition, whose nest is `nest`. stores: as
+// BuildKernel.
+StatusOr<std::unique_ptr<vm::Kernel>> LaunchOnHost(
+    const vm::KernelRequest& request, const loops::LoopNest& nest,
+    vm::CpuKernelDefinition definition, KernelStores* stores) {
+  const std::string key = stores == nullptr ? "" : PackingKey(request, nest);
+  if (key.empty()) {
+    EMBER_ASSIGN_OR_RETURN(std::unique_ptr<vm::CpuKernel> kernel,
+                           vm::CpuKernel::Create(std::move(definition)));
+    return std::unique_ptr<vm::Kernel>(std::move(kernel));
+  }
+  if (std::optional<PackedBuffers> packed = stores->packed.Find(key)) {
+    EMBER_ASSIGN_OR_RETURN(
+        std::unique_ptr<vm::CpuKernel> kernel,
+        CreateWith(std::move(definition), *std::move(packed)));
+    return std::unique_ptr<vm::Kernel>(std::move(kernel));
+  }
+  const bool may_keep = vm::MayBePackedBefore(definition.image);
+  EMBER_ASSIGN_OR_RETURN(
+      std::unique_ptr<vm::CpuKernel> kernel,
+      CreateKept(definition,
+                 may_keep ? stores->kept.PathOf(request, nest) : ""));
+  stores->packed.Add(key, {kernel->packed(), kernel->packed_owner()});
   return std::unique_ptr<vm::Kernel>(std::move(kernel));
 }
 
@@ -90,8 +144,7 @@ StatusOr<std::unique_ptr<vm::Kernel>> BuildLogged(
   Stopwatch stopwatch;
   EMBER_ASSIGN_OR_RETURN(
       const loops::LoopNest nest,
-      BuildReportedNest(request, options, log,
-                        stores == nullptr ? nullptr : &stores->nests, *report));
+      BuildReportedNest(request, options, log, stores, *report));
   report->schedule_ms = stopwatch.Lap();
   EMBER_ASSIGN_OR_RETURN(
       std::unique_ptr<CompiledNest> code,
@@ -116,10 +169,10 @@ StatusOr<std::unique_ptr<vm::Kernel>> BuildLogged(
   }
   stopwatch.Lap();
   StatusOr<std::unique_ptr<vm::Kernel>> kernel =
-      LaunchOnHost(DefineKernel(std::move(image), std::move(code),
+      LaunchOnHost(request, nest,
+                   DefineKernel(std::move(image), std::move(code),
                                 request.constant_data, std::move(description)),
-                   stores == nullptr ? "" : PackingKey(request, nest),
-                   stores == nullptr ? nullptr : &stores->packed);
+                   stores);
   report->pack_ms = stopwatch.Lap();
   return kernel;
 }

@@ -11,17 +11,20 @@
 #include "base/status.h"
 #include "jit/backend/kernel_report.h"
 #include "jit/backend/object_compiler.h"
+#include "jit/kernel/kept_constants.h"
 #include "jit/kernel/nest_store.h"
 #include "jit/kernel/packed_store.h"
 #include "vm/runtime/kernel_provider.h"
 
 namespace ember::jit {
 
-// Holds nests and packed constants that kernels of a process share.
+// Holds nests and packed constants that kernels of a process share, and what is
+// kept of constants on disk.
 // Thread-safe.
 struct KernelStores {
   NestStore nests;
   PackedStore packed;
+  KeptConstants kept;
 };
 
 // Returns the kernel of the request. The kernel keeps no reference to the

@@ -31,6 +31,7 @@ NestBuild BuildOf(const vm::KernelRequest& request) {
 NestBuild BuildOf(const vm::KernelRequest& request,
                   const NestOptions& options) {
   NestBuild build = BuildOf(request);
+  build.ranges = options.ranges;
   build.choose = [&](schedule::Schedule& schedule) -> Status {
     if (!options.given_schedule.empty())
       return Replay(options.given_schedule, schedule);

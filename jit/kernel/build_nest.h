@@ -6,13 +6,16 @@
 #ifndef EMBER_JIT_KERNEL_BUILD_NEST_H_
 #define EMBER_JIT_KERNEL_BUILD_NEST_H_
 
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "base/status.h"
 #include "jit/backend/pass_log.h"
 #include "jit/loops/loop_nest.h"
 #include "jit/schedule/core/computation.h"
 #include "jit/target/cpu_model.h"
+#include "tensor/interval.h"
 #include "vm/runtime/kernel_provider.h"
 
 namespace ember::jit {
@@ -28,6 +31,10 @@ struct NestOptions {
   bool is_exact = false;
   // The value of ScheduleOptions::cpu.
   const CpuModel* cpu = nullptr;
+  // For each input of the dispatch, the range of the constant's values, if it
+  // is known. If the list is empty, no range is known. A constant with a known
+  // range is not read.
+  std::vector<std::optional<tensor::Interval>> ranges;
   // Says how passes are run, and gets those that ran. May be null.
   PassLog* log = nullptr;
 };

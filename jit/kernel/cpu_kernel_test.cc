@@ -3,14 +3,22 @@
 
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <cstring>
+#include <filesystem>
+#include <memory>
+#include <string>
 #include <vector>
 
+#include "base/file.h"
+#include "base/mapped_pages.h"
+#include "base/private_folder.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "hal/cpu/target.h"
 #include "hal/cpu/thread_pool.h"
 #include "jit/kernel/build_kernel.h"
+#include "jit/kernel/kept_constants.h"
 #include "jit/llvm/compiler.h"
 #include "tensor/evaluator/evaluator.h"
 #include "tensor/open_parameter.h"
@@ -128,6 +136,143 @@ TEST_F(CpuKernelTest, KernelsShareAPackedCopy) {
   request_.constant_data = {{}, others[1], others[2]};
   const auto other = build({30});
   EXPECT_NE(packed(*other), memory);
+}
+
+// The constants of a mapped file are packed by one process and mapped by the
+// next ones, if the file has a folder for them.
+class KeptConstantsTest : public CpuKernelTest {
+ protected:
+  void SetUp() override {
+    path_ = ::testing::TempDir() + "/" +
+            ::testing::UnitTest::GetInstance()->current_test_info()->name();
+    folder_ = path_ + ".packed";
+    std::filesystem::remove_all(folder_);
+    Parse(kBlocks, {3});
+    buffers_ = case_.MakeBuffers();
+    Map();
+  }
+
+  // Writes the constant to the file, and maps the file.
+  void Map() {
+    const std::string_view bytes(
+        reinterpret_cast<const char*>(buffers_[1].data()), buffers_[1].size());
+    ASSERT_TRUE(WriteFileAtomically(path_, bytes).ok());
+    StatusOr<MappedFile> file = MappedFile::Open(path_);
+    ASSERT_TRUE(file.ok());
+    const auto owned = std::make_shared<MappedFile>(*std::move(file));
+    request_.owner = owned;
+    request_.tier = 2;
+    request_.constant_inputs = {false, true};
+    request_.constant_data = {{}, owned->bytes()};
+  }
+
+  // Builds the kernel as a process of its own does, and checks its results if
+  // the constant is that of the case. Returns its packed constant.
+  std::vector<uint8_t> Packed(bool is_of_case = true) {
+    KernelStores stores;
+    auto kernel = BuildKernel(request_, *compiler_, {}, nullptr, &stores);
+    EXPECT_TRUE(kernel.ok()) << kernel.status().ToString();
+    if (!kernel.ok()) return {};
+    if (is_of_case) {
+      EXPECT_EQ(Difference(**kernel, serial_), "");
+    }
+    const auto packed = static_cast<const vm::CpuKernel&>(**kernel).packed();
+    EXPECT_EQ(packed.size(), 1u);
+    is_mapped_ = FindMapping(packed[0]).has_value();
+    return {packed[0].begin(), packed[0].end()};
+  }
+
+  // Returns the files of packed constants.
+  std::vector<std::filesystem::path> Files() {
+    std::vector<std::filesystem::path> files;
+    for (const auto& entry : std::filesystem::directory_iterator(folder_))
+      if (entry.path().extension() == ".packed") files.push_back(entry.path());
+    return files;
+  }
+
+  // A product whose weight is large enough to be kept.
+  static constexpr std::string_view kBlocks = R"(
+    dispatch @product<M>(%a: u8[M, 512], %b: i8[512, 256]) -> (%y: i32[M, 256]) {
+      %y[i, j] = sum(k < 512) i32(%a[i, k]) * i32(%b[k, j])
+    })";
+
+  std::string path_, folder_;
+  std::vector<std::vector<uint8_t>> buffers_;
+  bool is_mapped_ = false;  // True if the last packed constant is of a file.
+};
+
+TEST_F(KeptConstantsTest, WithoutAFolderNothingIsKept) {
+  EXPECT_FALSE(Packed().empty());
+  EXPECT_FALSE(is_mapped_);
+  EXPECT_FALSE(std::filesystem::exists(folder_));
+}
+
+TEST_F(KeptConstantsTest, LaterProcessesMapThem) {
+  ASSERT_TRUE(PrivateFolder::Open(folder_).ok());
+  const std::vector<uint8_t> packed = Packed();
+  EXPECT_TRUE(is_mapped_);
+  ASSERT_EQ(Files().size(), 1u);
+  const auto written = std::filesystem::last_write_time(Files()[0]);
+  EXPECT_EQ(Packed(), packed);
+  EXPECT_TRUE(is_mapped_);
+  EXPECT_EQ(std::filesystem::last_write_time(Files()[0]), written);
+}
+
+TEST_F(KeptConstantsTest, AnotherFileHasItsOwn) {
+  ASSERT_TRUE(PrivateFolder::Open(folder_).ok());
+  const std::vector<uint8_t> packed = Packed();
+  buffers_[1][0] ^= 1;
+  Map();
+  EXPECT_NE(Packed(/*is_of_case=*/false), packed);
+  EXPECT_TRUE(is_mapped_);
+}
+
+TEST_F(KeptConstantsTest, DamagedFilesAreReplaced) {
+  ASSERT_TRUE(PrivateFolder::Open(folder_).ok());
+  const std::vector<uint8_t> packed = Packed();
+  ASSERT_EQ(Files().size(), 1u);
+  const std::string file = Files()[0].string();
+  const StatusOr<std::string> whole = ReadFile(file);
+  ASSERT_TRUE(whole.ok());
+  // The bytes behind the magic say when the file was written. If that was
+  // before the system started, the contents are verified.
+  std::string other = *whole;
+  other.replace(8, 8, "somewhen");
+  std::string wrong = other;
+  wrong.back() ^= 1;
+  for (const std::string& contents :
+       {whole->substr(0, whole->size() / 2), whole->substr(0, 100),
+        std::string(), std::string(whole->size(), '\0'), wrong, other}) {
+    SCOPED_TRACE(contents.size());
+    ASSERT_TRUE(WriteFileAtomically(file, contents).ok());
+    EXPECT_EQ(Packed(), packed);
+    EXPECT_TRUE(is_mapped_);
+    EXPECT_EQ(*ReadFile(file), *whole);
+  }
+}
+
+// The range of the values of an i8 constant decides how it is multiplied. Other
+// processes take it from the folder.
+TEST_F(KeptConstantsTest, RangesAreKept) {
+  ASSERT_TRUE(PrivateFolder::Open(folder_).ok());
+  for (uint8_t& byte : buffers_[1]) byte = static_cast<uint8_t>(byte % 8);
+  buffers_[1][70'000] = static_cast<uint8_t>(-77);
+  buffers_[1][5] = 99;
+  Map();
+  for (int i = 0; i < 3; ++i) {
+    KeptConstants kept;
+    EXPECT_EQ(kept.RangeOf(request_, 1).low, -77);
+    EXPECT_EQ(kept.RangeOf(request_, 1).high, 99);
+    StatusOr<std::string> text = ReadFile(folder_ + "/ranges");
+    ASSERT_TRUE(text.ok());
+    EXPECT_EQ(std::ranges::count(*text, '\n'), i < 2 ? 1 : 2);
+    // Lines that are not whole are ignored.
+    if (i != 1) continue;
+    const size_t cut = text->find(" -77");
+    ASSERT_TRUE(WriteFileAtomically(folder_ + "/ranges",
+                                    text->substr(0, cut + 3) + "\n")
+                    .ok());
+  }
 }
 
 // In place, a call writes only what changes: the pages of all other rows may be

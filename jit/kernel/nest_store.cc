@@ -20,7 +20,11 @@ std::string KeyOf(const vm::KernelRequest& canonical,
     if (!canonical.constant_inputs[i]) continue;
     schedule::ComputationBuffer input;
     input.type = canonical.dispatch->buffers[i].type;
-    schedule::MakeConstant(input, canonical.constant_data[i]);
+    if (i < options.ranges.size() && options.ranges[i]) {
+      input.values = *options.ranges[i];
+    } else {
+      schedule::MakeConstant(input, canonical.constant_data[i]);
+    }
     key += Concat({input.values.low, "..", input.values.high, " "});
   }
   return key + options.given_schedule;

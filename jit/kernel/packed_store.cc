@@ -26,7 +26,7 @@ void PackedStore::Add(const std::string& key, const PackedBuffers& packed) {
 }
 
 std::string PackingKey(const vm::KernelRequest& request,
-                       const loops::LoopNest& nest) {
+                       const loops::LoopNest& nest, uintptr_t base) {
   if (nest.prologue.empty()) return "";
   // The rest of the nest depends on the shapes of calls, so it is left out.
   loops::LoopNest prologue = nest;
@@ -38,8 +38,8 @@ std::string PackingKey(const vm::KernelRequest& request,
     const loops::Buffer& buffer = nest.buffers[i];
     if (i < request.constant_data.size() && request.constant_inputs[i]) {
       const std::span<const uint8_t> data = request.constant_data[i];
-      key += Concat(
-          {reinterpret_cast<uintptr_t>(data.data()), "+", data.size(), " "});
+      key += Concat({reinterpret_cast<uintptr_t>(data.data()) - base, "+",
+                     data.size(), " "});
     } else if (statements.find(Concat({"%", buffer.name, "["})) ==
                std::string::npos) {
       continue;

@@ -48,10 +48,11 @@ class PackedStore {
 
 // Returns a text that is equal for two requests if the prologues of their nests
 // write the same contents: the text of the prologue, and the addresses of the
-// request's constants. Empty if the nest has no prologue. The constants must
-// not change as long as kernels with their packed copies exist.
+// request's constants, from which `base` is subtracted. Empty if the nest has
+// no prologue. The constants must not change as long as kernels with their
+// packed copies exist.
 std::string PackingKey(const vm::KernelRequest& request,
-                       const loops::LoopNest& nest);
+                       const loops::LoopNest& nest, uintptr_t base = 0);
 
 }  // namespace ember::jit
 

@@ -26,8 +26,13 @@ namespace {
 
 Status MarkConstants(NestBuild& build) {
   for (size_t i = 0; i < build.constants.size(); ++i) {
-    if (build.constants[i]) {
-      schedule::MakeConstant(build.computation.buffers[i], *build.constants[i]);
+    if (!build.constants[i]) continue;
+    schedule::ComputationBuffer& input = build.computation.buffers[i];
+    if (i < build.ranges.size() && build.ranges[i]) {
+      input.is_constant = true;
+      input.values = *build.ranges[i];
+    } else {
+      schedule::MakeConstant(input, *build.constants[i]);
     }
   }
   return OkStatus();

@@ -19,7 +19,9 @@ StatusOr<graph::Graph> Import(const std::string& model) {
   return ImportModelBytes(AsBytes(model), nullptr, {});
 }
 
-StatusOr<std::unique_ptr<vm::Session>> MakeSession(
+}  // namespace
+
+StatusOr<std::unique_ptr<vm::Session>> OpenSession(
     StatusOr<graph::Graph> graph) {
   if (!graph.ok()) return graph.status();
   EMBER_ASSIGN_OR_RETURN(auto definition,
@@ -29,8 +31,6 @@ StatusOr<std::unique_ptr<vm::Session>> MakeSession(
   EMBER_ASSIGN_OR_RETURN(auto device, tools::OpenDevice("cpu", 1));
   return vm::Session::Create(module, {.device = device});
 }
-
-}  // namespace
 
 SampleSession::SampleSession(const std::string& model, int64_t context) {
   Open(Import(model), context);
@@ -42,7 +42,7 @@ SampleSession::SampleSession(StatusOr<graph::Graph> graph, int64_t context) {
 
 void SampleSession::Open(StatusOr<graph::Graph> graph, int64_t context) {
   StatusOr<std::unique_ptr<vm::Session>> session =
-      MakeSession(std::move(graph));
+      OpenSession(std::move(graph));
   ASSERT_TRUE(session.ok()) << session.status().ToString();
   session_ = *std::move(session);
   shared_ = std::make_unique<tools::SharedSession>(*session_);

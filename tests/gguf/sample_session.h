@@ -19,6 +19,10 @@
 
 namespace ember::gguf {
 
+// Compiles the graph and opens a session of one thread at tier 0.
+StatusOr<std::unique_ptr<vm::Session>> OpenSession(
+    StatusOr<graph::Graph> graph);
+
 class SampleSession {
  public:
   // Imports, compiles and opens the model; an error fails the test.

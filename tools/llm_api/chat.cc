@@ -14,9 +14,7 @@ EmberStatus ChatCreate(EmberLlm* model, const char* tools,
     *chat = nullptr;
     Model& loaded = *model->model;
     if (!loaded.chat_template) return loaded.template_status;
-    EMBER_ASSIGN_OR_RETURN(
-        tools::LanguageModel state,
-        tools::LanguageModel::Create(*loaded.shared, loaded.context));
+    EMBER_ASSIGN_OR_RETURN(tools::LanguageModel state, CreateState(loaded));
     llm::ChatOptions options;
     if (tools != nullptr) options.tools = tools;
     const std::time_t now = std::time(nullptr);

@@ -64,7 +64,7 @@ typedef struct EmberLlmOptions {
    * cores. */
   const EmberSessionOptions* session;
   /* Most tokens of a sequence; 0: as many as the model was trained with, at
-   * most 4096. Each sequence has memory for all of them. */
+   * most 4096. The memory of a sequence grows with its tokens. */
   int64_t context;
   /* A GGUF file, a tokenizer.json or a folder with one. NULL: the model's file
    * or folder. A module needs it. */
@@ -76,6 +76,16 @@ typedef struct EmberLlmOptions {
    * been compiled with --entry=all. */
   int32_t guesses;
   const EmberProgress* progress; /* receives the progress of loading; or NULL */
+  /* Folder in which modules are kept: a model that is not a module is compiled
+   * once, and later processes map its module, whose constants are in the order
+   * of the kernels. That takes about twice as much disk as the model. The
+   * folder is made if it does not exist, and must be one that other users
+   * cannot write to. If a module cannot be kept, the model runs from memory.
+   * NULL: nothing is kept. */
+  const char* model_cache;
+  /* Largest number of bytes in the folder, beyond which the modules that have
+   * not been used for longest are removed; 0: 32 GB. */
+  int64_t model_cache_bytes;
 } EmberLlmOptions;
 
 /* The options that choose tokens. Fields that are 0 have their defaults, except

@@ -1,16 +1,19 @@
 // Implements the loading of a model: tokenizer, template, module, session.
+#include <optional>
 #include <utility>
 
 #include "tools/lib/generate/load_tokenizer.h"
 #include "tools/lib/models/load_model.h"
 #include "tools/lib/models/model_source.h"
+#include "tools/lib/models/module_cache.h"
 #include "tools/llm_api/objects.h"
 #include "vm/api/callbacks.h"
 
 namespace ember::llm_api {
 namespace {
 
-// The context, if the caller gives none and the model was trained with more.
+// The context, if the caller gives none and the model was trained with more;
+// and the number of tokens that a state first has memory for.
 constexpr int64_t kMaxDefaultContext = 4096;
 
 tools::ModelSource SourceOf(const char* path) {
@@ -66,11 +69,38 @@ Status OpenSession(const EmberLlmOptions& options, Model& model) {
   return OkStatus();
 }
 
+// Loads the model's module: that of the cache, if the options name one.
+StatusOr<tools::LoadedModel> LoadModule(const char* path,
+                                        const EmberLlmOptions& options,
+                                        const tools::LoadOptions& load) {
+  const tools::ModelSource source = SourceOf(path);
+  if (options.model_cache == nullptr || options.model_cache[0] == '\0')
+    return tools::LoadModel(source, load);
+  tools::ModuleCacheOptions cache_options;
+  cache_options.folder = options.model_cache;
+  cache_options.min_model_bytes = 0;
+  cache_options.is_quiet = true;
+  if (options.model_cache_bytes > 0)
+    cache_options.max_bytes = options.model_cache_bytes;
+  const tools::ModuleCache cache(source, load, cache_options);
+  if (std::optional<tools::LoadedModel> kept = cache.Load())
+    return *std::move(kept);
+  if (!cache.keeps()) return tools::LoadModel(source, load);
+  EMBER_ASSIGN_OR_RETURN(vm::ModuleDefinition definition,
+                         tools::CompileModel(source, load));
+  return cache.Keep(std::move(definition));
+}
+
 StatusOr<std::shared_ptr<Model>> LoadModel(const char* path,
                                            const EmberLlmOptions& options) {
   if (options.context < 0) {
     return InvalidArgumentError("context: expected at least 0, found " +
                                 std::to_string(options.context));
+  }
+  if (options.model_cache_bytes < 0) {
+    return InvalidArgumentError(
+        "model_cache_bytes: expected at least 0, found " +
+        std::to_string(options.model_cache_bytes));
   }
   const tools::ModelSource source = SourceOf(path);
   EMBER_ASSIGN_OR_RETURN(const tools::OpenedModel opened,
@@ -86,7 +116,7 @@ StatusOr<std::shared_ptr<Model>> LoadModel(const char* path,
   load.note = [](std::string_view) {};
   if (options.guesses != 0 && !opened.kind.is_module) load.entry = "all";
   EMBER_ASSIGN_OR_RETURN(const tools::LoadedModel loaded,
-                         tools::LoadModel(source, load));
+                         LoadModule(path, options, load));
   model->module.module = loaded.module;
   model->context = options.context;
   if (model->context == 0) {
@@ -97,10 +127,8 @@ StatusOr<std::shared_ptr<Model>> LoadModel(const char* path,
   EMBER_RETURN_IF_ERROR(OpenSession(options, *model));
   // The first sequence shows if the module is a language model, and the context
   // that it may fix.
-  EMBER_ASSIGN_OR_RETURN(
-      const tools::LanguageModel first,
-      tools::LanguageModel::Create(*model->shared, model->context));
-  model->context = first.context();
+  EMBER_ASSIGN_OR_RETURN(const tools::LanguageModel first, CreateState(*model));
+  model->context = first.max_context();
   const int64_t logits = first.vocabulary();
   const int32_t tokens = model->tokenizer.vocabulary().size();
   if (logits >= 0 && logits < tokens) {
@@ -113,6 +141,12 @@ StatusOr<std::shared_ptr<Model>> LoadModel(const char* path,
 }
 
 }  // namespace
+
+StatusOr<tools::LanguageModel> CreateState(Model& model) {
+  return tools::LanguageModel::Create(
+      *model.shared, std::min(model.context, kMaxDefaultContext),
+      model.context);
+}
 
 const llm::VocabularyTrie& Model::Trie() {
   const std::lock_guard<std::mutex> lock(mutex_);

@@ -140,6 +140,10 @@ EmberStatus Load(const char* path, const EmberLlmOptions* options,
                  EmberLlm** model);
 void Release(EmberLlm* model);
 
+// Returns an empty sequence of the model. Its state first has memory for at
+// most 4096 tokens, and grows.
+StatusOr<tools::LanguageModel> CreateState(Model& model);
+
 // The functions of text.cc.
 EmberStatus Encode(const EmberLlm* model, const char* text, size_t size,
                    int32_t add_special, int32_t parse_special, int32_t** ids,

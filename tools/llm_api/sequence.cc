@@ -22,7 +22,7 @@ Status CheckIds(const EmberLlmSequence& sequence,
                                 std::to_string(vocabulary.size()) + ", found " +
                                 std::to_string(id));
   }
-  const int64_t most = sequence.state.context();
+  const int64_t most = sequence.state.max_context();
   const int64_t length = LengthOf(sequence) + static_cast<int64_t>(ids.size());
   if (length <= most) return OkStatus();
   return ResourceExhaustedError(
@@ -155,8 +155,7 @@ EmberStatus SequenceCreate(EmberLlm* model, EmberLlmSequence** sequence) {
       return api::NullError("sequence_create");
     *sequence = nullptr;
     EMBER_ASSIGN_OR_RETURN(tools::LanguageModel state,
-                           tools::LanguageModel::Create(*model->model->shared,
-                                                        model->model->context));
+                           CreateState(*model->model));
     *sequence = new EmberLlmSequence(model->model, std::move(state));
     return OkStatus();
   });

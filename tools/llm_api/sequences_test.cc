@@ -1,5 +1,6 @@
 // Tests sequences: what they hold after each function, and threads.
 #include <atomic>
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <thread>
@@ -96,6 +97,45 @@ TEST_F(Sequences, ContinueInParts) {
   EXPECT_EQ(Api().sequence_length(parts.get()), 6);
   EXPECT_EQ(first + Generate(parts, 5), text);
   EXPECT_EQ(Api().sequence_length(parts.get()), 11);
+}
+
+// The second load maps the module that the first one kept.
+TEST_F(Sequences, ModelsAreCompiledOnce) {
+  const std::string root = ::testing::TempDir() + "/kept_models";
+  std::filesystem::remove_all(root);
+  std::filesystem::create_directories(root);
+  const std::string path = root + "/text.gguf", folder = root + "/cache";
+  ASSERT_TRUE(
+      ember::WriteFileAtomically(path, ember::gguf::SampleModel("llama/text"))
+          .ok());
+  EmberLlmOptions options = {};
+  options.struct_size = sizeof(options);
+  options.context = 64;
+  options.model_cache = folder.c_str();
+  std::string texts[2];
+  std::filesystem::file_time_type written;
+  for (std::string& text : texts) {
+    EmberLlm* loaded = nullptr;
+    ASSERT_EQ(Api().load(path.c_str(), &options, &loaded), EMBER_OK)
+        << Api().error_message();
+    const Model model(loaded, Api().release);
+    const Sequence sequence = Create(model);
+    Append(model, sequence, {1, 50, 60});
+    text = Generate(sequence, 8);
+    int modules = 0;
+    for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+      if (!entry.is_regular_file()) continue;
+      ++modules;
+      if (&text == &texts[0]) written = entry.last_write_time();
+      EXPECT_EQ(entry.last_write_time(), written);
+    }
+    EXPECT_EQ(modules, 1);
+  }
+  EXPECT_EQ(texts[0], texts[1]);
+  options.model_cache_bytes = -1;
+  EmberLlm* loaded = nullptr;
+  EXPECT_EQ(Api().load(path.c_str(), &options, &loaded),
+            EMBER_INVALID_ARGUMENT);
 }
 
 TEST_F(Sequences, ForkAndTruncate) {

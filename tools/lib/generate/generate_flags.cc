@@ -2,7 +2,10 @@
 
 #include <cstdio>
 #include <limits>
+#include <sstream>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "base/file.h"
 #include "llm/sampling/stop_strings.h"
@@ -28,6 +31,7 @@ Status CheckNumbers(const GenerateFlags& flags) {
   EMBER_RETURN_IF_ERROR(CheckAtLeast("-n", flags.count, 0));
   EMBER_RETURN_IF_ERROR(CheckAtLeast("--chunk", flags.chunk, 1));
   EMBER_RETURN_IF_ERROR(CheckAtLeast("--context", flags.context, 0));
+  EMBER_RETURN_IF_ERROR(CheckAtLeast("--sequences", flags.sequences, 1));
   EMBER_RETURN_IF_ERROR(CheckAtLeast("--top", flags.top, 0));
   EMBER_RETURN_IF_ERROR(CheckAtLeast("--guesses", flags.guesses, 0));
   EMBER_RETURN_IF_ERROR(CheckAtLeast("--top-k", flags.top_k, 0));
@@ -54,18 +58,33 @@ StatusOr<llm::SamplingOptions> SamplingOf(const GenerateFlags& flags) {
   return sampling;
 }
 
+// Returns the lines of a text that are not empty.
+std::vector<std::string> LinesOf(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);) {
+    if (line.ends_with('\r')) line.pop_back();
+    if (!line.empty()) lines.push_back(line);
+  }
+  return lines;
+}
+
 StatusOr<PromptKind> KindOf(const GenerateFlags& flags) {
   const bool has_file = !flags.prompt_file.empty();
+  const bool has_texts = !flags.prompts_file.empty();
   const size_t prompts = flags.prompts.size() + flags.long_prompts.size() +
-                         (has_file ? 1 : 0) + (flags.ids.empty() ? 0 : 1);
+                         (has_file ? 1 : 0) + (has_texts ? 1 : 0) +
+                         (flags.ids.empty() ? 0 : 1);
   if (prompts > 1) {
     return CommandLineError(
-        "expected one of -p, --prompt-file and --ids, found " +
+        "expected one of -p, --prompt-file, --prompts and --ids, found " +
         std::to_string(prompts));
   }
-  if (flags.is_chat && !flags.ids.empty())
+  if (flags.is_chat && (has_texts || !flags.ids.empty())) {
     return CommandLineError(
-        "--chat: expected -p TEXT or no prompt, found --ids");
+        std::string("--chat: expected -p TEXT or no prompt, found --") +
+        (has_texts ? "prompts" : "ids"));
+  }
   if (flags.is_chat)
     return prompts == 0 ? PromptKind::kMessages : PromptKind::kMessage;
   if (prompts == 0) {
@@ -73,6 +92,7 @@ StatusOr<PromptKind> KindOf(const GenerateFlags& flags) {
         "expected a prompt, found none: give -p TEXT, --prompt-file=FILE, "
         "--chat or --ids=ID,ID,… (see --help)");
   }
+  if (has_texts) return PromptKind::kTexts;
   return flags.ids.empty() ? PromptKind::kText : PromptKind::kIds;
 }
 
@@ -85,6 +105,7 @@ Status CheckUnused(const GenerateFlags& flags, PromptKind kind) {
   };
   const bool is_ids = kind == PromptKind::kIds;
   const bool is_text = !is_ids;
+  const bool is_single = kind != PromptKind::kTexts;
   const Use uses[] = {
       {"--system", !flags.system.empty(), flags.is_chat, "--chat"},
       {"--template", !flags.template_file.empty(), flags.is_chat, "--chat"},
@@ -93,6 +114,11 @@ Status CheckUnused(const GenerateFlags& flags, PromptKind kind) {
       {"--tokenizer", !flags.tokenizer.empty(), is_text, "-p or --chat"},
       {"--stop-text", !flags.stop_texts.empty(), is_text, "-p or --chat"},
       {"--json", flags.is_json, is_text, "-p or --chat"},
+      {"--guesses", flags.guesses > 0, is_single, "-p, --chat or --ids"},
+      {"--save-state", !flags.save_state.empty(), is_single,
+       "-p, --chat or --ids"},
+      {"--load-state", !flags.load_state.empty(), is_single,
+       "-p, --chat or --ids"},
   };
   for (const Use& use : uses) {
     if (!use.is_given || use.is_used) continue;
@@ -121,6 +147,13 @@ void AddGenerateFlags(Flags& flags, GenerateFlags* values) {
   flags.Add("prompt", &values->long_prompts, "TEXT", "Does the same as -p.");
   flags.Add("prompt-file", &values->prompt_file, "FILE",
             "Reads the text of -p from a file; - is stdin.");
+  flags.Add("prompts", &values->prompts_file, "FILE",
+            "Continues each line of a file, several at once, and prints a line "
+            "of JSON for each.\n"
+            "- is stdin.");
+  flags.Add("sequences", &values->sequences, "N",
+            "Continues N lines of --prompts at once: a step reads the weights "
+            "once for all of them.");
   flags.Add("chat", &values->is_chat,
             "Talks with the model by its chat template. Without -p each line "
             "of stdin is a message;\n"
@@ -180,10 +213,10 @@ void AddGenerateFlags(Flags& flags, GenerateFlags* values) {
             "begins, too, are not\n"
             "computed again.");
   flags.Add("context", &values->context, "N",
-            "Gives the state memory for N tokens. 0: for the prompt and the "
-            "tokens of -n; without a\n"
-            "limit of tokens for as many as the model was trained with, at "
-            "most 4096.");
+            "Ends when there are N tokens. 0: the prompt and the tokens of -n; "
+            "without a limit of tokens\n"
+            "as many as the model was trained with. The state's memory grows "
+            "from 4096 tokens.");
   flags.Add("chunk", &values->chunk, "N",
             "Runs the prompt in parts of at most N tokens.");
   flags.Add("top", &values->top, "N",
@@ -226,6 +259,17 @@ StatusOr<GenerateSettings> CheckGenerateFlags(const GenerateFlags& flags) {
   } else if (!flags.prompt_file.empty()) {
     EMBER_ASSIGN_OR_RETURN(settings.prompt,
                            ReadFile(UserPath(flags.prompt_file)));
+  }
+  if (settings.kind == PromptKind::kTexts) {
+    const std::string& file = flags.prompts_file;
+    EMBER_ASSIGN_OR_RETURN(
+        const std::string text,
+        file == "-" ? ReadStdin() : ReadFile(UserPath(file)));
+    settings.prompts = LinesOf(text);
+    if (settings.prompts.empty())
+      return InvalidArgumentError(file +
+                                  ": expected a prompt in each line, "
+                                  "found an empty file");
   }
   return settings;
 }

@@ -23,10 +23,12 @@ namespace ember::tools {
 
 struct GenerateFlags {
   std::vector<std::string> prompts, long_prompts, stop_ids, stop_texts;
-  std::string prompt_file, ids, forced, system, tokenizer, template_file;
+  std::string prompt_file, prompts_file, ids, forced, system, tokenizer,
+      template_file;
   std::string save_state, load_state;
   bool is_chat = false, is_json = false;
   int64_t count = 0, context = 0, top = 0, chunk = 512, guesses = 0;
+  int64_t sequences = 8;
   int64_t top_k = 40, penalty_window = 64, seed = 0;
   double temperature = 0, top_p = 0.95, min_p = 0.05;
   double repetition_penalty = 1, frequency_penalty = 0, presence_penalty = 0;
@@ -35,13 +37,14 @@ struct GenerateFlags {
 // Declares the flags. `values` must outlive the parsing.
 void AddGenerateFlags(Flags& flags, GenerateFlags* values);
 
-// The form of the prompt: ids of tokens, a text, one message of a chat, or
-// messages that are read from stdin.
-enum class PromptKind : uint8_t { kIds, kText, kMessage, kMessages };
+// The form of the prompt: ids of tokens, a text, several texts, one message of
+// a chat, or messages that are read from stdin.
+enum class PromptKind : uint8_t { kIds, kText, kTexts, kMessage, kMessages };
 
 struct GenerateSettings {
   PromptKind kind = PromptKind::kIds;
-  std::string prompt;  // The text of kText and kMessage.
+  std::string prompt;                // The text of kText and kMessage.
+  std::vector<std::string> prompts;  // The texts of kTexts.
   std::vector<int32_t> ids, forced, stop_ids;
   llm::SamplingOptions sampling;
   // Most tokens to generate; -1: as many as the context has room for.

@@ -70,8 +70,9 @@ void SharedSession::Cancel(const void* owner) {
 }
 
 StatusOr<LanguageModel> LanguageModel::Create(SharedSession& session,
-                                              int64_t context) {
-  LanguageModel model(session, context);
+                                              int64_t context,
+                                              int64_t max_context) {
+  LanguageModel model(session, context, std::max(context, max_context));
   const vm::Module& module = session.module();
   const auto& inputs = module.inputs();
   if (inputs.size() < 2) {
@@ -92,7 +93,10 @@ StatusOr<LanguageModel> LanguageModel::Create(SharedSession& session,
     if (inputs[i].logical_type != frontends::kStateType)
       return WrongModule("the input '" + inputs[i].name + "'");
     const std::vector<int64_t> dims = StateDims(inputs[i], context);
-    if (dims.size() == kStateRank) model.context_ = dims[kContextDim];
+    if (dims.size() == kStateRank) {
+      model.context_ = dims[kContextDim];
+      if (inputs[i].dims[kContextDim] >= 0) model.max_context_ = model.context_;
+    }
     EMBER_ASSIGN_OR_RETURN(model.inputs_[i],
                            vm::Tensor::Allocate(inputs[i].type, dims));
   }
@@ -101,16 +105,52 @@ StatusOr<LanguageModel> LanguageModel::Create(SharedSession& session,
 
 Status LanguageModel::CheckRoom(int64_t count) const {
   if (count <= room()) return OkStatus();
-  return ResourceExhaustedError("the context is full: expected at most " +
-                                std::to_string(context_) + " tokens, found " +
-                                std::to_string(past() + count) +
-                                "; give a larger --context");
+  return ResourceExhaustedError(
+      "the context is full: expected at most " + std::to_string(max_context_) +
+      " tokens, found " + std::to_string(past() + count) +
+      "; give a larger --context");
+}
+
+Status LanguageModel::Grow(int64_t context) {
+  if (context > max_context_) {
+    return ResourceExhaustedError("state: expected at most " +
+                                  std::to_string(max_context_) +
+                                  " tokens, found " + std::to_string(context));
+  }
+  if (context <= context_) return OkStatus();
+  std::vector<vm::Tensor> grown(inputs_.size());
+  for (size_t i = 2; i < inputs_.size(); ++i) {
+    const vm::Tensor& old = inputs_[i];
+    if (!HasPositions(old)) continue;
+    std::vector<int64_t> dims = old.dims;
+    dims[kContextDim] = context;
+    EMBER_ASSIGN_OR_RETURN(grown[i], vm::Tensor::Allocate(old.type, dims));
+    const int64_t rows = dims[0] * dims[1];
+    const int64_t from = rows == 0 ? 0 : old.byte_size / rows;
+    const int64_t to = rows == 0 ? 0 : grown[i].byte_size / rows;
+    const int64_t used = context_ == 0 ? 0 : from / context_ * past();
+    for (int64_t row = 0; row < rows; ++row) {
+      std::memcpy(static_cast<char*>(grown[i].data) + row * to,
+                  static_cast<const char*>(old.data) + row * from,
+                  static_cast<size_t>(used));
+    }
+  }
+  for (size_t i = 2; i < inputs_.size(); ++i) {
+    if (HasPositions(inputs_[i])) inputs_[i] = std::move(grown[i]);
+  }
+  results_.clear();
+  context_ = context;
+  return OkStatus();
 }
 
 Status LanguageModel::Run(std::span<const int32_t> tokens) {
   const auto count = static_cast<int64_t>(tokens.size());
   if (count < 1) return InvalidArgumentError("tokens: expected one or more");
   EMBER_RETURN_IF_ERROR(CheckRoom(count));
+  if (past() + count > context_) {
+    EMBER_RETURN_IF_ERROR(
+        Grow(std::min(max_context_, std::max(2 * context_, past() + count))));
+  }
   inputs_[0] = vm::Tensor::Borrow(DType::kI32, {1, count}, tokens.data());
   inputs_[1].elements<int64_t>()[0] = past();
   EMBER_RETURN_IF_ERROR(session_->Run(this, inputs_, &results_));
@@ -176,7 +216,7 @@ Status LanguageModel::Truncate(int64_t length) {
 }
 
 StatusOr<LanguageModel> LanguageModel::Fork() const {
-  LanguageModel fork(*session_, context_);
+  LanguageModel fork(*session_, context_, max_context_);
   fork.ids_ = ids_;
   fork.inputs_.resize(inputs_.size());
   for (size_t i = 1; i < inputs_.size(); ++i) {

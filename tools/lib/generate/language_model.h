@@ -56,14 +56,15 @@ class SharedSession {
 
 class LanguageModel : public llm::LogitSource {
  public:
-  // `context`: number of tokens that the state has memory for. A dim that the
-  // module fixes replaces it.
-  static StatusOr<LanguageModel> Create(SharedSession& session,
-                                        int64_t context);
+  // `context`: number of tokens that the state has memory for. When it is full,
+  // the memory grows to at most `max_context` tokens; 0: it does not grow. A
+  // dim that the module fixes replaces both.
+  static StatusOr<LanguageModel> Create(SharedSession& session, int64_t context,
+                                        int64_t max_context = 0);
 
   StatusOr<std::span<const float>> Append(
       std::span<const int32_t> tokens) override;
-  int64_t room() const override { return context_ - past(); }
+  int64_t room() const override { return max_context_ - past(); }
   std::span<const int32_t> ids() const override { return ids_; }
   Status Truncate(int64_t length) override;
   Status CheckGuesses() const override;
@@ -89,9 +90,14 @@ class LanguageModel : public llm::LogitSource {
   // Sets the tokens of a sequence whose state was written to the memory of
   // state().
   void SetIds(std::vector<int32_t> ids) { ids_ = std::move(ids); }
+  // Makes memory for so many tokens, at most max_context. The tokens so far and
+  // their state stay. The module is the same for each length.
+  Status Grow(int64_t context);
   // Number of tokens so far.
   int64_t past() const { return static_cast<int64_t>(ids_.size()); }
+  // Number of tokens that the state has memory for now.
   int64_t context() const { return context_; }
+  int64_t max_context() const { return max_context_; }
   // Number of logits of a token; -1 if the module leaves it open.
   int64_t vocabulary() const;
   // Bytes of the state, and of each token in it.
@@ -99,12 +105,12 @@ class LanguageModel : public llm::LogitSource {
   int64_t state_bytes_per_token() const;
 
  private:
-  LanguageModel(SharedSession& session, int64_t context)
-      : session_(&session), context_(context) {}
+  LanguageModel(SharedSession& session, int64_t context, int64_t max_context)
+      : session_(&session), context_(context), max_context_(max_context) {}
   Status Run(std::span<const int32_t> tokens);
 
   SharedSession* session_;
-  int64_t context_ = 0;
+  int64_t context_ = 0, max_context_ = 0;
   std::vector<int32_t> ids_;
   // Inputs of the next run: tokens, past, state.
   std::vector<vm::Tensor> inputs_;

@@ -95,6 +95,35 @@ TEST_P(EachModel, ForksAndShortens) {
   ExpectNear(rows->last(first.size()), second);
 }
 
+// A state that grows while the sequence does gives the logits of one that was
+// large from the beginning.
+TEST_P(EachModel, Grows) {
+  // The positions of this model depend on the length of the state.
+  if (GetParam() == "phi3/longrope") GTEST_SKIP();
+  const Opened opened = Open(GetParam(), "all");
+  auto small = LanguageModel::Create(*opened.shared, 2, 64);
+  auto large = LanguageModel::Create(*opened.shared, 64);
+  ASSERT_TRUE(small.ok() && large.ok());
+  EXPECT_EQ(small->context(), 2);
+  EXPECT_EQ(small->room(), 64);
+  for (const std::vector<int32_t>& tokens :
+       {std::vector<int32_t>{1}, {7, 8, 9}, {10}, {3, 4, 5, 6}, {11}, {2, 2}})
+    ExpectNear(Append(*small, tokens), Append(*large, tokens));
+  EXPECT_EQ(small->context(), 16);
+  ASSERT_TRUE(small->Grow(40).ok());
+  EXPECT_EQ(small->context(), 40);
+  EXPECT_EQ(small->Grow(65).code(), StatusCode::kResourceExhausted);
+  auto fork = small->Fork();
+  ASSERT_TRUE(fork.ok());
+  const std::vector<int32_t> many(52, 5);
+  const Logits expected = Append(*large, many);
+  ExpectNear(Append(*small, many), expected);
+  ExpectNear(Append(*fork, many), expected);
+  EXPECT_EQ(small->room(), 0);
+  const std::vector<int32_t> one = {1};
+  EXPECT_EQ(small->Append(one).status().code(), StatusCode::kResourceExhausted);
+}
+
 std::vector<std::string_view> Decoders() {
   std::vector<std::string_view> names;
   for (const std::string_view name : gguf::SampleModelNames())

@@ -100,7 +100,7 @@ void TextPrinter::Show(const llm::Generation& generation) {
   std::fprintf(stderr,
                "vm-generate: note: the context of %lld tokens is full; give a "
                "larger --context\n",
-               static_cast<long long>(model_.context()));
+               static_cast<long long>(model_.max_context()));
 }
 
 Status TextPrinter::Continue(std::span<const int32_t> prompt) {

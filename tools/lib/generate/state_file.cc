@@ -106,6 +106,7 @@ Status RestoreState(const std::string& path, const vm::ModuleIdentity& identity,
   }
   const auto tokens = static_cast<int64_t>(fields.tokens.size());
   EMBER_RETURN_IF_ERROR(model.CheckRoom(tokens).WithContext(path));
+  EMBER_RETURN_IF_ERROR(model.Grow(std::max(tokens, model.context())));
   size_t expected = 0;
   ForEachPart(model.state(), tokens,
               [&](char*, size_t bytes) { expected += bytes; });

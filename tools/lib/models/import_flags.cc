@@ -30,7 +30,9 @@ void AddImportFlags(Flags& flags, ImportFlags* values) {
             "graph to cut at: A,B->C.");
   flags.Add("state-type", &values->state_type, "TYPE",
             "Keeps keys and values of a language model as f16 or bf16, in "
-            "half the memory. Default: f32.");
+            "half the memory, or as i8 with a\n"
+            "factor for each row, in little more than a quarter. Default: "
+            "f32.");
   flags.Add("constant", &values->constants, "NAME=VALUE",
             "Makes an input a constant of the module: axes=1xi64=2, @a.npy "
             "and the other forms of vm-run\n"
@@ -47,9 +49,10 @@ StatusOr<LoadOptions> LoadOptionsOf(const ImportFlags& flags) {
     options.state_type = DTypeFromName(flags.state_type);
     if (options.state_type != DType::kF32 &&
         options.state_type != DType::kF16 &&
-        options.state_type != DType::kBF16) {
+        options.state_type != DType::kBF16 &&
+        options.state_type != DType::kI8) {
       return CommandLineError(
-          "--state-type: expected f32, f16 or bf16, found '" +
+          "--state-type: expected f32, f16, bf16 or i8, found '" +
           flags.state_type + "'");
     }
   }

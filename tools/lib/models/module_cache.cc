@@ -1,5 +1,8 @@
 #include "tools/lib/models/module_cache.h"
 
+#include <fcntl.h>
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -23,10 +26,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view kModuleEnd = ".vmfb";
-// A module needs about as many bytes as its model. This many times the model's
-// bytes must be free, so that other programs keep some space.
-constexpr double kFreeShare = 1.2;
+constexpr std::string_view kModuleEnd = ".vmfb", kPackedEnd = ".packed";
+// A module needs about as many bytes as its model, and so do its constants in
+// the order of kernels.
+constexpr int64_t kCopies = 2;
+// This many times the model's bytes must be free, so that other programs keep
+// some space.
+constexpr double kFreeShare = 1.2 * kCopies;
 // Bytes of a model that are imported, compiled and written in a second: 442 MB
 // took 2.9 s, and 234 MB took 1.5 s, on two cores of an EPYC (Zen 3) that other
 // work used too.
@@ -57,7 +63,7 @@ std::optional<ModelPart> PartAt(const fs::path& path) {
 // files has names with "-of-".
 std::vector<ModelPart> PartsOf(const std::string& path) {
   std::error_code error;
-  const fs::path named = fs::weakly_canonical(UserPath(path), error);
+  const fs::path named = fs::weakly_canonical(path, error);
   if (error) return {};
   const bool is_folder = fs::is_directory(named, error);
   const bool is_alone =
@@ -120,8 +126,38 @@ std::string SizeText(int64_t bytes) {
   return std::to_string((bytes + 999999) / 1000000) + " MB";
 }
 
-bool IsModule(const std::string& path) {
-  StatusOr<OpenedModel> opened = OpenModel(ModelSource::OfUserPath(path));
+// Returns the bytes of the files in a folder; 0 if there is no such folder.
+int64_t BytesIn(const std::string& folder) {
+  std::error_code error;
+  int64_t bytes = 0;
+  for (fs::directory_iterator entry(folder, error), end; !error && entry != end;
+       entry.increment(error)) {
+    std::error_code ignored;
+    const auto size = static_cast<int64_t>(entry->file_size(ignored));
+    if (!ignored) bytes += size;
+  }
+  return bytes;
+}
+
+// Sets the time of the last use of a file to now. The time of its last change
+// stays, because it is a part of the file's identity.
+void MarkUsed(const std::string& path) {
+  const timespec times[2] = {{0, UTIME_NOW}, {0, UTIME_OMIT}};
+  static_cast<void>(::utimensat(AT_FDCWD, path.c_str(), times, 0));
+}
+
+// Returns the time of the last use or change of a file, in nanoseconds.
+int64_t UsedAt(const std::string& path) {
+  struct stat info = {};
+  if (::stat(path.c_str(), &info) != 0) return 0;
+  const auto nanoseconds = [](const timespec& time) {
+    return int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
+  };
+  return std::max(nanoseconds(info.st_atim), nanoseconds(info.st_mtim));
+}
+
+bool IsModule(const ModelSource& source) {
+  StatusOr<OpenedModel> opened = OpenModel(source);
   return !opened.ok() || opened->kind.is_module;
 }
 
@@ -166,29 +202,30 @@ ModuleCacheOptions ModuleCacheOptionsOf(const ModuleCacheFlags& flags) {
   return options;
 }
 
-ModuleCache::ModuleCache(const std::string& path, const LoadOptions& load,
+ModuleCache::ModuleCache(const ModelSource& source, const LoadOptions& load,
                          const ModuleCacheOptions& options)
-    : path_(path), options_(options) {
-  if (options.folder.empty() || !load.values.empty() || !load.inputs.empty())
+    : name_(source.name), options_(options) {
+  if (options.folder.empty() || source.contents || !load.values.empty() ||
+      !load.inputs.empty())
     return;
   // The compiler's code decides what is in a module. Without an identity of it
   // no module is found again.
   const std::string build =
       BuildIdAt(reinterpret_cast<const void*>(&compiler::Compile));
-  const std::vector<ModelPart> parts = PartsOf(path);
+  const std::vector<ModelPart> parts = PartsOf(source.path);
   model_bytes_ = BytesOf(parts);
   if (build.empty() || parts.empty() ||
       model_bytes_ < options.min_model_bytes ||
-      model_bytes_ > options.max_bytes || IsModule(path))
+      model_bytes_ > options.max_bytes || IsModule(source))
     return;
   std::error_code error;
-  const std::string named = fs::weakly_canonical(UserPath(path), error);
+  const std::string named = fs::weakly_canonical(source.path, error);
   if (error) return;
   file_ = KeyOf(parts, build, named, load) + std::string(kModuleEnd);
 }
 
 StatusOr<LoadedModel> ModuleCache::Map() const {
-  ModelSource source{.name = path_, .path = options_.folder + "/" + file_};
+  ModelSource source{.name = name_, .path = options_.folder + "/" + file_};
   return LoadModel(source, {});
 }
 
@@ -202,11 +239,10 @@ std::optional<LoadedModel> ModuleCache::Load() const {
   StatusOr<LoadedModel> model = Map();
   if (!model.ok()) {
     // A damaged module is replaced by the next one.
-    folder->Remove(file_);
+    Remove(file_);
     return std::nullopt;
   }
-  fs::last_write_time(options_.folder + "/" + file_,
-                      fs::file_time_type::clock::now(), error);
+  MarkUsed(options_.folder + "/" + file_);
   return *std::move(model);
 }
 
@@ -215,9 +251,9 @@ std::string ModuleCache::Announcement() const {
   std::snprintf(
       seconds, sizeof(seconds), "%.0f",
       std::max(1.0, static_cast<double>(model_bytes_) / kBytesPerSecond));
-  return path_ + ": compiling once, about " + seconds +
+  return name_ + ": compiling once, about " + seconds +
          " s; the module is kept in " + options_.folder + ", about " +
-         SizeText(model_bytes_) + " (--model-cache=off keeps none)";
+         SizeText(kCopies * model_bytes_) + " (--model-cache=off keeps none)";
 }
 
 Status ModuleCache::Write(const vm::ModuleDefinition& definition) const {
@@ -233,7 +269,14 @@ Status ModuleCache::Write(const vm::ModuleDefinition& definition) const {
         SizeText(static_cast<int64_t>(space.available)) +
         "; choose another folder with --model-cache=DIR");
   }
-  return vm::WriteModule(definition, options_.folder + "/" + file_);
+  const std::string path = options_.folder + "/" + file_;
+  // Packed constants of a module that was here before are not those of this
+  // one.
+  fs::remove_all(path + std::string(kPackedEnd), error);
+  EMBER_RETURN_IF_ERROR(vm::WriteModule(definition, path));
+  // Without the folder, constants are packed in memory.
+  static_cast<void>(PrivateFolder::Open(path + std::string(kPackedEnd)));
+  return OkStatus();
 }
 
 StatusOr<LoadedModel> ModuleCache::Keep(vm::ModuleDefinition definition) const {
@@ -243,9 +286,9 @@ StatusOr<LoadedModel> ModuleCache::Keep(vm::ModuleDefinition definition) const {
     Evict();
     return Map();
   }
-  if (!status.ok()) {
+  if (!status.ok() && !options_.is_quiet) {
     std::fprintf(stderr, "%s: note: the module is not kept: %s\n",
-                 path_.c_str(), std::string(status.message()).c_str());
+                 name_.c_str(), std::string(status.message()).c_str());
   }
   LoadedModel model;
   EMBER_ASSIGN_OR_RETURN(model.module,
@@ -254,16 +297,29 @@ StatusOr<LoadedModel> ModuleCache::Keep(vm::ModuleDefinition definition) const {
   return model;
 }
 
+void ModuleCache::Remove(const std::string& name) const {
+  std::error_code error;
+  const std::string path = options_.folder + "/" + name;
+  fs::remove(path, error);
+  fs::remove_all(path + std::string(kPackedEnd), error);
+}
+
 void ModuleCache::Evict() const {
   StatusOr<PrivateFolder> folder = PrivateFolder::Open(options_.folder);
   if (!folder.ok()) return;
   std::vector<PrivateFolder::File> files = folder->List();
+  for (PrivateFolder::File& file : files) {
+    const std::string path = options_.folder + "/" + file.name;
+    file.used_ns = UsedAt(path);
+    // The constants of the new module are not packed yet.
+    file.bytes += file.name == file_ ? (kCopies - 1) * file.bytes
+                                     : BytesIn(path + std::string(kPackedEnd));
+  }
   std::ranges::sort(files, std::greater(), &PrivateFolder::File::used_ns);
   int64_t bytes = 0;
   for (const PrivateFolder::File& file : files) {
     bytes += file.bytes;
-    if (bytes > options_.max_bytes && file.name != file_)
-      folder->Remove(file.name);
+    if (bytes > options_.max_bytes && file.name != file_) Remove(file.name);
   }
 }
 

@@ -13,11 +13,13 @@
 // times of change, the options of the import are equal, and the tool is of the
 // same build. The folder is one that other users cannot write to
 // (base/private_folder.h), and a module in it is verified when it is loaded,
-// like any module. If the folder grows beyond its limit, the modules that have
-// not been used for longest are removed. A module that cannot be written is no
-// error: the model runs from memory, and a line on stderr says why. Several
-// processes may use one folder. A ModuleCache does not change: it is
-// thread-safe.
+// like any module. Beside each module there is a folder, MODULE.packed, in
+// which the JIT keeps constants in the order of its kernels
+// (jit/kernel/kept_constants.h). If the folder grows beyond its limit, the
+// modules that have not been used for longest are removed. A module that cannot
+// be written is no error: the model runs from memory, and a line on stderr says
+// why. Several processes may use one folder. A ModuleCache does not change: it
+// is thread-safe.
 #ifndef EMBER_TOOLS_LIB_MODELS_MODULE_CACHE_H_
 #define EMBER_TOOLS_LIB_MODELS_MODULE_CACHE_H_
 
@@ -28,6 +30,7 @@
 #include "base/status.h"
 #include "tools/lib/cli/flags.h"
 #include "tools/lib/models/load_model.h"
+#include "tools/lib/models/model_source.h"
 #include "vm/isa/module_definition.h"
 
 namespace ember::tools {
@@ -39,6 +42,8 @@ struct ModuleCacheOptions {
   int64_t max_bytes = int64_t{32} << 30;
   // A smaller model is compiled each time, which takes milliseconds.
   int64_t min_model_bytes = int64_t{16} << 20;
+  // True: no line on stderr says why a module is not kept.
+  bool is_quiet = false;
 };
 
 // Returns the user's location: ember/models in $XDG_CACHE_HOME or ~/.cache. If
@@ -59,11 +64,14 @@ ModuleCacheOptions ModuleCacheOptionsOf(const ModuleCacheFlags& flags);
 
 class ModuleCache {
  public:
-  // path: the model as the user typed it (tools/lib/cli/paths.h). Nothing is
-  // kept for a path that is a module, a small model or no file, nor if the
-  // options give values of inputs.
-  ModuleCache(const std::string& path, const LoadOptions& load,
+  // Nothing is kept for a source that is a module, a small model, no file or a
+  // model in memory, nor if the options give values of inputs.
+  ModuleCache(const ModelSource& source, const LoadOptions& load,
               const ModuleCacheOptions& options);
+  // path: the model as the user typed it (tools/lib/cli/paths.h).
+  ModuleCache(const std::string& path, const LoadOptions& load,
+              const ModuleCacheOptions& options)
+      : ModuleCache(ModelSource::OfUserPath(path), load, options) {}
 
   // Returns the module of an earlier process; nullopt if there is none that can
   // be loaded.
@@ -81,8 +89,10 @@ class ModuleCache {
   Status Write(const vm::ModuleDefinition& definition) const;
   StatusOr<LoadedModel> Map() const;
   void Evict() const;
+  // Removes a module and its packed constants.
+  void Remove(const std::string& name) const;
 
-  const std::string path_;
+  const std::string name_;  // The model's name in messages.
   const ModuleCacheOptions options_;
   int64_t model_bytes_ = 0;
   std::string file_;  // The name of the module's file; empty: nothing is kept.

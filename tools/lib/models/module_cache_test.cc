@@ -1,6 +1,8 @@
 #include "tools/lib/models/module_cache.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <chrono>
 #include <filesystem>
@@ -50,12 +52,12 @@ class ModuleCacheTest : public ::testing::Test {
     EXPECT_EQ(model->module->inputs()[0].name, "tokens");
   }
 
-  // Returns the kept files.
+  // Returns the kept modules.
   std::vector<fs::path> Files() {
     std::vector<fs::path> files;
     if (!fs::exists(options_.folder)) return files;
     for (const auto& entry : fs::directory_iterator(options_.folder))
-      files.push_back(entry.path());
+      if (entry.is_regular_file()) files.push_back(entry.path());
     return files;
   }
 
@@ -101,16 +103,44 @@ TEST_F(ModuleCacheTest, RemovesWhatWasNotUsedForLongest) {
   const std::string second = AddModel("second.gguf", "llama");
   Keep(second);
   const auto bytes = static_cast<int64_t>(fs::file_size(Files()[0]));
-  for (const fs::path& file : Files())
-    fs::last_write_time(file,
-                        fs::last_write_time(file) - std::chrono::hours(1));
-  // Loading a module counts as use.
+  for (const fs::path& file : Files()) {
+    const timespec times[2] = {{1'000'000, 0}, {1'000'000, 0}};
+    ASSERT_EQ(::utimensat(AT_FDCWD, file.c_str(), times, 0), 0);
+  }
+  // Loading a module counts as use, and is no change of it.
   EXPECT_TRUE(CacheOf(model_).Load().has_value());
-  options_.max_bytes = 5 * bytes / 2;
+  for (const fs::path& file : Files()) {
+    struct stat info = {};
+    ASSERT_EQ(::stat(file.c_str(), &info), 0);
+    EXPECT_EQ(info.st_mtim.tv_sec, 1'000'000);
+  }
+  // The new module counts twice, because its constants will be packed.
+  options_.max_bytes = 7 * bytes / 2;
   Keep(AddModel("third.gguf", "llama"));
   EXPECT_EQ(Files().size(), 2u);
   EXPECT_TRUE(CacheOf(model_).Load().has_value());
   EXPECT_FALSE(CacheOf(second).Load().has_value());
+}
+
+// A folder for packed constants is beside each module. It counts, and is
+// removed together with the module.
+TEST_F(ModuleCacheTest, CountsAndRemovesPackedConstants) {
+  Keep(model_);
+  const std::string packed = Files()[0].string() + ".packed";
+  ASSERT_TRUE(fs::is_directory(packed));
+  const auto bytes = static_cast<int64_t>(fs::file_size(Files()[0]));
+  options_.max_bytes = 4 * bytes;
+  const std::string second = AddModel("second.gguf", "llama");
+  Keep(second);
+  EXPECT_TRUE(fs::exists(packed));
+  ASSERT_TRUE(
+      WriteFileAtomically(packed + "/constants",
+                          std::string(static_cast<size_t>(3 * bytes), 'x'))
+          .ok());
+  Keep(AddModel("third.gguf", "llama"));
+  EXPECT_FALSE(fs::exists(packed));
+  EXPECT_FALSE(CacheOf(model_).Load().has_value());
+  EXPECT_TRUE(CacheOf(second).Load().has_value());
 }
 
 TEST_F(ModuleCacheTest, KeepsNoModuleNorSmallModelNorModelWithValues) {

@@ -187,8 +187,10 @@ StatusOr<DispatchWork> WorkOf(const tensor::Dispatch& dispatch,
     const tensor::Buffer& buffer = dispatch.buffers[i];
     if (buffer.kind == tensor::BufferKind::kTemporary) continue;
     const auto whole = static_cast<double>(header.ElementCount(buffer));
-    work.bytes += std::min(whole, elements[i]) *
-                  static_cast<double>(DTypeByteSize(buffer.type));
+    const double bytes = std::min(whole, elements[i]) *
+                         static_cast<double>(DTypeByteSize(buffer.type));
+    work.bytes += bytes;
+    if (i < dispatch.input_count()) work.input_bytes.push_back(bytes);
     if (buffer.kind == tensor::BufferKind::kOutput)
       work.text = vm::TensorTypeText(buffer.type, header.Extents(buffer));
   }

@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "base/status.h"
 #include "tensor/dispatch.h"
@@ -24,7 +25,8 @@ namespace ember::tools {
 struct DispatchWork {
   double operations = 0;
   double bytes = 0;
-  double points = 0;  // number of points, summed over all stages
+  std::vector<double> input_bytes;  // the bytes among them of each input
+  double points = 0;                // number of points, summed over all stages
   // Text about the last result and the largest reduction: "1x28x28x8xf32, sum
   // of 9".
   std::string text;

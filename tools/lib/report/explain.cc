@@ -81,6 +81,31 @@ std::string Json(
   return table.Print(TableFormat::kJson);
 }
 
+// Returns the line about the memory traffic of constants. For a language model
+// these are the weights, whose bytes bound the time of a token.
+std::string ConstantsText(const vm::Session& session,
+                          const std::vector<DispatchMeasure>& measures) {
+  const vm::Module& module = session.module();
+  double all = 0, read = 0, bytes = 0;
+  for (const vm::Constant& constant : module.definition().constants)
+    all += static_cast<double>(constant.data.size());
+  for (const DispatchMeasure& measure : measures) {
+    bytes += measure.work.bytes;
+    const std::vector<vm::ConstantSource>& inputs =
+        module.sites()[measure.site].inputs;
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      if (inputs[i].constant >= 0) read += measure.work.input_bytes[i];
+    }
+  }
+  if (all == 0) return "";
+  char text[160];
+  std::snprintf(text, sizeof text,
+                "One call of each dispatch moves %.6g MB at least, of which "
+                "%.6g MB are constants; the module has constants of %.6g MB.\n",
+                1e-6 * bytes, 1e-6 * read, 1e-6 * all);
+  return text;
+}
+
 }  // namespace
 
 std::string ExplainText(const vm::Session& session, const vm::Tiering* tiering,
@@ -111,7 +136,8 @@ std::string ExplainText(const vm::Session& session, const vm::Tiering* tiering,
                 "that.\n",
                 total_ms, 100 * roof_ms / total_ms);
   return limits.Text() + "\n" + table.Print(TableFormat::kMarkdown) +
-         RestText(measures, rows, total_ms) + summary;
+         RestText(measures, rows, total_ms) + summary +
+         ConstantsText(session, measures);
 }
 
 std::string ExplainDeviceText(const vm::Session& session,

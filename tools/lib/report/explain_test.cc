@@ -46,6 +46,11 @@ TEST(ExplainTest, WorkAndBoundsOfEachDispatch) {
                               "2x2xf32, sum of 3 | Gemm_0 + Relu_1 |"));
   EXPECT_THAT(text, HasSubstr("| bias_relu | 2x2xf32 "));
   EXPECT_THAT(text, HasSubstr("|     3 |"));
+  // The constants are a matrix of 3x2 and a bias of 2 numbers; the second
+  // dispatch moves 4 * (4 + 2 + 4) bytes.
+  EXPECT_THAT(text, HasSubstr("moves 0.000104 MB at least, of which 3.2e-05 MB "
+                              "are constants; the module has constants of "
+                              "3.2e-05 MB."));
 }
 
 TEST(ExplainTest, WhyThereIsNoKernel) {

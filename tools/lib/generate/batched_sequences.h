@@ -1,0 +1,74 @@
+// Lets threads continue sequences of one SequenceBatch together: each thread
+// uses its sequence as if it were alone, and the steps of all are one run.
+//
+//   BatchedSequences batched(batch);
+//   // in each thread:
+//   BatchedSequences::Member member(batched);
+//   llm::Generate(tokenizer, member, prompt, options);
+//
+// A step begins when all members wait for one, so members should be destroyed
+// soon after their last step. At most batch.size() members exist at a time.
+// BatchedSequences is thread-safe; a member belongs to one thread. Members do
+// not outlive it, and it does not own the batch.
+#ifndef EMBER_TOOLS_LIB_GENERATE_BATCHED_SEQUENCES_H_
+#define EMBER_TOOLS_LIB_GENERATE_BATCHED_SEQUENCES_H_
+
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <span>
+#include <vector>
+
+#include "base/status.h"
+#include "llm/generate/logit_source.h"
+#include "tools/lib/generate/sequence_batch.h"
+
+namespace ember::tools {
+
+class BatchedSequences {
+ public:
+  explicit BatchedSequences(SequenceBatch& batch);
+
+  class Member : public llm::LogitSource {
+   public:
+    // Takes an unused sequence of the batch and empties it.
+    explicit Member(BatchedSequences& all);
+    ~Member() override;
+    Member(const Member&) = delete;
+    Member& operator=(const Member&) = delete;
+
+    // Waits for a step of all members. An error of the run is one of all parts
+    // of the step.
+    StatusOr<std::span<const float>> Append(
+        std::span<const int32_t> ids) override;
+    int64_t room() const override;
+    std::span<const int32_t> ids() const override;
+    Status Truncate(int64_t length) override;
+
+   private:
+    BatchedSequences& all_;
+    size_t sequence_ = 0;
+  };
+
+ private:
+  // A sequence of the batch.
+  struct Entry {
+    bool is_used = false, is_waiting = false;
+    std::span<const int32_t> tokens;  // tokens of the next step
+    Status status;                    // The outcome of the last step.
+    std::span<const float> logits;
+  };
+
+  // Runs a step if all members wait for one. mutex_ must be held.
+  void RunIfAllWait();
+
+  SequenceBatch& batch_;
+  std::mutex mutex_;  // guards the batch and the next members
+  std::condition_variable changed_;
+  std::vector<Entry> entries_;
+};
+
+}  // namespace ember::tools
+
+#endif  // EMBER_TOOLS_LIB_GENERATE_BATCHED_SEQUENCES_H_
