@@ -139,8 +139,9 @@ Status CheckNeedsNothing(const llvm::MemoryBuffer& object) {
     if (!flags || !name)
       return InternalError("expected an object file with symbols");
     // The symbol without a name, with which symbol tables of ELF begin, is no
-    // outside symbol.
-    if ((*flags & llvm::object::SymbolRef::SF_Undefined) == 0 || name->empty())
+    // outside symbol. WebAssembly's stack pointer is a global of the runtime.
+    if ((*flags & llvm::object::SymbolRef::SF_Undefined) == 0 ||
+        name->empty() || *name == "__stack_pointer")
       continue;
     return InternalError(
         Concat({"expected code that calls no library, found a call of ",

@@ -27,6 +27,8 @@ PACKAGES_TEST=(
   python3-sklearn python3-xgboost
 )
 PACKAGES_DOCS=(python3-sphinx python3-myst-parser furo)
+# The compiler and the libraries for WebAssembly (toolchains/wasm_cc_config.bzl).
+PACKAGES_BROWSER=(clang-19 lld-19 llvm-19 wasi-libc libc++-19-dev-wasm32 libc++abi-19-dev-wasm32 libclang-rt-19-dev-wasm32)
 PACKAGES_LINT=(git clang-19 lld-19 libclang-rt-19-dev clang-format-19 clang-tidy-19)
 
 : "${HOME:=/root}"
@@ -103,15 +105,16 @@ need_report_page() {
     say "bazel sync --configure makes Bazel see the libraries"
 }
 
-# Installs what a step needs and writes user.bazelrc: need_setup run, test, docs, report or all.
+# Installs what a step needs and writes user.bazelrc: need_setup run, test, docs, report, browser or all.
 need_setup() {
   local packages=("${PACKAGES_RUN[@]}")
   case "$1" in
     run | report) ;;
     test) packages+=("${PACKAGES_TEST[@]}") ;;
     docs) packages+=("${PACKAGES_TEST[@]}" "${PACKAGES_DOCS[@]}") ;;
-    all) packages+=("${PACKAGES_TEST[@]}" "${PACKAGES_LINT[@]}") ;;
-    *) die "setup: --for=run, test, docs, report or all" ;;
+    browser) packages+=("${PACKAGES_BROWSER[@]}") ;;
+    all) packages+=("${PACKAGES_TEST[@]}" "${PACKAGES_LINT[@]}" "${PACKAGES_BROWSER[@]}") ;;
+    *) die "setup: --for=run, test, docs, report, browser or all" ;;
   esac
   mkdir -p "$CACHE"
   install_packages "${packages[@]}"
