@@ -82,6 +82,8 @@ def _impl(ctx):
                 _set(_LINK, _TARGET + [
                     # The module has no main(): it is a library of exports.
                     "-mexec-model=reactor",
+                    # Bazel adds -pie, which has no meaning here.
+                    "-Wno-unused-command-line-argument",
                     "-lc++",
                     "-lc++abi",
                     "-Wl,--gc-sections",

@@ -72,7 +72,7 @@ function prefixed(packed) {
 }
 
 const MODEL_FILES = ['model.onnx', 'model.tflite', 'model.pb', 'model.h5', 'model.pt', 'model.mlmodel', 'model.caffemodel',
-  'model-symbol.json'];
+  'model-symbol.json', 'model.mlpackage'];
 
 function parseArguments() {
   const options = { filter: '' };
@@ -107,13 +107,35 @@ function compare(name, got, want, tolerance) {
   return tolerance === null ? `${name}: NaNs differ` : '';
 }
 
+// Compiles a model, with the shapes of the record where the model does not say them or says others.
+function compileFor({ inputs, outputs }, model, module, options) {
+  const compile = (...args) => run(join(options.tools, 'vm-compile'), [model, '-o', module, ...args]);
+  const dimsOf = (i) => inputs[i][2].join('x');
+  if (/graphdef/.test(model)) {
+    // Some records begin in the middle of the graph.
+    const names = (list) => list.map(([name]) => name).join(',');
+    return compile(`--entry=${names(inputs)}->${names(outputs)}`, ...inputs.map(([name], i) => `--shape=${name}=${dimsOf(i)}`));
+  }
+  const pins = [];
+  for (;;) {
+    try {
+      return compile(...pins);
+    } catch (error) {
+      const name = lineOf(error).match(/input '([^']*)': the model does not say/)?.[1];
+      if (name === undefined || pins.length === inputs.length) throw error;
+      pins.push(`--shape=${name}=${dimsOf(pins.length)}`);
+    }
+  }
+}
+
 // Runs one model and returns its row: a status and a note.
 async function check(item, options, ember, folder) {
   // A saved model is a folder.
   const model = join(options.corpus, item.path, MODEL_FILES.find((name) => existsSync(join(options.corpus, item.path, name))) ?? '');
   const module = join(folder, 'model.vmfb');
+  if (item.sets === undefined || item.sets.length === 0) return ['no record', ''];
   try {
-    run(join(options.tools, 'vm-compile'), [model, '-o', module]);
+    compileFor(item.sets[0], model, module, options);
   } catch (error) {
     return ['not compiled', lineOf(error)];
   }

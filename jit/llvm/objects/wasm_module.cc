@@ -1,5 +1,6 @@
 #include "jit/llvm/objects/wasm_module.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -50,7 +51,26 @@ void AppendSection(uint8_t kind, llvm::ArrayRef<uint8_t> contents,
 bool IsResolved(uint8_t relocation) {
   return relocation == wasm::R_WASM_FUNCTION_INDEX_LEB ||
          relocation == wasm::R_WASM_TYPE_INDEX_LEB ||
-         relocation == wasm::R_WASM_GLOBAL_INDEX_LEB;
+         relocation == wasm::R_WASM_GLOBAL_INDEX_LEB ||
+         relocation == wasm::R_WASM_MEMORY_ADDR_REL_SLEB;
+}
+
+// A global of the runtime that kernels may import.
+struct Global {
+  std::string_view symbol, name;
+  bool is_mutable;
+};
+constexpr std::string_view kData = "data";
+constexpr Global kGlobals[] = {{"__stack_pointer", "stack", true},
+                               {"__memory_base", kData, false}};
+
+const Global* FindGlobal(const wasm::WasmImport& import) {
+  for (const Global& global : kGlobals) {
+    if (import.Kind == wasm::WASM_EXTERNAL_GLOBAL &&
+        std::string_view(import.Field) == global.symbol)
+      return &global;
+  }
+  return nullptr;
 }
 
 class Writer {
@@ -58,9 +78,8 @@ class Writer {
   explicit Writer(const llvm::object::WasmObjectFile& file) : file_(file) {}
 
   StatusOr<Bytes> Run(std::span<const std::string> symbols) {
-    if (!file_.dataSegments().empty())
-      return Unexpected("constants", file_.dataSegments().front().Data.Name);
     EMBER_ASSIGN_OR_RETURN(const Bytes imports, Imports());
+    EMBER_ASSIGN_OR_RETURN(const Bytes constants, Constants());
     EMBER_ASSIGN_OR_RETURN(const Bytes exports, Exports(symbols));
     Bytes bytes(kMagic.begin(), kMagic.end());
     bytes.insert(bytes.end(), {1, 0, 0, 0});
@@ -69,6 +88,7 @@ class Writer {
     EMBER_RETURN_IF_ERROR(Copy(wasm::WASM_SEC_FUNCTION, bytes));
     AppendSection(wasm::WASM_SEC_EXPORT, exports, bytes);
     EMBER_RETURN_IF_ERROR(Copy(wasm::WASM_SEC_CODE, bytes));
+    if (!constants.empty()) AppendConstants(constants, bytes);
     return bytes;
   }
 
@@ -79,20 +99,64 @@ class Writer {
     Bytes bytes;
     AppendNumber(file_.imports().size(), bytes);
     for (const wasm::WasmImport& import : file_.imports()) {
-      const bool is_stack = import.Kind == wasm::WASM_EXTERNAL_GLOBAL &&
-                            import.Field == "__stack_pointer";
-      if (!is_stack && import.Kind != wasm::WASM_EXTERNAL_MEMORY)
+      const Global* const global = FindGlobal(import);
+      if (global == nullptr && import.Kind != wasm::WASM_EXTERNAL_MEMORY)
         return Unexpected("an import", std::string_view(import.Field));
       AppendName("ember", bytes);
-      AppendName(is_stack ? "stack" : "memory", bytes);
+      AppendName(global == nullptr ? "memory" : global->name, bytes);
       bytes.push_back(import.Kind);
-      if (is_stack) {
-        bytes.insert(bytes.end(), {wasm::WASM_TYPE_I32, /*mutable*/ 1});
-      } else {
+      if (global == nullptr) {
         bytes.insert(bytes.end(), {/*no maximum*/ 0, /*pages*/ 0});
+      } else {
+        bytes.insert(bytes.end(), {wasm::WASM_TYPE_I32, global->is_mutable});
       }
     }
     return bytes;
+  }
+
+  // Returns all constants in one piece, at their offsets.
+  StatusOr<Bytes> Constants() const {
+    constexpr uint32_t kMostBytes = uint32_t{1} << 24;
+    Bytes bytes;
+    for (const llvm::object::WasmSegment& segment : file_.dataSegments()) {
+      const wasm::WasmInitExpr& offset = segment.Data.Offset;
+      const llvm::ArrayRef<uint8_t> contents = segment.Data.Content;
+      if (offset.Extended || offset.Inst.Opcode != wasm::WASM_OPCODE_I32_CONST)
+        return Unexpected("constants", std::string_view(segment.Data.Name));
+      const auto begin = static_cast<uint32_t>(offset.Inst.Value.Int32);
+      if (begin > kMostBytes || contents.size() > kMostBytes - begin)
+        return Unexpected("constants", std::string_view(segment.Data.Name));
+      if (bytes.size() < begin + contents.size())
+        bytes.resize(begin + contents.size());
+      std::copy(contents.begin(), contents.end(), bytes.begin() + begin);
+    }
+    return bytes;
+  }
+
+  // Appends a segment that is copied to "ember.data", and its size.
+  void AppendConstants(const Bytes& constants, Bytes& bytes) const {
+    uint32_t number = 0;
+    bool is_found = false;
+    for (const wasm::WasmImport& import : file_.imports()) {
+      const Global* const global = FindGlobal(import);
+      is_found = global != nullptr && global->name == kData;
+      if (is_found) break;
+      number += global != nullptr;
+    }
+    // No function reads the constants.
+    if (!is_found) return;
+    Bytes segment = {/*segments*/ 1, /*active*/ 0,
+                     wasm::WASM_OPCODE_GLOBAL_GET};
+    AppendNumber(number, segment);
+    segment.push_back(wasm::WASM_OPCODE_END);
+    AppendNumber(constants.size(), segment);
+    segment.insert(segment.end(), constants.begin(), constants.end());
+    AppendSection(wasm::WASM_SEC_DATA, segment, bytes);
+    Bytes size;
+    AppendName("ember.data", size);
+    for (int shift = 0; shift < 32; shift += 8)
+      size.push_back(static_cast<uint8_t>(constants.size() >> shift));
+    AppendSection(wasm::WASM_SEC_CUSTOM, size, bytes);
   }
 
   StatusOr<Bytes> Exports(std::span<const std::string> symbols) const {

@@ -5,12 +5,16 @@
 //                          WasmModuleOf(object, {"phase0", "phase1"}));
 //   code.entries   // {0, 1}: the module exports its functions as "f0", "f1"
 //
-// The module imports "ember.memory", and "ember.stack", which is the pointer to
-// the runtime's stack, if its functions need a stack. The numbers of types,
-// functions and globals stay those of the object file, which has already put
-// them into the code: so the code is copied as it is. Constants in memory and
-// calls of functions of other modules would need a linker; kernels have
-// neither, so such an object file is refused. Thread-safe.
+// The module imports "ember.memory". If its functions need them, it also
+// imports "ember.stack", the pointer to the runtime's stack, and "ember.data",
+// the address of memory for its constants, which are copied there when the
+// module is instantiated. A custom section "ember.data" then has the number of
+// bytes, in 32 bits. The object file has to be position-independent.
+//
+// The numbers of types, functions and globals and the offsets of constants stay
+// those of the object file, which has already put them into the code: so the
+// code is copied as it is. A call of a function of another module would need a
+// linker; kernels have none, so such an object file is refused. Thread-safe.
 //
 // Source: "WebAssembly Object File Linking" of the WebAssembly tool
 // conventions.

@@ -231,11 +231,7 @@ StatusOr<std::unique_ptr<llvm::TargetMachine>> CreateMachine(const Host& host,
   EMBER_ASSIGN_OR_RETURN(const llvm::Target* target, FindTarget(host));
   std::unique_ptr<llvm::TargetMachine> machine(target->createTargetMachine(
       host.triple, host.cpu, host.features, llvm::TargetOptions(),
-      // WebAssembly finds position-independent addresses in globals, which
-      // kernels have no need for.
-      llvm::Triple(host.triple).isWasm() ? llvm::Reloc::Static
-                                         : llvm::Reloc::PIC_,
-      llvm::CodeModel::Small,
+      llvm::Reloc::PIC_, llvm::CodeModel::Small,
       effort == Effort::kFull ? llvm::CodeGenOptLevel::Default
                               : llvm::CodeGenOptLevel::Less,
       /*JIT=*/true));

@@ -139,9 +139,10 @@ Status CheckNeedsNothing(const llvm::MemoryBuffer& object) {
     if (!flags || !name)
       return InternalError("expected an object file with symbols");
     // The symbol without a name, with which symbol tables of ELF begin, is no
-    // outside symbol. WebAssembly's stack pointer is a global of the runtime.
+    // outside symbol. WebAssembly's symbols of the stack and of the constants'
+    // address are globals of the runtime.
     if ((*flags & llvm::object::SymbolRef::SF_Undefined) == 0 ||
-        name->empty() || *name == "__stack_pointer")
+        name->empty() || *name == "__stack_pointer" || *name == "__memory_base")
       continue;
     return InternalError(
         Concat({"expected code that calls no library, found a call of ",

@@ -113,7 +113,7 @@ need_setup() {
     test) packages+=("${PACKAGES_TEST[@]}") ;;
     docs) packages+=("${PACKAGES_TEST[@]}" "${PACKAGES_DOCS[@]}") ;;
     browser) packages+=("${PACKAGES_BROWSER[@]}") ;;
-    all) packages+=("${PACKAGES_TEST[@]}" "${PACKAGES_LINT[@]}" "${PACKAGES_BROWSER[@]}") ;;
+    all) packages+=("${PACKAGES_TEST[@]}" "${PACKAGES_LINT[@]}") ;;
     *) die "setup: --for=run, test, docs, report, browser or all" ;;
   esac
   mkdir -p "$CACHE"
