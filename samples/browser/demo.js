@@ -93,7 +93,7 @@ async function runOnce(times) {
     total += taken;
   }
   showResults(results);
-  row('times', new Date().toLocaleTimeString(), `${times} runs`, `${(total / times).toFixed(1)} ms`, `${least.toFixed(1)} ms`,
+  row('times', new Date().toLocaleTimeString(), String(times), `${(total / times).toFixed(1)} ms`, `${least.toFixed(1)} ms`,
     (await session.describe()).kernels);
 }
 
@@ -119,10 +119,11 @@ async function load() {
   say(`${model.name ?? model}: ready in ${(performance.now() - begin).toFixed(0)} ms; ${kernels}; ${(heapBytes / 1e6).toFixed(1)} MB`);
 }
 
-async function work(change) {
+// Makes a change of the page, runs the model, and shows an error of either.
+async function work(change, times = 1) {
   try {
     await change();
-    if (session !== null && picture !== null) await runOnce(1);
+    if (session !== null && picture !== null) await runOnce(times);
     element('again').disabled = session === null || picture === null;
   } catch (error) {
     element('progress').hidden = true;
@@ -163,4 +164,4 @@ drop.addEventListener('drop', (event) => {
 element('files').addEventListener('change', ({ target }) => take([...target.files]));
 element('scale').addEventListener('change', () => work(async () => {}));
 element('kernels').addEventListener('change', () => work(async () => model !== null && load()));
-element('again').addEventListener('click', () => work(() => runOnce(20)));
+element('again').addEventListener('click', () => work(async () => {}, 20));

@@ -3,6 +3,8 @@
 _NEEDED = [
     "/usr/lib/llvm-19/bin/clang",
     "/usr/lib/llvm-19/bin/wasm-ld",
+    # The compiler runs it after the linker if it is there; it saves an eighth of the bytes.
+    "/usr/bin/wasm-opt",
     "/usr/include/wasm32-wasi/stdlib.h",
     "/usr/lib/llvm-19/include/wasm32-wasi/c++/v1/vector",
     "/usr/lib/llvm-19/lib/wasm32-wasi/libc++abi.a",

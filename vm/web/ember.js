@@ -117,7 +117,9 @@ class Runtime {
     const result = this.call(name, ...args) >>> 0;
     if (result !== 0) return result;
     const [, code, message] = this.text(this.call('ember_error')).match(/^([A-Z_]+): (.*)$/s) ?? [];
-    throw new EmberError(code ?? 'INTERNAL', message ?? 'runtime: failed without a message');
+    // The runtime names limits by the flags of its tools.
+    const text = message?.replace(/--max-memory/g, 'memoryLimit').replace(/--max-seconds/g, 'maxSeconds');
+    throw new EmberError(code ?? 'INTERNAL', text ?? 'runtime: failed without a message');
   }
 
   bytes(address, size) {
@@ -289,7 +291,9 @@ class Session {
   describe() {
     const runtime = this.#runtime;
     const text = runtime.text(runtime.call('ember_session_text', this.#session));
-    return { ...JSON.parse(text), heapBytes: runtime.memory.buffer.byteLength };
+    const described = { ...JSON.parse(text), heapBytes: runtime.memory.buffer.byteLength };
+    if (this.natives.length > 0 && this.#options.kernels === false) described.kernels = 'kernels of the module are not used';
+    return described;
   }
 
   dispose() {

@@ -28,7 +28,7 @@ PACKAGES_TEST=(
 )
 PACKAGES_DOCS=(python3-sphinx python3-myst-parser furo)
 # The compiler and the libraries for WebAssembly (toolchains/wasm_cc_config.bzl).
-PACKAGES_BROWSER=(clang-19 lld-19 llvm-19 wasi-libc libc++-19-dev-wasm32 libc++abi-19-dev-wasm32 libclang-rt-19-dev-wasm32)
+PACKAGES_BROWSER=(binaryen clang-19 lld-19 llvm-19 wasi-libc libc++-19-dev-wasm32 libc++abi-19-dev-wasm32 libclang-rt-19-dev-wasm32)
 PACKAGES_LINT=(git clang-19 lld-19 libclang-rt-19-dev clang-format-19 clang-tidy-19)
 
 : "${HOME:=/root}"
