@@ -116,7 +116,7 @@ class Writer {
 
   // Returns all constants in one piece, at their offsets.
   StatusOr<Bytes> Constants() const {
-    constexpr uint32_t kMostBytes = uint32_t{1} << 24;
+    constexpr uint32_t kMaxBytes = uint32_t{1} << 24;
     Bytes bytes;
     for (const llvm::object::WasmSegment& segment : file_.dataSegments()) {
       const wasm::WasmInitExpr& offset = segment.Data.Offset;
@@ -124,7 +124,7 @@ class Writer {
       if (offset.Extended || offset.Inst.Opcode != wasm::WASM_OPCODE_I32_CONST)
         return Unexpected("constants", std::string_view(segment.Data.Name));
       const auto begin = static_cast<uint32_t>(offset.Inst.Value.Int32);
-      if (begin > kMostBytes || contents.size() > kMostBytes - begin)
+      if (begin > kMaxBytes || contents.size() > kMaxBytes - begin)
         return Unexpected("constants", std::string_view(segment.Data.Name));
       if (bytes.size() < begin + contents.size())
         bytes.resize(begin + contents.size());
