@@ -38,8 +38,10 @@ def _wasm_impl(ctx):
     if type(binary) != "File":
         binary = binary[0]
     out = ctx.actions.declare_file(ctx.label.name)
-    ctx.actions.symlink(output = out, target_file = binary)
-    return [DefaultInfo(files = depset([out]))]
+
+    # A copy, since tests that run in a folder of their own would see a link to nothing.
+    ctx.actions.run_shell(inputs = [binary], outputs = [out], command = "cp -L '%s' '%s'" % (binary.path, out.path))
+    return [DefaultInfo(files = depset([out]), runfiles = ctx.runfiles([out]))]
 
 wasm_binary = rule(
     implementation = _wasm_impl,
