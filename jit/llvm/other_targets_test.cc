@@ -233,6 +233,25 @@ TEST(OtherTargets, WasmWithConstants) {
   EXPECT_TRUE(Contains(code, "\012ember.data"));
 }
 
+TEST(OtherTargets, WasmMovesHalvesAsBits) {
+  // LLVM would convert an f16 to f32, by a function of a library, where it is
+  // only selected.
+  const std::string code =
+      AssemblyFor(kWasm,
+                  R"(loops @choose(%c: input i32[64], %x: input f16[64],
+               %y: output f16[64]) {
+    phase t < 1 {
+      for i < 8 {
+        vector l < 8 {
+          %y[i * 8 + l] = select(%c[i * 8 + l] < 1, %x[i * 8 + l],
+                                 neg(%x[i * 8 + l]))
+        }
+      }
+    }
+  })");
+  EXPECT_EQ(Count(code, "\tcall"), 0) << code;
+}
+
 TEST(OtherTargets, HalfWithoutInstructions) {
   const std::string code =
       AssemblyFor("x86-64-v2",

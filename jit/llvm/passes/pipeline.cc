@@ -4,6 +4,7 @@
 #include "jit/llvm/emit/prefetch.h"
 #include "jit/llvm/passes/broadcast_indices.h"
 #include "jit/llvm/passes/gather_lanes.h"
+#include "jit/llvm/passes/half_bits.h"
 #include "jit/llvm/passes/masked_access.h"
 #include "jit/llvm/passes/missing_instructions.h"
 #include "llvm/IR/LegacyPassManager.h"
@@ -89,6 +90,7 @@ Status Optimize(const Host& host, llvm::TargetMachine& machine, Effort effort,
   if (host.has_sign_masks)
     LowerMaskedAccesses(module, host.has_sign_masks_of_integers);
   ExpandMissingInstructions(host.traits, module);
+  if (machine.getTargetTriple().isWasm()) ReplaceHalvesByBits(module);
   // For functions that ExpandMissingInstructions added.
   AddTargetAttributes(host, module);
   return OkStatus();
