@@ -46,7 +46,7 @@ class Replacer {
         bits->addIncoming(Bits(phi->getIncomingValue(i)),
                           phi->getIncomingBlock(i));
     }
-    // What is left of the old values is unused, or used by each other.
+    // The old values are unused now, or used by each other only.
     for (Instruction* instruction : llvm::reverse(old)) {
       instruction->replaceAllUsesWith(
           llvm::PoisonValue::get(instruction->getType()));
