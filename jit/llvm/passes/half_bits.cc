@@ -90,6 +90,8 @@ class Replacer {
       case Instruction::BitCast:
         return b_.CreateBitCast(instruction.getOperand(0),
                                 BitsOf(instruction.getType()));
+      case Instruction::Load:
+        return LoadOfBits(llvm::cast<llvm::LoadInst>(instruction));
       case Instruction::Select:
         return b_.CreateSelect(instruction.getOperand(0), bits(1), bits(2));
       case Instruction::Freeze:
@@ -114,8 +116,25 @@ class Replacer {
     return nullptr;
   }
 
-  // Replaces the conversion of a half to its bits.
+  Value* LoadOfBits(llvm::LoadInst& load) {
+    llvm::LoadInst* const bits =
+        b_.CreateAlignedLoad(BitsOf(load.getType()), load.getPointerOperand(),
+                             load.getAlign(), load.isVolatile());
+    bits->copyMetadata(load);
+    return bits;
+  }
+
+  // Replaces an instruction that stores a half or converts it to its bits.
   void ReplaceUse(Instruction& instruction) {
+    auto* const store = llvm::dyn_cast<llvm::StoreInst>(&instruction);
+    if (store != nullptr && IsHalf(store->getValueOperand()->getType())) {
+      Value* const bits = Bits(store->getValueOperand());
+      b_.CreateAlignedStore(bits, store->getPointerOperand(), store->getAlign(),
+                            store->isVolatile())
+          ->copyMetadata(*store);
+      store->eraseFromParent();
+      return;
+    }
     if (instruction.getOpcode() != Instruction::BitCast ||
         !IsHalf(instruction.getOperand(0)->getType()))
       return;
@@ -149,6 +168,8 @@ bool OnlyMovesHalves(const llvm::Function& function) {
       if (!uses_half) continue;
       switch (instruction.getOpcode()) {
         case Instruction::BitCast:
+        case Instruction::Load:
+        case Instruction::Store:
         case Instruction::Select:
         case Instruction::Freeze:
         case Instruction::InsertElement:

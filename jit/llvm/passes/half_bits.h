@@ -9,8 +9,9 @@
 // LLVM 19 holds an f16 in a register of f32 on WebAssembly, and converts it by
 // a function of a library even if the value is only moved. Legalisation
 // (jit/legalise) has already expressed arithmetic on f16 by other types, so
-// selections, vectors of elements, phis, negations and absolute values are what
-// is left. Thread-compatible.
+// accesses of memory, selections, vectors of elements, phis, negations and
+// absolute values are what is left. A function with anything else stays as it
+// is. Thread-compatible.
 #ifndef EMBER_JIT_LLVM_PASSES_HALF_BITS_H_
 #define EMBER_JIT_LLVM_PASSES_HALF_BITS_H_
 
