@@ -73,7 +73,7 @@ def _pch_deps(header):
 def _has_cc(srcs):
     return [s for s in srcs if s.endswith(".cc")] and not [s for s in srcs if s.endswith(".c")]
 
-def ember_cc_library(name, runtime = False, srcs = [], deps = [], copts = [], visibility = None, **kwargs):
+def ember_cc_library(name, runtime = False, srcs = [], deps = [], copts = [], visibility = None, wasm_srcs = None, **kwargs):
     """cc_library.
 
     Args:
@@ -83,11 +83,17 @@ def ember_cc_library(name, runtime = False, srcs = [], deps = [], copts = [], vi
       deps: as in cc_library.
       copts: come after the flags of the macro.
       visibility: default: the folders that may depend on this one.
+      wasm_srcs: replace srcs in a build for WebAssembly, which has no files and no mappings.
       **kwargs: as in cc_library.
     """
     _check_testonly(name, kwargs.get("testonly"))
     header = "runtime" if runtime else "library"
     is_precompiled = _has_cc(srcs)
+    if wasm_srcs != None:
+        srcs = select({
+            "//toolchains:wasm32": wasm_srcs,
+            "//conditions:default": srcs,
+        })
     cc_library(
         name = name,
         srcs = srcs,

@@ -45,6 +45,7 @@ SECTIONS = [
             "docs/pictures-and-sound.md",
             "docs/devices.md",
             "docs/embedding.md",
+            "docs/browser.md",
             "python/README.md",
             "docs/arithmetic.md",
             "docs/security.md",

@@ -81,6 +81,9 @@ constexpr Feature kFeatures[] = {{"neon", true, [] { return true; }}};
 constexpr Feature kFeatures[] = {
     {"neon", true, [] { return (getauxval(AT_HWCAP) & (1ul << 12)) != 0; }},
     {"vfp4", true, [] { return (getauxval(AT_HWCAP) & (1ul << 16)) != 0; }}};
+#elif defined(__wasm_simd128__)
+// The features of WebAssembly: an engine without them refuses this code.
+constexpr Feature kFeatures[] = {{"simd128", true, [] { return true; }}};
 #else
 constexpr std::span<const Feature> kFeatures;
 #endif

@@ -4,10 +4,14 @@
 
 #include <regex>
 #include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include "jit/llvm/all_targets.h"
 #include "jit/llvm/compiler.h"
 #include "jit/llvm/testing/run_nest.h"
+#include "vm/format/kernel_image.h"
 
 namespace ember::jit::llvm_ir {
 namespace {
@@ -173,6 +177,79 @@ TEST(OtherTargets, Arm32) {
                   "loops @index(%a: input f32[10], %y: output f32[70]) {\n"
                   "  phase i < 70 { %y[i] = %a[floordiv(i, 7)] }\n}");
   EXPECT_EQ(Count(index, "divide"), 0) << index;
+}
+
+constexpr char kWasm[] =
+    "wasm32-unknown-unknown:generic+simd128+bulk-memory+sign-ext"
+    "+nontrapping-fptoint+mutable-globals";
+
+vm::KernelCode WasmCodeOf(const char* nest) {
+  UseAllTargets();
+  const auto compiler = NewLlvmCompiler(kWasm);
+  EXPECT_TRUE(compiler.ok()) << compiler.status().ToString();
+  if (!compiler.ok()) return {};
+  auto code = (*compiler)->CompileToCode(ParseOrDie(nest), {}, nullptr);
+  EXPECT_TRUE(code.ok()) << code.status().ToString();
+  return code.ok() ? *std::move(code) : vm::KernelCode();
+}
+
+bool Contains(const vm::KernelCode& code, std::string_view text) {
+  const std::string_view bytes(reinterpret_cast<const char*>(code.bytes.data()),
+                               code.bytes.size());
+  return bytes.find(text) != std::string_view::npos;
+}
+
+TEST(OtherTargets, Wasm) {
+  const std::string sums = R"(loops @sums(%a: input f32[64],
+      %b: input f32[64, 4], %y: output f32[4]) {
+    register %acc: f32[4]
+    phase t < 1 {
+      vector l < 4 { %acc[l] = f32(0) }
+      for k < 64 { vector l < 4 { %acc[l] += %a[k] * %b[k, l] } }
+      vector l < 4 { %y[l] = max(%acc[l], 0.0) }
+    }
+  })";
+  const std::string assembly = AssemblyFor(kWasm, sums);
+  EXPECT_EQ(Count(assembly, "f32x4\\.mul"), 1) << assembly;
+  EXPECT_EQ(Count(assembly, "f32x4\\.p?max"), 1) << assembly;
+  EXPECT_EQ(Count(assembly, "\tcall"), 0) << assembly;
+  // The code is a module that exports the function of each phase.
+  const vm::KernelCode code = WasmCodeOf(sums.c_str());
+  EXPECT_TRUE(Contains(code, std::string_view("\0asm\1\0\0\0", 8)));
+  EXPECT_EQ(code.entries, std::vector<uint32_t>({0}));
+  EXPECT_TRUE(Contains(code, "\5ember\6memory"));
+  EXPECT_TRUE(Contains(code, std::string_view("\2f0\0", 4)));
+  EXPECT_FALSE(Contains(code, "__"));
+}
+
+TEST(OtherTargets, WasmWithConstants) {
+  // An element outside of %x is read from constants, whose address is an
+  // import.
+  const vm::KernelCode code = WasmCodeOf(
+      R"(loops @outside(%x: input f32[10], %y: output f32[16]) {
+    phase i < 16 { %y[i] = pad(%x[i - 3], 1.5) }
+  })");
+  EXPECT_TRUE(Contains(code, "\5ember\4data"));
+  EXPECT_TRUE(Contains(code, "\012ember.data"));
+}
+
+TEST(OtherTargets, WasmMovesHalvesAsBits) {
+  // LLVM would convert an f16 to f32, by a function of a library, where it is
+  // only selected.
+  const std::string code =
+      AssemblyFor(kWasm,
+                  R"(loops @choose(%c: input i32[64], %x: input f16[64],
+               %y: output f16[64]) {
+    phase t < 1 {
+      for i < 8 {
+        vector l < 8 {
+          %y[i * 8 + l] = select(%c[i * 8 + l] < 1, %x[i * 8 + l],
+                                 neg(%x[i * 8 + l]))
+        }
+      }
+    }
+  })");
+  EXPECT_EQ(Count(code, "\tcall"), 0) << code;
 }
 
 TEST(OtherTargets, HalfWithoutInstructions) {

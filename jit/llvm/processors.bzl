@@ -16,6 +16,7 @@ PROCESSORS = {
     "aarch64-sve256": "//jit/llvm:foreign_server_aarch64",
     "armv7-neon": "//jit/llvm:foreign_server_armhf",
     "armv7-neon-vfp4": "//jit/llvm:foreign_server_armhf",
+    "wasm32-simd128": "//jit/llvm/testing:wasm_server.mjs",
 }
 
 def processor_tests(name, processors, env = {}, data = [], **kwargs):

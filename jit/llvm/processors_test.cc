@@ -63,7 +63,7 @@ TEST(ProcessorsTest, CompileTargetsSayWhatLlvmKnows) {
        {"host", "x86-64-v2", "x86-64-v3", "x86-64-v3+vnni", "x86-64-v4",
         "x86-64-v4+vnni", "x86-64-v4+bf16", "aarch64", "aarch64+dotprod",
         "aarch64+i8mm", "aarch64+sve", "aarch64+dotprod+i8mm+sve", "armv7+neon",
-        "armv7+neon+vfp4"}) {
+        "armv7+neon+vfp4", "wasm32+simd128"}) {
     SCOPED_TRACE(name);
     const auto target = FindCompileTarget(name);
     ASSERT_TRUE(target.ok()) << target.status().ToString();

@@ -28,6 +28,11 @@ constexpr Base kBases[] = {
     // themselves.
     {"aarch64", "aarch64-linux+neon", "aarch64-linux-gnu:generic+reserve-x18"},
     {"armv7+neon", "armv7-linux+neon", "armv7-linux-gnueabihf:generic+neon"},
+    // The features are those with which the runtime itself is built
+    // (toolchains/wasm_cc_config.bzl). A page runs kernels on one thread.
+    {"wasm32+simd128", "wasm32-none+simd128+cores=1",
+     "wasm32-unknown-unknown:generic+simd128+bulk-memory+sign-ext"
+     "+nontrapping-fptoint+mutable-globals"},
     // The target c11 has no processor of LLVM: the C compiler decides which
     // processor the code is for (jit/c).
     {"c11", "c11", ""},

@@ -36,6 +36,8 @@ CpuModel CpuModel::Of(std::string_view text) {
     cpu.has_fma = target.Has("vfp4");
     cpu.has_integer_fma = true;
   }
+  // The defaults are right for WebAssembly: most machines that run it have the
+  // 16 vector registers of x86.
   // Instructions for dot products count only if they fill whole vectors. Those
   // of SSE2 are too short to pay.
   const int bits = 8 * cpu.vector_bytes;

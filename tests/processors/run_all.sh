@@ -43,6 +43,7 @@ for processor in "${processors[@]}"; do
   case "$processor" in
     aarch64-*) export EMBER_TEST_SERVER="$bin/jit/llvm/foreign_server_aarch64" ;;
     armv7-*) export EMBER_TEST_SERVER="$bin/jit/llvm/foreign_server_armhf" ;;
+    wasm32-*) export EMBER_TEST_SERVER="$PWD/jit/llvm/testing/wasm_server.mjs" ;;
     *) unset EMBER_TEST_SERVER ;;
   esac
   for test in code_generator expanded_functions random; do

@@ -21,7 +21,10 @@ inline legalise::TargetOperations OperationsOf(const TargetTraits& traits) {
       // Saturating casts are not used: on x86, fptosi.sat of vectors handles
       // their lanes one by one.
       .saturating_casts = false,
-      .number_extremes = traits.has_rounding,
+      // A CPU with extremes that propagate NaNs lacks the others
+      // (WebAssembly); GPUs have both.
+      .number_extremes =
+          traits.has_rounding && (traits.is_gpu || !traits.has_nan_extremes),
       .nan_extremes = traits.has_nan_extremes,
       .rounding_f32 = traits.has_rounding,
       .rounding_f64 = traits.has_rounding,

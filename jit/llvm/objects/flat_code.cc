@@ -11,6 +11,7 @@
 
 #include "base/concat.h"
 #include "base/rounding.h"
+#include "jit/llvm/objects/wasm_module.h"
 #include "llvm/BinaryFormat/ELF.h"
 #include "llvm/Object/ELFObjectFile.h"
 #include "llvm/Object/ObjectFile.h"
@@ -333,6 +334,7 @@ class Flattener {
 
 StatusOr<vm::KernelCode> FlattenObject(std::string_view object,
                                        std::span<const std::string> symbols) {
+  if (IsWasmObject(object)) return WasmModuleOf(object, symbols);
   auto file =
       llvm::object::ObjectFile::createELFObjectFile(llvm::MemoryBufferRef(
           llvm::StringRef(object.data(), object.size()), "kernel"));

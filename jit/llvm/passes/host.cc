@@ -110,6 +110,15 @@ TargetTraits TraitsOfArm(const Has& has) {
   return traits;
 }
 
+// Returns the traits of WebAssembly. Its minima and maxima propagate NaNs.
+TargetTraits TraitsOfWasm() {
+  TargetTraits traits;
+  traits.has_fma = traits.has_half_conversion = false;
+  traits.has_rounding = traits.has_long_integers = traits.has_division = true;
+  traits.has_nan_extremes = true;
+  return traits;
+}
+
 // Returns the bits of SVE's vectors on this machine; 0 if it has none.
 int SveBitsHere() {
 #if defined(__aarch64__) && defined(__linux__)
@@ -190,6 +199,11 @@ StatusOr<Host> DetectHost(const std::string& cpu) {
       if (!has("neon") || has("soft-float"))
         return Decline(DeclineReason::kTarget, "expected NEON, found none");
       host.traits = TraitsOfArm(has);
+      return host;
+    case llvm::Triple::wasm32:
+      if (!has("simd128"))
+        return Decline(DeclineReason::kTarget, "expected SIMD128, found none");
+      host.traits = TraitsOfWasm();
       return host;
     default:
       return Decline(DeclineReason::kTarget, host.triple);

@@ -4,6 +4,7 @@
 #include "jit/llvm/emit/prefetch.h"
 #include "jit/llvm/passes/broadcast_indices.h"
 #include "jit/llvm/passes/gather_lanes.h"
+#include "jit/llvm/passes/half_bits.h"
 #include "jit/llvm/passes/masked_access.h"
 #include "jit/llvm/passes/missing_instructions.h"
 #include "llvm/IR/LegacyPassManager.h"
@@ -89,6 +90,7 @@ Status Optimize(const Host& host, llvm::TargetMachine& machine, Effort effort,
   if (host.has_sign_masks)
     LowerMaskedAccesses(module, host.has_sign_masks_of_integers);
   ExpandMissingInstructions(host.traits, module);
+  if (machine.getTargetTriple().isWasm()) ReplaceHalvesByBits(module);
   // For functions that ExpandMissingInstructions added.
   AddTargetAttributes(host, module);
   return OkStatus();
@@ -139,8 +141,10 @@ Status CheckNeedsNothing(const llvm::MemoryBuffer& object) {
     if (!flags || !name)
       return InternalError("expected an object file with symbols");
     // The symbol without a name, with which symbol tables of ELF begin, is no
-    // outside symbol.
-    if ((*flags & llvm::object::SymbolRef::SF_Undefined) == 0 || name->empty())
+    // outside symbol. WebAssembly's symbols of the stack and of the constants'
+    // address are globals of the runtime.
+    if ((*flags & llvm::object::SymbolRef::SF_Undefined) == 0 ||
+        name->empty() || *name == "__stack_pointer" || *name == "__memory_base")
       continue;
     return InternalError(
         Concat({"expected code that calls no library, found a call of ",

@@ -7,6 +7,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <sstream>
+#include <string>
 #include <utility>
 
 #include "base/check.h"
@@ -114,6 +116,16 @@ std::string TestCpu() {
   return processor == nullptr ? "" : std::string(processor->llvm);
 }
 
+// Returns true if a folder of the environment's PATH has the program.
+bool IsInPath(const std::string& program) {
+  const char* const path = std::getenv("PATH");
+  std::istringstream folders(path == nullptr ? "" : path);
+  for (std::string folder; std::getline(folders, folder, ':');) {
+    if (access((folder + "/" + program).c_str(), X_OK) == 0) return true;
+  }
+  return false;
+}
+
 // Skips all tests if this machine cannot run their code. The class is a
 // listener, because tests that an environment skips are reported as completed.
 class SkipWhereItCannotRun : public ::testing::EmptyTestEventListener {
@@ -153,7 +165,10 @@ const Processor* TestProcessor() {
 
 std::string TestMissingHere() {
   const Processor* const processor = TestProcessor();
-  if (processor == nullptr || !processor->emulator.empty()) return "";
+  if (processor == nullptr) return "";
+  if (processor->emulator == "node" && !IsInPath("node"))
+    return std::string(processor->name) + ", as node is missing";
+  if (!processor->emulator.empty()) return "";
   const auto missing = MissingHere(TestCpu());
   EMBER_CHECK(missing.ok()) << missing.status().ToString();
   if (missing->empty()) return "";

@@ -53,6 +53,11 @@ constexpr Processor kProcessors[] = {
      .llvm = "arm-linux-gnueabihf:cortex-a15+neon",
      .emulator = "qemu-arm -L /usr/arm-linux-gnueabihf -cpu cortex-a15",
      .keeps_subnormals = false},
+    {.name = "wasm32-simd128",
+     .target = "wasm32-none+simd128+cores=1",
+     .llvm = "wasm32-unknown-unknown:generic+simd128+bulk-memory+sign-ext"
+             "+nontrapping-fptoint+mutable-globals",
+     .emulator = "node"},
 };
 
 }  // namespace

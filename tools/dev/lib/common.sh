@@ -29,6 +29,8 @@ PACKAGES_TEST=(
 PACKAGES_DOCS=(python3-sphinx python3-myst-parser furo)
 # The servers and the client library of a tuning fleet. Without them vm-tune has no nats:// addresses.
 PACKAGES_FLEET=(iproute2 libnats-dev munge nats-server slurm-wlm)
+# The compiler and the libraries for WebAssembly (toolchains/wasm_cc_config.bzl).
+PACKAGES_BROWSER=(binaryen clang-19 lld-19 llvm-19 wasi-libc libc++-19-dev-wasm32 libc++abi-19-dev-wasm32 libclang-rt-19-dev-wasm32)
 PACKAGES_LINT=(git clang-19 lld-19 libclang-rt-19-dev clang-format-19 clang-tidy-19)
 
 : "${HOME:=/root}"
@@ -105,7 +107,7 @@ need_report_page() {
     say "bazel sync --configure makes Bazel see the libraries"
 }
 
-# Installs what a step needs and writes user.bazelrc: need_setup run, test, docs, report, fleet or
+# Installs what a step needs and writes user.bazelrc: need_setup run, test, docs, report, fleet, browser or
 # all.
 need_setup() {
   local packages=("${PACKAGES_RUN[@]}")
@@ -114,8 +116,9 @@ need_setup() {
     test) packages+=("${PACKAGES_TEST[@]}") ;;
     docs) packages+=("${PACKAGES_TEST[@]}" "${PACKAGES_DOCS[@]}") ;;
     fleet) packages+=("${PACKAGES_FLEET[@]}") ;;
+    browser) packages+=("${PACKAGES_BROWSER[@]}") ;;
     all) packages+=("${PACKAGES_TEST[@]}" "${PACKAGES_LINT[@]}") ;;
-    *) die "setup: --for=run, test, docs, report, fleet or all" ;;
+    *) die "setup: --for=run, test, docs, report, fleet, browser or all" ;;
   esac
   mkdir -p "$CACHE"
   install_packages "${packages[@]}"
