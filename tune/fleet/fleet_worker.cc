@@ -148,14 +148,15 @@ Status FleetWorker::RunJobs(const std::vector<Job>& jobs) {
   }
   const std::vector<Job> jobs_of_trials = running_;
   Status failed;
-  const Status ran = pool_->Run(trials, [&](size_t i, TrialResult result) {
-    const Job& job = jobs_of_trials[i];
-    Status replied = queue_.Reply(job, WriteResult(result));
-    if (!replied.ok()) failed = std::move(replied);
-    ++answered_;
-    std::erase_if(running_,
-                  [&](const Job& other) { return other.id == job.id; });
-  });
+  const Status ran =
+      pool_->Run(trials, [&](size_t i, const TrialResult& result) {
+        const Job& job = jobs_of_trials[i];
+        Status replied = queue_.Reply(job, WriteResult(result));
+        if (!replied.ok()) failed = std::move(replied);
+        ++answered_;
+        std::erase_if(running_,
+                      [&](const Job& other) { return other.id == job.id; });
+      });
   // Other workers need not wait for the leases.
   for (const Job& job : running_) static_cast<void>(queue_.GiveBack(job));
   running_.clear();

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/concat.h"
+#include "base/one_line.h"
 #include "base/status.h"
 #include "tools/lib/tuning/nats/nats_options.h"
 #include "tune/fleet/job_id.h"
@@ -139,11 +140,20 @@ class NatsQueue final : public tune::JobQueue {
 };
 
 Status NatsQueue::Error(const char* work, natsStatus status) const {
-  const char* detail = nats_GetLastError(nullptr);
-  std::string text =
-      Concat({url_, ": ", work, ": ", natsStatus_GetText(status)});
-  if (detail != nullptr && *detail != '\0') text += Concat({" (", detail, ")"});
-  return InternalError(std::move(text));
+  const char* const last = nats_GetLastError(nullptr);
+  std::string_view detail = last == nullptr ? "" : last;
+  // A detail begins with the position in the library's sources.
+  constexpr std::string_view kAfterPosition = "): ";
+  if (detail.starts_with("(")) {
+    const size_t end = detail.find(kAfterPosition);
+    if (end != std::string_view::npos)
+      detail.remove_prefix(end + kAfterPosition.size());
+  }
+  const std::string_view text = natsStatus_GetText(status);
+  std::string message = Concat({url_, ": ", work, ": ", text});
+  if (!detail.empty() && detail != text)
+    message += Concat({" (", OnOneLine(detail), ")"});
+  return InternalError(std::move(message));
 }
 
 Status NatsQueue::Connect(const NatsOptions& options) {

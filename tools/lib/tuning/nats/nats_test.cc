@@ -106,7 +106,8 @@ class NatsTest : public ::testing::Test {
     const NatsOptions options{.url =
                                   "nats://127.0.0.1:" + std::to_string(port_)};
     std::unique_ptr<JobQueue> queue;
-    EXPECT_EQ(open(&options, &queue, error), error->empty());
+    const bool is_open = open(&options, &queue, error);
+    EXPECT_EQ(is_open, error->empty());
     return queue;
   }
   std::unique_ptr<JobQueue> Open() const {
