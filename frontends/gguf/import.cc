@@ -90,6 +90,9 @@ std::vector<std::string> GgufTensors::Unused() const {
 graph::Metadata MetadataOf(const GgufFile& file, const ModelOptions& model) {
   frontends::MetadataCollector metadata("gguf");
   metadata.AddInteger("context_length", model.context);
+  // Factors for long contexts depend on the length of the state.
+  if (file.FindTensor("rope_factors_long.weight") != nullptr)
+    metadata.AddInteger("fixed_context", 1);
   for (const auto& [key, value] : file.metadata()) {
     if (!key.starts_with("general.") || value.is_array) continue;
     if (value.type == ValueType::kString) {

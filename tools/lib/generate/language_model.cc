@@ -9,6 +9,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/concat.h"
 #include "frontends/frontend.h"
 #include "vm/isa/model_metadata.h"
 #include "vm/runtime/module.h"
@@ -37,6 +38,23 @@ std::vector<int64_t> StateDims(const vm::TensorSignature& signature,
     dims.push_back(fixed >= 0 ? fixed : i == 0 ? 1 : context);
   }
   return dims;
+}
+
+// Returns a number above 0 that the reader of the model's format has put into
+// the module's metadata; 0 if there is none.
+int64_t NumberInMetadata(const vm::Module& module, std::string_view key) {
+  for (const std::string_view format : {"gguf", "safetensors"}) {
+    const vm::MetadataEntry* const entry =
+        vm::FindMetadata(module.definition().metadata,
+                         Concat({format, ".", key}));
+    if (entry == nullptr) continue;
+    int64_t number = 0;
+    const std::string_view text = entry->value;
+    const auto [end, error] =
+        std::from_chars(text.data(), text.data() + text.size(), number);
+    if (error == std::errc() && number > 0) return number;
+  }
+  return 0;
 }
 
 }  // namespace
@@ -72,8 +90,12 @@ void SharedSession::Cancel(const void* owner) {
 StatusOr<LanguageModel> LanguageModel::Create(SharedSession& session,
                                               int64_t context,
                                               int64_t max_context) {
-  LanguageModel model(session, context, std::max(context, max_context));
   const vm::Module& module = session.module();
+  max_context = std::max(context, max_context);
+  // The model's rotary positions depend on the length of the state, so that rows
+  // of a shorter one would not fit a longer one.
+  if (NumberInMetadata(module, "fixed_context") > 0) context = max_context;
+  LanguageModel model(session, context, max_context);
   const auto& inputs = module.inputs();
   if (inputs.size() < 2) {
     return WrongModule(std::to_string(inputs.size()) + " inputs");
@@ -250,17 +272,7 @@ int64_t LanguageModel::state_bytes_per_token() const {
 }
 
 int64_t TrainedContext(const vm::Module& module) {
-  for (const std::string_view format : {"gguf", "safetensors"}) {
-    const vm::MetadataEntry* const entry = vm::FindMetadata(
-        module.definition().metadata, std::string(format) + ".context_length");
-    if (entry == nullptr) continue;
-    int64_t context = 0;
-    const std::string_view text = entry->value;
-    const auto [end, error] =
-        std::from_chars(text.data(), text.data() + text.size(), context);
-    if (error == std::errc() && context > 0) return context;
-  }
-  return 0;
+  return NumberInMetadata(module, "context_length");
 }
 
 std::vector<TokenProbability> LikeliestTokens(std::span<const float> logits,

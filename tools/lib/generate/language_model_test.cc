@@ -98,12 +98,16 @@ TEST_P(EachModel, ForksAndShortens) {
 // A state that grows while the sequence does gives the logits of one that was
 // large from the beginning.
 TEST_P(EachModel, Grows) {
-  // The positions of this model depend on the length of the state.
-  if (GetParam() == "phi3/longrope") GTEST_SKIP();
   const Opened opened = Open(GetParam(), "all");
   auto small = LanguageModel::Create(*opened.shared, 2, 64);
   auto large = LanguageModel::Create(*opened.shared, 64);
   ASSERT_TRUE(small.ok() && large.ok());
+  // The positions of this model depend on the length of the state, which is
+  // whole from the beginning.
+  if (GetParam() == "phi3/longrope") {
+    EXPECT_EQ(small->context(), 64);
+    return;
+  }
   EXPECT_EQ(small->context(), 2);
   EXPECT_EQ(small->room(), 64);
   for (const std::vector<int32_t>& tokens :
