@@ -264,7 +264,9 @@ class Shortener {
     s_.values[loop] = variable;
     s_.extents[loop] = extent;
     first_iteration_ = first;
-    if (value == variable) return;
+    // The verifier's proofs of bounds need the whole extent where neither the
+    // variable's range nor its own extent implies that the value is below it.
+    if (value == variable && pool.IsConstant(whole)) return;
     s_.guards.insert(
         s_.guards.begin(),
         Guard{value, whole, s_.plan->PositionOf(loop),
