@@ -140,7 +140,6 @@ TEST_F(FleetTest, TrialsOfALostWorkerGoToAnother) {
   StartWorker("x86_64-linux+avx2");
   const std::string channel = ChannelOf(tasks_[0].request.target);
   // A worker that takes a job and dies is a job in taken/ that is not renewed.
-  const std::string text = *WriteTask(tasks_[0]);
   kill(workers_[0], SIGSTOP);
   std::vector<Trial> trials(2, Trial{.schedule = "x", .best = 0.3});
   const pid_t thief = fork();
@@ -180,8 +179,7 @@ TEST_F(FleetTest, JobsOfStrangersAreRefused) {
   ASSERT_TRUE(queue_->PutTask(other, text).ok());
   const std::string messages[] = {
       "",
-      "\x7f"
-      "ELF",
+      "\177ELF",
       WriteJob({.task = name, .target = "aarch64-linux", .trial = {}}),
       WriteJob({.task = other, .target = "x86_64-linux+avx2", .trial = {}}),
       WriteJob({.task = std::string(32, 'b'),

@@ -46,7 +46,7 @@ uint16_t FreePort() {
   const FileDescriptor file(socket(AF_INET, SOCK_STREAM, 0));
   sockaddr_in address = LocalAddress(0);
   socklen_t size = sizeof address;
-  bind(file.get(), reinterpret_cast<sockaddr*>(&address), size);
+  EXPECT_EQ(bind(file.get(), reinterpret_cast<sockaddr*>(&address), size), 0);
   getsockname(file.get(), reinterpret_cast<sockaddr*>(&address), &size);
   return ntohs(address.sin_port);
 }
