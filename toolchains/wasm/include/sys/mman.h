@@ -1,5 +1,6 @@
-// Mappings for a machine without any: WebAssembly has one linear memory. Each request for a mapping
-// fails, as it does on a system without memory, so that callers report it or use malloc.
+// Mappings for a machine without any: WebAssembly has one linear memory. Each
+// request for a mapping fails, as it does on a system without memory, so that
+// callers report it or use malloc.
 #ifndef EMBER_TOOLCHAINS_WASM_INCLUDE_SYS_MMAN_H_
 #define EMBER_TOOLCHAINS_WASM_INCLUDE_SYS_MMAN_H_
 
@@ -17,9 +18,10 @@
 #define MAP_FAILED ((void*)-1)
 #define MADV_DONTNEED 4
 
-static inline void* mmap(void* address, size_t size, int protection, int flags, int file,
-                         off_t offset) {
-  (void)address, (void)size, (void)protection, (void)flags, (void)file, (void)offset;
+static inline void* mmap(void* address, size_t size, int protection, int flags,
+                         int file, off_t offset) {
+  (void)address, (void)size, (void)protection, (void)flags, (void)file,
+      (void)offset;
   errno = ENOMEM;
   return MAP_FAILED;
 }
