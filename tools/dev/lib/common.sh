@@ -11,7 +11,7 @@ SHARED="${EMBER_SHARED:-../shared}"
 BUILDIFIER_VERSION=8.2.1
 ORT_VERSION=1.30.0
 
-# Debian packages in groups (run, test, docs, all), so that a first `./dev run` installs only what
+# Debian packages in groups (run, test, docs, opencl, all), so that a first `./dev run` installs only what
 # it needs.
 PACKAGES_RUN=(
   bazel-bootstrap bazel-platforms bazel-rules-java bazel-rules-proto bazel-skylib g++-12 python3
@@ -27,6 +27,8 @@ PACKAGES_TEST=(
   python3-sklearn python3-xgboost
 )
 PACKAGES_DOCS=(python3-sphinx python3-myst-parser furo)
+# An OpenCL device on CPUs, with its compiler. Tests on OpenCL devices are skipped without it.
+PACKAGES_OPENCL=(ocl-icd-libopencl1 pocl-opencl-icd opencl-headers)
 PACKAGES_LINT=(git clang-19 lld-19 libclang-rt-19-dev clang-format-19 clang-tidy-19)
 
 : "${HOME:=/root}"
@@ -103,15 +105,16 @@ need_report_page() {
     say "bazel sync --configure makes Bazel see the libraries"
 }
 
-# Installs what a step needs and writes user.bazelrc: need_setup run, test, docs, report or all.
+# Installs what a step needs and writes user.bazelrc: need_setup run, test, docs, report, opencl or all.
 need_setup() {
   local packages=("${PACKAGES_RUN[@]}")
   case "$1" in
     run | report) ;;
     test) packages+=("${PACKAGES_TEST[@]}") ;;
     docs) packages+=("${PACKAGES_TEST[@]}" "${PACKAGES_DOCS[@]}") ;;
+    opencl) packages+=("${PACKAGES_TEST[@]}" "${PACKAGES_OPENCL[@]}") ;;
     all) packages+=("${PACKAGES_TEST[@]}" "${PACKAGES_LINT[@]}") ;;
-    *) die "setup: --for=run, test, docs, report or all" ;;
+    *) die "setup: --for=run, test, docs, report, opencl or all" ;;
   esac
   mkdir -p "$CACHE"
   install_packages "${packages[@]}"
