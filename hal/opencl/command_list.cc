@@ -1,7 +1,5 @@
 #include "hal/opencl/command_list.h"
 
-#include <utility>
-
 #include "base/concat.h"
 #include "hal/opencl/api/result.h"
 
@@ -75,7 +73,7 @@ Status OpenClCommandList::Dispatch(const Executable& executable,
     return status.WithContext(Concat({"executable '", code.name(), "'"}));
   }
   for (const BufferRange& binding : arguments.bindings) Use(binding);
-  commands_.push_back(std::move(command));
+  commands_.push_back(command);
   return OkStatus();
 }
 
@@ -95,7 +93,8 @@ Status OpenClCommandList::SetArguments(cl_kernel kernel,
           cl.SetKernelArgSVMPointer(kernel, number++, buffer.host_data())));
     } else {
       const cl_mem handle = buffer.handle();
-      EMBER_RETURN_IF_ERROR(set(sizeof handle, &handle));
+      EMBER_RETURN_IF_ERROR(
+          set(sizeof(cl_mem), static_cast<const void*>(&handle)));
     }
     const auto offset = static_cast<cl_ulong>(binding.offset);
     EMBER_RETURN_IF_ERROR(set(sizeof offset, &offset));

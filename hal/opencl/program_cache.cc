@@ -183,7 +183,9 @@ void ProgramCache::Save(const Program& program, const std::string& name,
   const size_t at = file.size();
   file.resize(at + bytes);
   char* binary = file.data() + at;
-  if (!get(kProgramBinaries, sizeof binary, &binary)) return;
+  // The property is an array of pointers, one for each device.
+  if (!get(kProgramBinaries, sizeof binary, static_cast<void*>(&binary)))
+    return;
   header.hash = HashString(std::string_view(file).substr(sizeof header));
   std::memcpy(file.data(), &header, sizeof header);
   if (static_cast<int64_t>(file.size()) > kMaxBytes) return;

@@ -162,10 +162,9 @@ DeviceLimits DeviceProperties::Limits(bool separate_memory) const {
 std::string DeviceProperties::WhatItLacks() const {
   const std::string device = Concat({"device '", name, "': expected "});
   if (major < kOldestMajor || (major == kOldestMajor && minor < kOldestMinor)) {
+    constexpr std::string_view kAdvice = "'; a newer driver may have it";
     return Concat({device, "version ", kOldestMajor, ".", kOldestMinor,
-                   " or newer, found '", version,
-                   "'; a newer driver may have "
-                   "it"});
+                   " or newer, found '", version, kAdvice});
   }
   if (profile != "FULL_PROFILE")
     return Concat({device, "the profile FULL_PROFILE, found ", profile});

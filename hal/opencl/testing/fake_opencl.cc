@@ -106,7 +106,8 @@ uint8_t* Binding(const KernelOfCl& kernel, size_t number) {
   std::memcpy(&offset, kernel.arguments[number + 1].data(), sizeof offset);
   if (kernel.shared[number] != nullptr) return kernel.shared[number] + offset;
   cl_mem memory = nullptr;
-  std::memcpy(&memory, kernel.arguments[number].data(), sizeof memory);
+  std::memcpy(static_cast<void*>(&memory), kernel.arguments[number].data(),
+              sizeof(cl_mem));
   if (!IsUsable(memory, offset, 0, "clEnqueueNDRangeKernel")) return nullptr;
   return memory->bytes.data() + offset;
 }

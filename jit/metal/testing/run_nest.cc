@@ -56,11 +56,12 @@ std::string EntriesOf(const gpu::DeviceCode& code, size_t parameters) {
   std::string text;
   for (const auto* phases : {&code.prologue, &code.phases}) {
     for (const gpu::PhaseCode& phase : *phases) {
-      text += Concat({"extern \"C\" void grid_", phase.entry_point,
-                      "(ember_shim::GridThread *thread, void *const "
-                      "*arguments) {\n  ember_shim::Run<",
-                      BindingCount(phase), ", ", parameters + 1, ">(",
-                      phase.entry_point, ", thread, arguments);\n}\n"});
+      constexpr std::string_view kParameters =
+          "(ember_shim::GridThread *thread, void *const *arguments) {\n";
+      text += Concat({"extern \"C\" void grid_", phase.entry_point, kParameters,
+                      "  ember_shim::Run<", BindingCount(phase), ", ",
+                      parameters + 1, ">(", phase.entry_point,
+                      ", thread, arguments);\n}\n"});
     }
   }
   return text;
@@ -76,11 +77,12 @@ StatusOr<void*> CompileAndOpen(const std::string& source) {
   const std::string file = path + ".cc", library = path + ".so",
                     log = path + ".log";
   EMBER_RETURN_IF_ERROR(WriteFileAtomically(file, source));
+  constexpr std::string_view kOptions =
+      " -std=c++20 -O1 -w -ffp-contract=off -fno-strict-aliasing -fwrapv "
+      "-shared -fPIC -I";
   const std::string command =
-      Concat({CompilerCommand(),
-              " -std=c++20 -O1 -w -ffp-contract=off -fno-strict-aliasing "
-              "-fwrapv -shared -fPIC -I",
-              kShim, " -o ", library, " ", file, " >", log, " 2>&1"});
+      Concat({CompilerCommand(), kOptions, kShim, " -o ", library, " ", file,
+              " >", log, " 2>&1"});
   const int exit_status = std::system(command.c_str());
   const StatusOr<std::string> said = ReadFile(log);
   void* const handle = exit_status == 0
