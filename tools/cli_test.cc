@@ -156,7 +156,7 @@ TEST_F(CliTest, BadCommandLines) {
               "vm-run: unknown flag --thread; did you mean --threads?", 2);
   ExpectError("vm-run model.vmfb --device=toaster",
               "vm-run: --device: expected one of cpu, cuda, cuda-emulated, "
-              "null, vulkan, with :NUMBER behind it for another one of its "
+              "null, opencl, vulkan, with :NUMBER behind it for another one of its "
               "devices, found 'toaster'",
               2);
   ExpectError("vm-compile digits.onnx",

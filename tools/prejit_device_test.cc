@@ -167,7 +167,7 @@ TEST_F(PrejitDeviceTest, PtxIsMadeWithoutADevice) {
       Run("vm-prejit model.vmfb --target=sm_80+emulated -o x.vmfb").output,
       HasSubstr("expected a device that files can have code of"));
   EXPECT_THAT(Run("vm-prejit model.vmfb --target=sm_a -o x.vmfb").output,
-              HasSubstr("expected vulkan or sm_ with a version"));
+              HasSubstr("expected vulkan, sm_ or opencl with a version"));
 }
 
 }  // namespace

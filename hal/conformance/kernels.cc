@@ -134,6 +134,19 @@ constexpr const char* kNothingPtx = R"(
 }
 )";
 
+constexpr const char* kScaleOpenCl = R"(
+kernel void scale(global uchar *in, ulong in_at, global uchar *out,
+                  ulong out_at, long factor) {
+  size_t chunk = get_group_id(0) +
+                 get_num_groups(0) *
+                     (get_group_id(1) + get_num_groups(1) * get_group_id(2));
+  const uint value = ((global const uint *)(in + in_at))[chunk];
+  ((global uint *)(out + out_at))[chunk] = value * (uint)factor;
+}
+)";
+
+constexpr const char* kNothingOpenCl = "kernel void nothing(void) {}\n";
+
 void ScaleOfGrid(cuda::GridThread* thread, void* const* arguments) {
   const uint32_t chunk =
       thread->block[0] +
@@ -155,6 +168,7 @@ struct Row {
   HostFunction function;
   const char* spirv;
   const char* ptx;
+  const char* opencl;
   cuda::GridKernel grid;
   int binding_count;
   int parameter_count;
@@ -162,8 +176,9 @@ struct Row {
 
 // The rows must be in the order of the enum Kernel.
 constexpr Row kRows[] = {
-    {"scale", Scale, kScaleText, kScalePtx, ScaleOfGrid, 2, 1},
-    {"nothing", Nothing, kNothingText, kNothingPtx, NothingOfGrid, 0, 0}};
+    {"scale", Scale, kScaleText, kScalePtx, kScaleOpenCl, ScaleOfGrid, 2, 1},
+    {"nothing", Nothing, kNothingText, kNothingPtx, kNothingOpenCl,
+     NothingOfGrid, 0, 0}};
 
 }  // namespace
 
@@ -178,8 +193,8 @@ KernelCode::KernelCode(Kernel kernel, std::string_view format) {
     return;
   }
   definition_.entry_point = row.name;
-  if (format == "ptx") {
-    const std::string_view text = row.ptx;
+  if (format == "ptx" || format == "opencl-c") {
+    const std::string_view text = format == "ptx" ? row.ptx : row.opencl;
     definition_.code = {reinterpret_cast<const uint8_t*>(text.data()),
                         text.size()};
     return;

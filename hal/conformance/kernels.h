@@ -24,7 +24,7 @@ enum class Kernel : uint8_t {
 };
 
 inline constexpr std::string_view kFormats[] = {"host-function", "spirv", "ptx",
-                                                "emulated-grid"};
+                                                "emulated-grid", "opencl-c"};
 
 class KernelCode {
  public:

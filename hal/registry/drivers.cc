@@ -6,6 +6,7 @@
 #include "hal/cpu/device.h"
 #include "hal/cuda/device.h"
 #include "hal/null/device.h"
+#include "hal/opencl/device.h"
 #include "hal/vulkan/device.h"
 
 namespace ember::hal {
@@ -41,6 +42,8 @@ constexpr Driver kDrivers[] = {
      "kernels for CUDA thread by thread on the host, each access checked"},
     {"null", CreateOnly<CreateNullDevice>, ListOnly<CreateNullDevice>,
      "counts and discards: the template for new drivers"},
+    {"opencl", CreateOpenClDevice, ListOpenClDevices,
+     "GPUs, and CPUs with PoCL, through OpenCL 1.2 or newer: OpenCL C"},
     {"vulkan", CreateVulkanDevice, ListVulkanDevices,
      "GPUs, and CPUs with lavapipe, through Vulkan 1.2 or newer: SPIR-V"},
 };

@@ -1,11 +1,10 @@
 #include "hal/vulkan/pipeline_cache.h"
 
-#include <algorithm>
 #include <cstring>
 #include <utility>
-#include <vector>
 
 #include "base/hash.h"
+#include "hal/trim_folder.h"
 
 namespace ember::hal::vulkan {
 namespace {
@@ -123,21 +122,7 @@ void PipelineCache::Save() {
     return;
   }
   if (folder_->Replace(file_name_, file).ok()) saved_hash_ = header.hash;
-  RemoveOldFiles();
-}
-
-void PipelineCache::RemoveOldFiles() {
-  std::vector<PrivateFolder::File> files = folder_->List();
-  std::sort(files.begin(), files.end(),
-            [](const PrivateFolder::File& a, const PrivateFolder::File& b) {
-              return a.used_ns > b.used_ns;
-            });
-  int64_t total = 0;
-  for (const PrivateFolder::File& file : files) {
-    total += file.bytes;
-    if (total > kMaxBytes && file.name != file_name_)
-      folder_->Remove(file.name);
-  }
+  TrimFolder(*folder_, kMaxBytes, file_name_);
 }
 
 }  // namespace ember::hal::vulkan

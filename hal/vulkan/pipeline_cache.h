@@ -48,7 +48,6 @@ class PipelineCache {
  private:
   void Make(const std::string& contents);
   void Save();
-  void RemoveOldFiles();
 
   Context& context_;
   const std::string file_name_;

@@ -97,6 +97,7 @@ constexpr c_like::Language kC11 = {
     .invocation = {},
     .first_invocation = {},
     .barrier = {},
+    .kernel = {},
     .failure = "return ember_failed(failure, $buffer, $dim, $index, $extent);",
     .parameter = "const int64_t $name = parameters[$number];",
     // A phase may leave some of its function's arguments unused.

@@ -6,7 +6,7 @@
 #include "base/concat.h"
 #include "base/hash.h"
 #include "jit/c/language.h"
-#include "jit/c_like/names.h"
+#include "jit/c_like/identifiers.h"
 #include "jit/c_like/phase_printer.h"
 #include "jit/loops/text/text.h"
 #include "jit/pipeline/target_passes.h"

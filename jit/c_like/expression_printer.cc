@@ -198,6 +198,15 @@ std::string ExpressionPrinter::PrintPad(const Node& node) {
               {{"condition", inside}, {"yes", element}, {"no", otherwise}});
 }
 
+std::string ExpressionPrinter::ElementsOf(uint32_t buffer) {
+  std::string product = CastTo(language_, language_.types.size, "1");
+  for (const NodeId extent : nest_.buffers[buffer].extents) {
+    product += " * ";
+    product += CastTo(language_, language_.types.size, Print(extent));
+  }
+  return product;
+}
+
 std::string ExpressionPrinter::Position(uint32_t buffer,
                                         std::span<const NodeId> indices) {
   const auto size = [&](std::string_view value) {

@@ -52,11 +52,12 @@ struct Lanes {
 class ExpressionPrinter {
  public:
   ExpressionPrinter(const Language& language, const loops::LoopNest& nest,
-                    SourceBuilder& builder, Status& error)
+                    const loops::Phase& phase, SourceBuilder& builder,
+                    Status& error)
       : language_(language),
         nest_(nest),
         c_(builder),
-        names_(language, nest, builder),
+        names_(language, nest, phase, builder),
         arithmetic_(language, error),
         error_(error),
         depths_(nest.pool) {}
@@ -93,6 +94,10 @@ class ExpressionPrinter {
   // Forgets the values of loads, because memory may have changed since.
   void BeginStatement() { loaded_.clear(); }
   std::string Print(NodeId id);
+  // Returns the number of elements of the buffer, as an expression.
+  std::string ElementsOf(uint32_t buffer);
+  // Returns the name of a pointer to the buffer's first element.
+  std::string Buffer(uint32_t buffer) { return names_.Buffer(buffer); }
   // Returns the number of the element in its buffer, in row-major order.
   std::string Position(uint32_t buffer, std::span<const NodeId> indices);
   std::string At(uint32_t buffer, std::string_view position) {

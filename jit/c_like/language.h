@@ -94,19 +94,58 @@ struct Language {
   // The line of a barrier. Empty without `invocation`.
   std::string_view barrier;
 
-  // The line that ends a function whose check failed. Gaps: $buffer, $dim,
-  // $index, $extent. May be empty if `refuse` refuses checks.
+  // The functions of a GPU's language, which are kernels: a launch gives them
+  // the buffers in the device's memory (vm/format/device_abi.h). Set if and
+  // only if `invocation` is.
+  struct Kernel {
+    // The heading of a function, before the brace. Gaps: $name, $arguments,
+    // $invocations (of a workgroup).
+    std::string_view heading;
+    // The argument for binding $number. Gaps: $const, which is "const " if the
+    // kernel only reads it, and $restrict, which is "restrict " if no other
+    // binding has the same memory.
+    std::string_view binding;
+    // The argument for parameter $name. Empty if the form `parameter` of the
+    // language declares it.
+    std::string_view parameter;
+    // The last argument, which gives the number of the first task.
+    std::string_view first_task;
+    // The lines at the begin of a function, which declare `workgroup`, the
+    // workgroup's number, and `task`, the number of the task of this workgroup,
+    // or of this one of its $invocations. Gap: $parameters, the number of
+    // parameters.
+    std::string_view workgroup, task_of_workgroup, task_of_invocation;
+    // Declares the pointer $name to elements of $type in binding $number. Gap:
+    // $const.
+    std::string_view pointer;
+    // Moves the pointer $name to the workgroup's slice, which has $elements.
+    std::string_view slice;
+    // Declares the workgroup's memory, which has $bytes. Empty if it is an
+    // argument, for which each launch provides the bytes.
+    std::string_view shared;
+    // Declares the pointer $name to elements of $type at byte $offset of the
+    // workgroup's memory.
+    std::string_view shared_pointer;
+    // Declares the pointer to the record of a failed check, in binding $number.
+    std::string_view record;
+  } kernel;
+
+  // The line behind a check that failed. Gaps: $buffer, $dim, $index, $extent.
+  // A kernel's line records the failure, and the kernel continues behind the
+  // block of the check; in other languages it leaves the function.
   std::string_view failure;
-  // The constant of parameter $number, $name. Empty if the heading declares it.
+  // The constant of parameter $number, $name. Empty for kernels whose heading
+  // declares it (Kernel::parameter).
   std::string_view parameter;
   // The first and the last line of a function; both may be empty.
   std::string_view first_line, last_line;
 
-  // Returns the heading of the function of a phase, before the brace.
+  // Returns the heading of the function of a phase, before the brace. Null for
+  // kernels.
   std::string (*heading)(const loops::LoopNest& nest, const loops::Phase& phase,
                          const std::string& name) = nullptr;
-  // Returns the line that declares a buffer that is no register buffer; empty
-  // if the heading does.
+  // Returns the line that declares a buffer that is no register buffer. Null
+  // for kernels.
   std::string (*buffer)(const loops::LoopNest& nest, uint32_t number,
                         const std::string& name) = nullptr;
   // Returns an error, with a row of jit/backend/decline_reasons.h, for a
@@ -158,13 +197,21 @@ constexpr bool IsComplete(const Language& l) {
                                       l.declarations.array,
                                       l.declarations.zeros,
                                       l.loop,
-                                      l.task.heading}) {
+                                      l.task.heading,
+                                      l.failure}) {
     if (text.empty()) return false;
   }
   const bool has_invocations = !l.invocation.heading.empty();
-  return l.max_lines > 0 && l.heading != nullptr && l.buffer != nullptr &&
-         l.first_invocation.empty() != has_invocations &&
-         l.barrier.empty() != has_invocations;
+  const Language::Kernel& k = l.kernel;
+  for (const std::string_view text :
+       {l.first_invocation, l.barrier, k.heading, k.binding, k.first_task,
+        k.workgroup, k.task_of_workgroup, k.task_of_invocation, k.pointer,
+        k.slice, k.shared_pointer, k.record}) {
+    if (text.empty() == has_invocations) return false;
+  }
+  if (l.parameter.empty() == k.parameter.empty()) return false;
+  return l.max_lines > 0 && (l.heading == nullptr) == has_invocations &&
+         (l.buffer == nullptr) == has_invocations;
 }
 
 // Returns the name of the type of elements of `type`.

@@ -1,35 +1,19 @@
 #include "jit/c_like/names.h"
 
-#include <cctype>
-
 #include "base/concat.h"
 #include "jit/c_like/form.h"
+#include "jit/c_like/kernel_function.h"
 #include "jit/loops/analysis/buffer_uses.h"
 
 namespace ember::jit::c_like {
 
 using loops::MemoryScope;
 
-std::string Identifier(std::string_view name) {
-  std::string identifier(name);
-  for (char& c : identifier) {
-    if (std::isalnum(static_cast<unsigned char>(c)) == 0) c = '_';
-  }
-  return identifier;
-}
-
-std::string ParameterName(const loops::LoopNest& nest, uint64_t number) {
-  return Concat({"p", number, "_", Identifier(nest.parameters[number])});
-}
-
-std::string BufferName(const loops::LoopNest& nest, uint32_t number) {
-  return Concat({"b", number, "_", Identifier(nest.buffers[number].name)});
-}
-
 Names::Names(const Language& language, const loops::LoopNest& nest,
-             SourceBuilder& builder)
+             const loops::Phase& phase, SourceBuilder& builder)
     : language_(language),
       nest_(nest),
+      phase_(phase),
       c_(builder),
       of_invocation_(language.HasInvocations()
                          ? loops::BuffersOfInvocations(nest)
@@ -50,8 +34,10 @@ std::string Names::Buffer(uint32_t number) {
   std::string name = BufferName(nest_, number);
   if (!declared_.insert(name).second) return name;
   if (buffer.scope != MemoryScope::kRegister) {
-    const std::string line = language_.buffer(nest_, number, name);
-    if (!line.empty()) c_.LineAt(0, Part::kBegin, line);
+    c_.LineAt(0, Part::kBegin,
+              language_.HasInvocations()
+                  ? KernelBufferLine(language_, nest_, phase_, number, name)
+                  : language_.buffer(nest_, number, name));
     return name;
   }
   int64_t elements = 1;

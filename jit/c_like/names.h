@@ -2,7 +2,7 @@
 // phase, and declares the parameters and buffers that the phase uses at the
 // beginning of its function, unless the function's heading declares them.
 //
-//   Names names(c::kLanguage, nest, builder);
+//   Names names(c::kLanguage, nest, nest.phases[0], builder);
 //   names.Buffer(2);   // "b2_acc", and "float b2_acc[16];" once
 //
 // Not thread-safe.
@@ -12,26 +12,19 @@
 #include <cstdint>
 #include <set>
 #include <string>
-#include <string_view>
 #include <vector>
 
+#include "jit/c_like/identifiers.h"
 #include "jit/c_like/language.h"
 #include "jit/c_like/source_builder.h"
 #include "jit/loops/loop_nest.h"
 
 namespace ember::jit::c_like {
 
-// Returns the name with all characters but letters, digits and '_' replaced.
-std::string Identifier(std::string_view name);
-
-// Return the names of a parameter and of a buffer: "p0_N", "b2_acc".
-std::string ParameterName(const loops::LoopNest& nest, uint64_t number);
-std::string BufferName(const loops::LoopNest& nest, uint32_t number);
-
 class Names {
  public:
   Names(const Language& language, const loops::LoopNest& nest,
-        SourceBuilder& builder);
+        const loops::Phase& phase, SourceBuilder& builder);
 
   std::string Parameter(uint64_t number);
   // Returns the name of a pointer to the buffer's first element, or of an
@@ -47,6 +40,7 @@ class Names {
  private:
   const Language& language_;
   const loops::LoopNest& nest_;
+  const loops::Phase& phase_;
   SourceBuilder& c_;
   std::vector<bool> of_invocation_;
   std::set<std::string> declared_;

@@ -6,6 +6,7 @@
 #include "jit/backend/decline_reasons.h"
 #include "jit/c_like/expression_printer.h"
 #include "jit/c_like/form.h"
+#include "jit/c_like/kernel_function.h"
 #include "jit/c_like/source_builder.h"
 #include "jit/c_like/store_printer.h"
 #include "jit/loops/walk.h"
@@ -20,17 +21,22 @@ namespace {
 
 class PhasePrinter {
  public:
-  PhasePrinter(const Language& language, const loops::LoopNest& nest)
+  PhasePrinter(const Language& language, const loops::LoopNest& nest,
+               const loops::Phase& phase)
       : language_(language),
         nest_(nest),
+        phase_(phase),
         c_(language),
-        expressions_(language, nest, c_, error_),
+        expressions_(language, nest, phase, c_, error_),
         stores_(nest, c_, expressions_) {}
 
-  StatusOr<std::string> Run(const loops::Phase& phase, const std::string& name);
+  StatusOr<std::string> Run(const std::string& name);
 
  private:
-  void PrintBlock(const Block& block);
+  void EnterFunction(const std::string& name);
+  void MoveToSlices();
+  // Prints the statements of the block from number `begin` on.
+  void PrintBlock(const Block& block, size_t begin = 0);
   Status CheckStatement(const Statement& statement) const;
   void PrintStatement(const Statement& statement);
   void PrintFor(const Statement& statement);
@@ -41,22 +47,28 @@ class PhasePrinter {
   void PrintIf(const Statement& statement);
   void PrintLanesIf(const Statement& statement);
   void PrintCheck(const Statement& check);
+  // Prints the check, which records a failure, and the rest of the block in a
+  // branch that runs if the check holds.
+  void PrintRecordedCheck(const Block& block, size_t number);
+  // Prints the test of a check in all lanes, and the lines of print_failure()
+  // behind it.
+  template <typename PrintFailure>
+  void PrintTest(const Statement& check, PrintFailure&& print_failure);
 
   const Language& language_;
   const loops::LoopNest& nest_;
+  const loops::Phase& phase_;
   Status error_;
   SourceBuilder c_;
   ExpressionPrinter expressions_;
   StorePrinter stores_;
 };
 
-StatusOr<std::string> PhasePrinter::Run(const loops::Phase& phase,
-                                        const std::string& name) {
-  expressions_.EnterFunction(language_.heading(nest_, phase, name));
-  if (!language_.first_line.empty())
-    c_.LineAt(0, Part::kBegin, language_.first_line);
-  expressions_.EnterScope(language_.task, phase.task);
-  PrintBlock(phase.body);
+StatusOr<std::string> PhasePrinter::Run(const std::string& name) {
+  EnterFunction(name);
+  expressions_.EnterScope(language_.task, phase_.task);
+  MoveToSlices();
+  PrintBlock(phase_.body);
   expressions_.Leave();
   if (!language_.last_line.empty()) c_.Line(language_.last_line);
   expressions_.Leave();
@@ -64,12 +76,38 @@ StatusOr<std::string> PhasePrinter::Run(const loops::Phase& phase,
   return c_.Take();
 }
 
-void PhasePrinter::PrintBlock(const Block& block) {
-  for (const Statement& statement : block) {
-    if (error_.ok()) error_ = CheckStatement(statement);
+void PhasePrinter::EnterFunction(const std::string& name) {
+  if (!language_.HasInvocations()) {
+    expressions_.EnterFunction(language_.heading(nest_, phase_, name));
+    if (!language_.first_line.empty())
+      c_.LineAt(0, Part::kBegin, language_.first_line);
+    return;
+  }
+  expressions_.EnterFunction(KernelHeading(language_, nest_, phase_, name));
+  for (const std::string& line : KernelFirstLines(language_, nest_, phase_))
+    c_.LineAt(0, Part::kBegin, line);
+}
+
+void PhasePrinter::MoveToSlices() {
+  for (uint32_t i = 0; i < phase_.workgroup.storage.size(); ++i) {
+    if (phase_.workgroup.storage[i].kind != loops::StorageKind::kSlices)
+      continue;
+    const std::string name = expressions_.Buffer(i);
+    const std::string elements = expressions_.ElementsOf(i);
+    c_.LineAt(
+        c_.depth(), Part::kBegin,
+        Fill(language_.kernel.slice, {{"name", name}, {"elements", elements}}));
+  }
+}
+
+void PhasePrinter::PrintBlock(const Block& block, size_t begin) {
+  for (size_t i = begin; i < block.size(); ++i) {
+    if (error_.ok()) error_ = CheckStatement(block[i]);
     if (!error_.ok()) return;
     expressions_.BeginStatement();
-    PrintStatement(statement);
+    if (block[i].kind == Statement::Kind::kCheck && language_.HasInvocations())
+      return PrintRecordedCheck(block, i);
+    PrintStatement(block[i]);
   }
 }
 
@@ -191,18 +229,37 @@ void PhasePrinter::PrintLanesIf(const Statement& statement) {
   expressions_.lanes() = around;
 }
 
-void PhasePrinter::PrintCheck(const Statement& check) {
+template <typename PrintFailure>
+void PhasePrinter::PrintTest(const Statement& check,
+                             PrintFailure&& print_failure) {
   const auto print = [&] {
     const std::string index = expressions_.Print(check.index);
     const std::string extent = expressions_.Print(check.extent);
     c_.Line(Concat({"if (", index, " < 0 || ", index, " >= ", extent, ")"}));
-    c_.Line("  " +
-            Fill(language_.failure, {{"buffer", std::to_string(check.buffer)},
-                                     {"dim", std::to_string(check.dim)},
-                                     {"index", index},
-                                     {"extent", extent}}));
+    print_failure(
+        Fill(language_.failure, {{"buffer", std::to_string(check.buffer)},
+                                 {"dim", std::to_string(check.dim)},
+                                 {"index", index},
+                                 {"extent", extent}}));
   };
   expressions_.lanes() ? expressions_.ForEachLane(print) : print();
+}
+
+void PhasePrinter::PrintCheck(const Statement& check) {
+  PrintTest(check, [&](const std::string& line) { c_.Line("  " + line); });
+}
+
+void PhasePrinter::PrintRecordedCheck(const Block& block, size_t number) {
+  const std::string holds = c_.NewName();
+  c_.Line(Fill(
+      language_.declarations.variable,
+      {{"type", language_.types.boolean}, {"name", holds}, {"value", "1"}}));
+  PrintTest(block[number], [&](const std::string& line) {
+    c_.Line(Concat({"{ ", holds, " = 0; ", line, " }"}));
+  });
+  expressions_.EnterBranch(holds);
+  PrintBlock(block, number + 1);
+  expressions_.Leave();
 }
 
 }  // namespace
@@ -211,7 +268,7 @@ StatusOr<std::string> PrintPhase(const Language& language,
                                  const loops::LoopNest& nest,
                                  const loops::Phase& phase,
                                  const std::string& name) {
-  return PhasePrinter(language, nest).Run(phase, name);
+  return PhasePrinter(language, nest, phase).Run(name);
 }
 
 }  // namespace ember::jit::c_like

@@ -16,6 +16,7 @@ TEST(Backends, EachTargetHasItsOwn) {
       {"vulkan1.3+subgroup32+shared49152+invocations1024", "vulkan"},
       {"vulkan1.1", "vulkan"},
       {"sm_70", "cuda"},
+      {"opencl3.0+cpu+f64+subgroup8+shared524288", "opencl"},
       {"sm_90a+subgroup32+shared232448", "cuda"},
       {"c11", "c"},
       {"c11+l1=16K", "c"},

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <optional>
 #include <utility>
 
@@ -52,6 +53,9 @@ constexpr Feature kFeatures[] = {
     {"aarch64", "sve", "+sve=256", "+sve+sve=256"},
     {"armv7+neon", "vfp4", "+vfp4", "+vfp4"},
 };
+
+// The families of devices: their names precede a version.
+constexpr std::string_view kDevices[] = {"vulkan", "sm_", "opencl"};
 
 // Features of a text that describe a machine but that code does not need.
 constexpr std::string_view kDescriptions[] = {"l1", "l2", "l3", "cores"};
@@ -134,10 +138,12 @@ StatusOr<CompileTarget> OfDevice(std::string_view text) {
   const std::string_view name = target.name();
   const size_t digit = name.find_first_of("0123456789");
   if (digit != name.find_first_of("0123456789.") || digit >= name.size() ||
-      (name.substr(0, digit) != "vulkan" && name.substr(0, digit) != "sm_")) {
-    return InvalidArgumentError(Concat(
-        {"target '", text, "': expected vulkan or sm_ with a version, found '",
-         name, "'"}));
+      std::ranges::find(kDevices, name.substr(0, digit)) ==
+          std::end(kDevices)) {
+    return InvalidArgumentError(
+        Concat({"target '", text,
+                "': expected vulkan, sm_ or opencl with a version, found '",
+                name, "'"}));
   }
   if (target.Has("emulated")) {
     return InvalidArgumentError(
@@ -152,7 +158,9 @@ StatusOr<CompileTarget> OfDevice(std::string_view text) {
 
 StatusOr<CompileTarget> FindCompileTarget(std::string_view name) {
   if (name == "host") return HostTarget();
-  if (name.starts_with("vulkan") || name.starts_with("sm_"))
+  if (std::ranges::any_of(kDevices, [&](std::string_view device) {
+        return name.starts_with(device);
+      }))
     return OfDevice(name);
   const Base* found = nullptr;
   for (const Base& base : kBases) {

@@ -26,7 +26,8 @@ StatusOr<std::string> TargetForCode(std::string_view name) {
   return UnimplementedError(
       Concat({"target ", name,
               ": expected this machine (host), c11 or a device (vulkan..., "
-              "sm_...), found a processor; c11 gives C for any processor"}));
+              "sm_..., opencl...), found a processor; c11 gives C for any "
+              "processor"}));
 }
 
 }  // namespace ember::te_api

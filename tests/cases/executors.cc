@@ -1,5 +1,8 @@
+#include <cstdlib>
 #include <vector>
 
+#include "base/hash.h"
+#include "jit/loops/text/text.h"
 #include "tests/cases/executor_runs.h"
 #include "tests/nests/nest_back_end.h"
 
@@ -11,6 +14,15 @@ using nests::NestBackEnd;
 std::string NothingMissing() { return ""; }
 bool Keeps() { return true; }
 
+// True if the back end runs the nest in this run of the tests, of which back
+// ends with a slow compiler have a share (NestBackEnd::case_share).
+bool IsInShare(const NestBackEnd& back_end, const loops::LoopNest& nest) {
+  if (back_end.case_share == 1 ||
+      std::getenv("EMBER_TEST_ALL_CASES") != nullptr)
+    return true;
+  return HashString(loops::ToText(nest)) % back_end.case_share == 0;
+}
+
 // Runs the subject's loop nest. For a dispatch without a schedule, the nest is
 // made by the back end's default schedule.
 Outcome RunNest(const NestBackEnd& back_end, const Subject& subject,
@@ -21,6 +33,8 @@ Outcome RunNest(const NestBackEnd& back_end, const Subject& subject,
     return Outcome::Declined("unverified: no proof");
   const auto nest = subject.Nest(back_end.schedule);
   if (!nest.ok()) return Outcome::Of(nest.status());
+  if (!IsInShare(back_end, *nest))
+    return Outcome::Declined("share: EMBER_TEST_ALL_CASES=1 runs it");
   return Outcome::Of(back_end.run(*nest, run.parameters, buffers));
 }
 

@@ -49,6 +49,13 @@ struct NestBackEnd {
   std::array<int64_t, 2> lanes = {16, 7};
   // Number of arithmetic cases that are put into one nest.
   size_t cases_at_once = 1;
+  // The suite runs one arithmetic case in this many, and text cases about one
+  // nest in this many, where compiling all of them takes minutes.
+  // EMBER_TEST_ALL_CASES=1 runs all.
+  size_t case_share = 1;
+  // False if the hardware has no f64. The suite then leaves out arithmetic
+  // cases with it, and the back end declines nests with it.
+  bool has_f64 = true;
   // Number of random nests in each run of the suite.
   uint64_t random_nests = 16;
   // Returns "", or what this machine lacks to run the back end's code.

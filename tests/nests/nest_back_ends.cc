@@ -63,6 +63,36 @@ constexpr NestBackEnd kBackEnds[] = {
      .matrices = PtxMatrices,
      .schedule = ScheduleForPtx,
      .run = RunPtx},
+    {.name = "opencl",
+     .doc = "OpenCL C on the first OpenCL device",
+     .is_device = true,
+     .lanes = {4, 7},
+     // There are few cases and few random nests, because PoCL takes part of a
+     // second to compile a kernel.
+     .cases_at_once = 24,
+     .case_share = 8,
+     .random_nests = 6,
+     .missing = OpenClMissing,
+     .machine = OpenClMachine,
+     .keeps_subnormals = OpenClKeepsSubnormals,
+     .matrices = OpenClMatrices,
+     .schedule = ScheduleForOpenCl,
+     .run = RunOpenCl},
+    {.name = "metal",
+     .doc = "MSL that this machine's compiler compiles as C++, on the emulated "
+            "grid",
+     .is_device = true,
+     .lanes = {4, 7},
+     .cases_at_once = 24,
+     .case_share = 3,
+     .has_f64 = false,
+     .random_nests = 24,
+     .missing = MetalMissing,
+     .machine = MetalMachine,
+     .keeps_subnormals = KeepsAll,
+     .matrices = MetalMatrices,
+     .schedule = ScheduleForMetal,
+     .run = RunMetal},
 };
 
 }  // namespace

@@ -52,6 +52,24 @@ Status ScheduleForPtx(schedule::Schedule& schedule);
 Status RunPtx(const loops::LoopNest& nest,
               const std::vector<int64_t>& parameters, Contents& buffers);
 
+// The back end of opencl.cc: OpenCL C on the first OpenCL device.
+std::string OpenClMissing();
+std::string OpenClMachine();
+bool OpenClKeepsSubnormals(DType type);
+std::optional<std::vector<loops::MatrixType>> OpenClMatrices();
+Status ScheduleForOpenCl(schedule::Schedule& schedule);
+Status RunOpenCl(const loops::LoopNest& nest,
+                 const std::vector<int64_t>& parameters, Contents& buffers);
+
+// The back end of metal.cc: MSL that this machine's compiler compiles as C++,
+// on the emulated grid (jit/metal/testing/run_nest.h).
+std::string MetalMissing();
+std::string MetalMachine();
+std::optional<std::vector<loops::MatrixType>> MetalMatrices();
+Status ScheduleForMetal(schedule::Schedule& schedule);
+Status RunMetal(const loops::LoopNest& nest,
+                const std::vector<int64_t>& parameters, Contents& buffers);
+
 }  // namespace ember::nests
 
 #endif  // EMBER_TESTS_NESTS_RUNS_H_

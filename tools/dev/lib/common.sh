@@ -11,7 +11,7 @@ SHARED="${EMBER_SHARED:-../shared}"
 BUILDIFIER_VERSION=8.2.1
 ORT_VERSION=1.30.0
 
-# Debian packages in groups (run, test, docs, all), so that a first `./dev run` installs only what
+# Debian packages in groups (run, test, docs, opencl, all), so that a first `./dev run` installs only what
 # it needs.
 PACKAGES_RUN=(
   bazel-bootstrap bazel-platforms bazel-rules-java bazel-rules-proto bazel-skylib g++-12 python3
@@ -31,6 +31,8 @@ PACKAGES_DOCS=(python3-sphinx python3-myst-parser furo)
 PACKAGES_FLEET=(iproute2 libnats-dev munge nats-server slurm-wlm)
 # The compiler and the libraries for WebAssembly (toolchains/wasm_cc_config.bzl).
 PACKAGES_BROWSER=(binaryen clang-19 lld-19 llvm-19 wasi-libc libc++-19-dev-wasm32 libc++abi-19-dev-wasm32 libclang-rt-19-dev-wasm32)
+# An OpenCL device on CPUs, with its compiler. Tests on OpenCL devices are skipped without it.
+PACKAGES_OPENCL=(ocl-icd-libopencl1 pocl-opencl-icd opencl-headers)
 PACKAGES_LINT=(git clang-19 lld-19 libclang-rt-19-dev clang-format-19 clang-tidy-19)
 
 : "${HOME:=/root}"
@@ -107,8 +109,8 @@ need_report_page() {
     say "bazel sync --configure makes Bazel see the libraries"
 }
 
-# Installs what a step needs and writes user.bazelrc: need_setup run, test, docs, report, fleet, browser or
-# all.
+# Installs what a step needs and writes user.bazelrc: need_setup run, test, docs, report, fleet, browser,
+# opencl or all.
 need_setup() {
   local packages=("${PACKAGES_RUN[@]}")
   case "$1" in
@@ -117,8 +119,9 @@ need_setup() {
     docs) packages+=("${PACKAGES_TEST[@]}" "${PACKAGES_DOCS[@]}") ;;
     fleet) packages+=("${PACKAGES_FLEET[@]}") ;;
     browser) packages+=("${PACKAGES_BROWSER[@]}") ;;
+    opencl) packages+=("${PACKAGES_TEST[@]}" "${PACKAGES_OPENCL[@]}") ;;
     all) packages+=("${PACKAGES_TEST[@]}" "${PACKAGES_LINT[@]}") ;;
-    *) die "setup: --for=run, test, docs, report, fleet, browser or all" ;;
+    *) die "setup: --for=run, test, docs, report, fleet, browser, opencl or all" ;;
   esac
   mkdir -p "$CACHE"
   install_packages "${packages[@]}"

@@ -1,8 +1,6 @@
 // Tests the shared printer with the device nests of GPU kernels: OpenCL C of
 // default schedules and of a nest, which a compiler of OpenCL C must accept if
 // there is one, and the names of what is refused.
-#include "jit/c_like/testing/opencl.h"
-
 #include <unistd.h>
 
 #include <algorithm>
@@ -14,22 +12,22 @@
 #include "base/file.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "jit/gpu/device_traits.h"
+#include "jit/c_like/kernels.h"
 #include "jit/kernel/build_nest.h"
 #include "jit/loops/text/text.h"
+#include "jit/opencl/target.h"
 #include "tensor/text/text.h"
 #include "vm/runtime/kernel_provider.h"
 
-namespace ember::jit::c_like {
+namespace ember::jit::opencl {
 namespace {
 
 using ::testing::HasSubstr;
-using ::testing::StartsWith;
 
 constexpr char kCompiler[] =
     "clang-19 -x cl -cl-std=CL3.0 -target spir64 -fsyntax-only -Werror ";
-constexpr gpu::DeviceTraits kDevice = {.shared_bytes = 49152,
-                                       .invocations = 1024};
+constexpr char kTarget[] =
+    "opencl1.2+f64+subgroup32+shared49152+invocations1024";
 
 struct Kernel {
   const char* name;
@@ -76,20 +74,26 @@ constexpr Kernel kKernels[] = {
      true},
 };
 
+StatusOr<std::string> TextOf(const loops::LoopNest& nest, const char* target) {
+  EMBER_ASSIGN_OR_RETURN(const gpu::DeviceCode code,
+                         EmitProgram(nest, Target::Of(target)));
+  return c_like::TextOf(code);
+}
+
 StatusOr<std::string> KernelOf(const char* text) {
   EMBER_ASSIGN_OR_RETURN(const tensor::Dispatch dispatch, tensor::Parse(text));
   vm::KernelRequest request;
   request.dispatch = &dispatch;
-  request.target = "vulkan1.3+subgroup32+shared49152";
+  request.target = kTarget;
   request.tier = 2;
   EMBER_ASSIGN_OR_RETURN(const loops::LoopNest nest,
                          BuildNest(request, {}, nullptr));
-  return OpenClOf(nest, kDevice);
+  return TextOf(nest, kTarget);
 }
 
-StatusOr<std::string> OfNest(const char* text) {
+StatusOr<std::string> OfNest(const char* text, const char* target = kTarget) {
   EMBER_ASSIGN_OR_RETURN(const loops::LoopNest nest, loops::Parse(text));
-  return OpenClOf(nest, kDevice);
+  return TextOf(nest, target);
 }
 
 bool HasCompiler() {
@@ -159,11 +163,18 @@ loops @product(%x: input f32[49, 512], %w: input f32[512, 64],
   ASSERT_TRUE(file.ok()) << file.status().ToString();
   EXPECT_THAT(*file, HasSubstr(R"(
 kernel __attribute__((reqd_work_group_size(64, 1, 1)))
-void product_phase0(global const float *b0_x, global const float *b1_w, global float *b2_y, global float *b3_z) {
+void phase0(global const uchar *restrict a0, const ulong o0, global const uchar *restrict a1, const ulong o1, global uchar *restrict a2, const ulong o2, global uchar *restrict a3, const ulong o3, const long first) {
+  const int workgroup = get_group_id(0) + get_group_id(1) * get_num_groups(0);
+  const int task = first + workgroup;
+  local uchar shared[256] __attribute__((aligned(16)));
+  global const float *b0_x = (global const float *)(a0 + o0);
+  global float *b3_z = (global float *)(a3 + o3);
   float b5_sum[2];
-  local float b4_tile[64];
-  if (get_group_id(0) < 49) {
-    const int i0_t = get_group_id(0);
+  local float *const b4_tile = (local float *)(shared + 0);
+  global const float *b1_w = (global const float *)(a1 + o1);
+  global float *b2_y = (global float *)(a2 + o2);
+  if (task < 49) {
+    const int i0_t = task;
     if (get_local_id(0) == 0) {
       const float v1 = b0_x[(size_t)i0_t * 512 + 1];
       b3_z[(size_t)i0_t] = v1;
@@ -181,16 +192,55 @@ void product_phase0(global const float *b0_x, global const float *b1_w, global f
   }
 }
 
-TEST(OpenCl, NamesWhatItRefuses) {
-  const Status check = OfNest(R"(
-loops @looked_up(%x: input f32[8], %i: input i64[4], %y: output f32[4]) {
-  phase t < 4 {
-    check %x.0 %i[t] < 8
-    %y[t] = %x[%i[t]]
+// Checks record their failure, and leave their block instead of the function,
+// because other invocations may wait at a barrier.
+TEST(OpenCl, RecordsFailedChecks) {
+  const StatusOr<std::string> file = OfNest(R"(
+loops @looked_up(%x: input f32[8], %i: input i64[128], %y: output f32[128]) {
+  phase t < 2 {
+    invocation i < 64 {
+      check %x.0 %i[t * 64 + i] < 8
+      %y[t * 64 + i] = %x[%i[t * 64 + i]]
+    }
   }
-})")
-                           .status();
-  EXPECT_THAT(std::string(check.message()), StartsWith("no-proof: "));
+})");
+  ASSERT_TRUE(file.ok()) << file.status().ToString();
+  EXPECT_THAT(*file,
+              HasSubstr("global int *const record = (global int *)(a3 + o3);"));
+  EXPECT_THAT(*file, HasSubstr("record_failure(record, 0, 0, v"));
+  EXPECT_THAT(*file, HasSubstr("{ v1 = 0; record_failure("));
+  EXPECT_THAT(*file, HasSubstr("      if (v1) {\n"));
+  if (HasCompiler()) {
+    EXPECT_EQ(Messages(*file), "") << *file;
+  }
+}
+
+// Buffers of tasks that the workgroup's memory does not hold have a slice for
+// each workgroup.
+TEST(OpenCl, HasSlices) {
+  const StatusOr<std::string> file = OfNest(R"(
+loops @large<N>(%x: input f32[N, 4], %y: output f32[N, 4]) {
+  task %t: f32[N, 3000]
+  phase t < N {
+    invocation i < 4 { for k < N { %t[k, i] = %x[t, i] } }
+    invocation i < 4 { %y[t, i] = %t[0, 3 - i] }
+  }
+})");
+  ASSERT_TRUE(file.ok()) << file.status().ToString();
+  EXPECT_THAT(*file, HasSubstr("b2_t += (size_t)workgroup * ("));
+  if (HasCompiler()) {
+    EXPECT_EQ(Messages(*file), "") << *file;
+  }
+}
+
+TEST(OpenCl, NamesWhatItRefuses) {
+  const Status doubles = OfNest(R"(
+loops @sums(%x: input f32[8], %y: output f32[8]) {
+  phase t < 8 { %y[t] = f32(f64(%x[t]) + 1.0:f64) }
+})",
+                                "opencl1.2+subgroup32+shared49152")
+                             .status();
+  EXPECT_THAT(std::string(doubles.message()), HasSubstr("device-type: "));
 
   const Status subgroups = OfNest(R"(
 loops @subgroups(%a: input f16[16, 16], %b: input f16[16, 16],
@@ -208,19 +258,7 @@ loops @subgroups(%a: input f16[16, 16], %b: input f16[16, 16],
 })")
                                .status();
   EXPECT_THAT(std::string(subgroups.message()), HasSubstr("device-matrix: "));
-
-  const Status large = OfNest(R"(
-loops @large(%x: input f32[4], %y: output f32[4]) {
-  task %t: f32[12289]
-  phase t < 4 {
-    %t[0] = %x[t]
-    %y[t] = %t[0]
-  }
-})")
-                           .status();
-  EXPECT_THAT(std::string(large.message()),
-              HasSubstr("buffer %t, where 49152"));
 }
 
 }  // namespace
-}  // namespace ember::jit::c_like
+}  // namespace ember::jit::opencl

@@ -1,0 +1,77 @@
+// A buffer of an OpenCL device, in one of three kinds of memory:
+//   - a memory object (cl_mem) that the host cannot access;
+//   - shared virtual memory, which host and device access at one address, if
+//     the device has fine-grained buffers of it;
+//   - else, memory of the host that a memory object names (pinned memory). The
+//     object is mapped for the host except while a submission uses it, which
+//     unmaps it at its begin and maps it again at its end.
+//
+//   EMBER_ASSIGN_OR_RETURN(auto buffer,
+//                          OpenClBuffer::Create(context, size, kind));
+//   context.Submit([&] { … Lend(), commands, TakeBack() … });
+//
+// Ownership: the context outlives its buffers. Errors: ResourceExhausted, with
+// the requested bytes. Thread-safety: as for plain memory.
+#ifndef EMBER_HAL_OPENCL_BUFFER_H_
+#define EMBER_HAL_OPENCL_BUFFER_H_
+
+#include <cstdint>
+#include <memory>
+
+#include "base/status.h"
+#include "hal/buffer.h"
+#include "hal/memory_counter.h"
+#include "hal/opencl/context.h"
+
+namespace ember::hal::opencl {
+
+class OpenClBuffer final : public Buffer {
+ public:
+  // Makes a zeroed buffer that is not yet counted in the memory's limit.
+  // shows_host: true if the host must be able to access it.
+  static StatusOr<std::unique_ptr<OpenClBuffer>> Create(Context& context,
+                                                        int64_t size,
+                                                        bool shows_host);
+  ~OpenClBuffer() override;
+
+  // From now on the counter includes the buffer's bytes; the destructor gives
+  // them back.
+  void CountIn(MemoryCounter& counter) { counter_ = &counter; }
+
+  // Returns the memory object; null if the buffer is shared virtual memory at
+  // host_data().
+  cl_mem handle() const { return memory_.handle; }
+  bool has_shared_address() const { return memory_.handle == nullptr; }
+  // True if a submission that uses the buffer must Lend it and TakeBack it.
+  bool is_pinned() const {
+    return memory_.handle != nullptr && memory_.host != nullptr;
+  }
+
+  // Enqueue the commands that give pinned memory to the device, and back to the
+  // host. If memory could not be given back, the device still has it, and Lend
+  // does nothing.
+  Status Lend();
+  Status TakeBack();
+
+ private:
+  struct Memory {
+    cl_mem handle = nullptr;
+    void* host = nullptr;    // address for the host; null if it has none
+    bool is_mapped = false;  // true if the host has pinned memory
+  };
+
+  OpenClBuffer(Context& context, int64_t size, Memory memory)
+      : Buffer(size, memory.host), context_(context), memory_(memory) {}
+  static StatusOr<Memory> AllocateHidden(Context& context, size_t bytes);
+  static StatusOr<Memory> AllocateShared(Context& context, size_t bytes);
+  static StatusOr<Memory> AllocatePinned(Context& context, size_t bytes);
+  Status Map(cl_bool waits);
+
+  Context& context_;
+  Memory memory_;
+  MemoryCounter* counter_ = nullptr;
+};
+
+}  // namespace ember::hal::opencl
+
+#endif  // EMBER_HAL_OPENCL_BUFFER_H_

@@ -1,0 +1,44 @@
+// Prints a device nest as the kernels of a GPU's language, one for each phase.
+//
+//   KernelsBuild build = {.language = kOpenCl, .device = target,
+//                         .prelude = kPrelude, .format = "opencl-c"};
+//   EMBER_ASSIGN_OR_RETURN(gpu::DeviceCode code,
+//                          PrintKernels(nest, build, log));
+//
+// The text names neither nest nor dispatch, so that equal kernels have equal
+// texts. Thread-safe.
+#ifndef EMBER_JIT_C_LIKE_KERNELS_H_
+#define EMBER_JIT_C_LIKE_KERNELS_H_
+
+#include <string>
+#include <string_view>
+
+#include "base/status.h"
+#include "jit/backend/pass_log.h"
+#include "jit/c_like/language.h"
+#include "jit/gpu/device_traits.h"
+#include "jit/gpu/kernel_abi.h"
+#include "jit/loops/loop_nest.h"
+
+namespace ember::jit::c_like {
+
+struct KernelsBuild {
+  const Language& language;
+  const gpu::DeviceTraits& device;
+  // The text before the first kernel.
+  std::string_view prelude;
+  // The format of the code (hal/executable.h).
+  std::string_view format;
+};
+
+// Runs the passes for the device on the verified nest and prints the result.
+// log: may be null. Errors: reasons of jit/backend/decline_reasons.h.
+StatusOr<gpu::DeviceCode> PrintKernels(const loops::LoopNest& nest,
+                                       const KernelsBuild& build, PassLog* log);
+
+// Returns the code as text.
+std::string TextOf(const gpu::DeviceCode& code);
+
+}  // namespace ember::jit::c_like
+
+#endif  // EMBER_JIT_C_LIKE_KERNELS_H_

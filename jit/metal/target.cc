@@ -1,0 +1,31 @@
+#include "jit/metal/target.h"
+
+#include <cstdint>
+#include <optional>
+
+#include "base/target_text.h"
+
+namespace ember::jit::metal {
+namespace {
+
+// Bytes of which each buffer in the threadgroup's memory begins at a multiple.
+constexpr int64_t kSharedAlignment = 16;
+
+}  // namespace
+
+Target Target::Of(std::string_view text) {
+  const TargetText features(text);
+  Target target;
+  const auto read = [&](std::string_view name, int64_t& value) {
+    const std::optional<int64_t> found = features.Number(name);
+    if (found && *found > 0) value = *found;
+  };
+  read("shared", target.shared_bytes);
+  read("invocations", target.invocations);
+  read("subgroup", target.subgroup_size);
+  target.keeps_elements = true;
+  target.shared_alignment = kSharedAlignment;
+  return target;
+}
+
+}  // namespace ember::jit::metal

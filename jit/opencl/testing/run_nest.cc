@@ -1,0 +1,57 @@
+#include "jit/opencl/testing/run_nest.h"
+
+#include <utility>
+
+#include "base/check.h"
+#include "hal/opencl/device.h"
+#include "jit/opencl/source.h"
+#include "jit/opencl/target.h"
+
+namespace ember::jit::opencl {
+namespace {
+
+const StatusOr<std::shared_ptr<hal::Device>>& FirstDevice() {
+  static const StatusOr<std::shared_ptr<hal::Device>>& device =
+      *new StatusOr<std::shared_ptr<hal::Device>>([] {
+        auto made = hal::CreateOpenClDevice(0, {});
+        // A device that exists but cannot be made is a failure, not a reason to
+        // skip tests.
+        EMBER_CHECK(made.ok() || made.status().code() == StatusCode::kNotFound)
+            << made.status().ToString();
+        return made;
+      }());
+  return device;
+}
+
+}  // namespace
+
+std::shared_ptr<hal::Device> TestDevice() {
+  return FirstDevice().ok() ? *FirstDevice() : nullptr;
+}
+
+std::string WhyNoDevice() {
+  return std::string(FirstDevice().status().message());
+}
+
+bool KeepsSubnormals() {
+  static const bool keeps = [] {
+    const loops::LoopNest nest = gpu::ParseOrDie(
+        "loops @sums(%x: input f32[1], %a: output f32[1]) {\n"
+        "  phase i < 1 { %a[i] = %x[i] + %x[i] }\n}");
+    gpu::Bytes buffers = {{1, 0, 0, 0}, std::vector<uint8_t>(4)};
+    const Status status = RunOnDevice(nest, {}, buffers);
+    EMBER_CHECK(status.ok()) << status.ToString();
+    return buffers[1][0] == 2;
+  }();
+  return keeps;
+}
+
+Status RunOnDevice(const loops::LoopNest& nest,
+                   const std::vector<int64_t>& parameters,
+                   gpu::Bytes& buffers) {
+  EMBER_ASSIGN_OR_RETURN(gpu::DeviceCode code,
+                         EmitProgram(nest, Target::Of(TestDevice()->target())));
+  return gpu::RunNest(TestDevice(), nest, std::move(code), parameters, buffers);
+}
+
+}  // namespace ember::jit::opencl
