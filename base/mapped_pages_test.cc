@@ -70,8 +70,7 @@ TEST(MappedPages, FindsTheFile) {
   const std::optional<FileMapping> found =
       FindMapping(file->bytes().subspan(5000, 60));
   ASSERT_TRUE(found.has_value());
-  EXPECT_TRUE(found->path.ends_with("/mapped  pages of a file"))
-      << found->path;
+  EXPECT_TRUE(found->path.ends_with("/mapped  pages of a file")) << found->path;
   EXPECT_EQ(found->offset, 0u);
   EXPECT_EQ(found->begin, reinterpret_cast<uintptr_t>(file->bytes().data()));
   EXPECT_TRUE(found->Contains(file->bytes()));

@@ -264,9 +264,9 @@ TEST_F(MistakesTest, VersionAndShortHelp) {
   for (const std::string tool : {"vm-compile", "vm-run", "vm-bench", "vm-dump",
                                  "vm-diff", "vm-prejit", "vm-sign"}) {
     // Each tool has its own build id: it names the program, not the release.
-    EXPECT_THAT(Run(tool + " --version").output,
-                ::testing::MatchesRegex(tool + number +
-                                        " \\(build [0-9a-f]{12}\\)\n"));
+    EXPECT_THAT(
+        Run(tool + " --version").output,
+        ::testing::MatchesRegex(tool + number + " \\(build [0-9a-f]{12}\\)\n"));
     EXPECT_EQ(Run(tool + " --version").exit_status, 0);
     EXPECT_EQ(Run(tool + " -h").output, Run(tool + " --help").output);
     EXPECT_EQ(Run(tool + " -h").exit_status, 0);

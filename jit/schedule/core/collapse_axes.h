@@ -22,9 +22,9 @@
 
 namespace ember::schedule {
 
-// Expects the computation as Disassemble made it. Leaves the dims of a buffer up
-// to the last one that loaded values index as they are, so that a failed check
-// names the dispatch's dim.
+// Expects the computation as Disassemble made it. Leaves the dims of a buffer
+// up to the last one that loaded values index as they are, so that a failed
+// check names the dispatch's dim.
 void CollapseAxes(Computation& computation);
 
 }  // namespace ember::schedule

@@ -44,9 +44,8 @@ std::vector<int64_t> StateDims(const vm::TensorSignature& signature,
 // the module's metadata; 0 if there is none.
 int64_t NumberInMetadata(const vm::Module& module, std::string_view key) {
   for (const std::string_view format : {"gguf", "safetensors"}) {
-    const vm::MetadataEntry* const entry =
-        vm::FindMetadata(module.definition().metadata,
-                         Concat({format, ".", key}));
+    const vm::MetadataEntry* const entry = vm::FindMetadata(
+        module.definition().metadata, Concat({format, ".", key}));
     if (entry == nullptr) continue;
     int64_t number = 0;
     const std::string_view text = entry->value;
@@ -92,8 +91,8 @@ StatusOr<LanguageModel> LanguageModel::Create(SharedSession& session,
                                               int64_t max_context) {
   const vm::Module& module = session.module();
   max_context = std::max(context, max_context);
-  // The model's rotary positions depend on the length of the state, so that rows
-  // of a shorter one would not fit a longer one.
+  // The model's rotary positions depend on the length of the state, so that
+  // rows of a shorter one would not fit a longer one.
   if (NumberInMetadata(module, "fixed_context") > 0) context = max_context;
   LanguageModel model(session, context, max_context);
   const auto& inputs = module.inputs();
