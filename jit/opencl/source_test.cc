@@ -15,6 +15,7 @@
 #include "jit/c_like/kernels.h"
 #include "jit/kernel/build_nest.h"
 #include "jit/loops/text/text.h"
+#include "jit/opencl/source.h"
 #include "jit/opencl/target.h"
 #include "tensor/text/text.h"
 #include "vm/runtime/kernel_provider.h"

@@ -102,6 +102,12 @@ TEST(Lanes, TasksAreChunksOfLongRows) {
       %y[i, j] = %x[i, j] + %c[i]
     })"),
               Not(HasSubstr("chunk")));
+  // A number has no axes.
+  EXPECT_THAT(ScheduleFor(kAvx2, R"(
+    dispatch @number(%x: f32[]) -> (%y: f32[]) {
+      %y[] = neg(%x[])
+    })"),
+              Not(HasSubstr("chunk")));
 }
 
 // Rows of 10 elements are shorter than vectors, so several rows are computed

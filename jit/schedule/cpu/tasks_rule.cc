@@ -61,6 +61,7 @@ std::optional<SplitAxis> SplitForTasks(const jit::CpuModel& cpu,
     const StageShape shape(writer.computation(), number);
     axis = shape.spatial_count() - 1;
     while (axis > 0 && shape.LikelyExtent(axis) < 2) --axis;
+    if (axis < 1) return std::nullopt;
     int64_t rows = 1;
     for (int a = 0; a < axis; ++a) rows *= shape.LikelyExtent(a);
     const auto tasks = [&] {
@@ -69,9 +70,9 @@ std::optional<SplitAxis> SplitForTasks(const jit::CpuModel& cpu,
     while (points > kFewestPoints && tasks() < EnoughTasks(cpu)) points /= 2;
     // No division is needed if there is one row, because a task's index is then
     // the number of a vector, or if each of many rows is a task.
-    if (axis < 1 || rows < 2 || rows >= EnoughTasks(cpu) ||
-        shape.stage().has_reduction() || !shape.Extent(axis) ||
-        !shape.StoresAlong(axis) || !IsWorthThreads(shape.LikelyPoints()) ||
+    if (rows < 2 || rows >= EnoughTasks(cpu) || shape.stage().has_reduction() ||
+        !shape.Extent(axis) || !shape.StoresAlong(axis) ||
+        !IsWorthThreads(shape.LikelyPoints()) ||
         shape.LikelyExtent(axis) < 4 * points ||
         std::ranges::any_of(
             shape.loads(),
