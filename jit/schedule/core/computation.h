@@ -73,8 +73,8 @@ struct UsefulElements {
   std::optional<NodeId> begin;
   int64_t step = 1;
   // Smallest number of elements that a loop must combine, if there are that
-  // many. 1: where all elements are useless, one of them stands for all, such
-  // as a NaN.
+  // many. 1: if all elements are useless, one of them must be combined, because
+  // all may be NaN.
   int64_t least = 0;
 };
 

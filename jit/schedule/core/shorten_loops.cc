@@ -79,8 +79,8 @@ class Shortener {
     const NodeId whole = s_.extents[digits[0].loop];
     std::optional<AxisPart>& part = s_.parts[static_cast<size_t>(axis)];
     part = ShortenOuter(digits[0], needed);
-    // Where an iteration of the outer loop has many elements, the first and the
-    // last one may need only some of them.
+    // If an iteration of the outer loop has many elements, the first and the
+    // last iteration may need only some of them.
     if (!part || digits.size() < 2 || !MayShorten(digits[1].loop) ||
         s_.plan->PositionOf(digits[1].loop) !=
             s_.plan->PositionOf(digits[0].loop) + 1) {
