@@ -1,6 +1,8 @@
 // Tests the shared printer with the device nests of GPU kernels: OpenCL C of
 // default schedules and of a nest, which a compiler of OpenCL C must accept if
 // there is one, and the names of what is refused.
+#include "jit/opencl/source.h"
+
 #include <unistd.h>
 
 #include <algorithm>
@@ -15,7 +17,6 @@
 #include "jit/c_like/kernels.h"
 #include "jit/kernel/build_nest.h"
 #include "jit/loops/text/text.h"
-#include "jit/opencl/source.h"
 #include "jit/opencl/target.h"
 #include "tensor/text/text.h"
 #include "vm/runtime/kernel_provider.h"
