@@ -116,8 +116,7 @@ class PartsMaker {
         store.indices.push_back(stage.axes[a].variable);
       stage.stores.push_back(std::move(store));
     }
-    // Parts of other reductions combine all of their elements.
-    if (whole_.useful && IsFold())
+    if (whole_.useful)
       stage.useful = UsefulOfPart(digit, rewriter.Rewrite(whole_.useful->end));
     return stage;
   }
@@ -196,7 +195,6 @@ class PartsMaker {
         Make(c_, Opcode::kMultiply, DType::kI64,
              {part, c_.pool.Integer(is_remainder ? step : larger)});
     return {.end = Make(c_, Opcode::kSubtract, DType::kI64, {end, before}),
-            .begin = std::nullopt,
             .step = is_remainder ? larger : step};
   }
 

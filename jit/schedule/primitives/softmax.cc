@@ -27,8 +27,8 @@ using tensor::Opcode;
 
 class Matcher {
  public:
-  Matcher(const Schedule& schedule, int product, KeyCount keys)
-      : schedule_(schedule), c_(schedule.computation()), keys_(keys) {
+  Matcher(const Schedule& schedule, int product)
+      : schedule_(schedule), c_(schedule.computation()) {
     result_.product = product;
   }
 
@@ -40,8 +40,6 @@ class Matcher {
     for (int stage : {result_.most, result_.power, result_.total,
                       result_.weight, result_.product}) {
       EMBER_RETURN_IF_ERROR(CheckUnchanged(schedule_, stage, "online_softmax"));
-      if (Stage(stage).useful)
-        return Refusal("hidden keys are skipped already");
     }
     return result_;
   }
@@ -127,9 +125,8 @@ class Matcher {
     const NodeId k = stage.axes.back().variable;
     const std::optional<int64_t> length =
         c_.pool.IntegerConstant(stage.axes.back().extent);
-    if (!length && keys_ == KeyCount::kConstant)
-      return Refusal("the extent of the sum is open");
-    result_.length = length.value_or(0);
+    if (!length) return Refusal("the extent of the sum is open");
+    result_.length = *length;
     rank_ = spatial;
     for (size_t i = 0; i < 2; ++i) {
       const NodeId load = Unwidened(product.operands[i]);
@@ -245,7 +242,6 @@ class Matcher {
 
   const Schedule& schedule_;
   const Computation& c_;
-  const KeyCount keys_;
   SoftmaxOfProduct result_;
   size_t rank_ = 0;  // number of dims of weights and results
 };
@@ -268,7 +264,7 @@ class Maker {
     const ComputationStage& power = Stage(at_.power);
     const NodeId difference = c_.pool[power.values[0]].operands[0];
     const NodeId x = c_.pool[difference].operands[0];
-    end_ = VisibleKeysOf(c_, x, Variables(power, power.axes.size())).end;
+    end_ = EndOfVisibleKeys(c_, x, Variables(power, power.axes.size()));
     if (!end_ || c_.pool[*end_].range.low >= keys_) {
       return FailedPreconditionError(
           "no comparison of keys and rows hides keys by -inf");
@@ -494,7 +490,6 @@ class Maker {
                           return at_row[axis - row_.begin()];
                         });
       fold.useful = {.end = rewriter.Rewrite(*end_),
-                     .begin = std::nullopt,
                      .step = at_.length / *c_.pool.IntegerConstant(blocks_)};
     }
     at_row.push_back(axes.back());
@@ -561,8 +556,8 @@ Status NotNew(const std::string& name) {
 }  // namespace
 
 StatusOr<SoftmaxOfProduct> MatchSoftmaxOfProduct(const Schedule& schedule,
-                                                 int product, KeyCount keys) {
-  return Matcher(schedule, product, keys).Run();
+                                                 int product) {
+  return Matcher(schedule, product).Run();
 }
 
 Status Change(const OnlineSoftmax& step, Schedule& schedule) {
