@@ -39,12 +39,16 @@ TEST(Throttled, SleepsForTheRest) {
   EXPECT_EQ(done, (std::vector<size_t>{0, 1, 2}));
 }
 
+// The sleep would take hours: without the stop this test does not end.
 TEST(Throttled, AStopEndsTheSleep) {
-  const tune::Measure measure = Throttled(Slow, 1e-6, [] { return true; });
-  const Clock::time_point start = Clock::now();
+  int asked = 0;
+  const tune::Measure measure = Throttled(Slow, 1e-6, [&] {
+    ++asked;
+    return true;
+  });
   const std::vector<tune::Trial> trials(1);
   ASSERT_TRUE(measure(trials, [](size_t, const tune::TrialResult&) {}).ok());
-  EXPECT_LT(Clock::now() - start, std::chrono::seconds(15));
+  EXPECT_GT(asked, 0);
 }
 
 }  // namespace
