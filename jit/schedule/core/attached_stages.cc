@@ -10,6 +10,7 @@
 
 #include "jit/schedule/core/attachments.h"
 #include "jit/schedule/core/dependences.h"
+#include "jit/schedule/core/shorten_loops.h"
 #include "tensor/builder/linear.h"
 #include "tensor/builder/simplify.h"
 
@@ -102,7 +103,7 @@ std::vector<AxisRegion> CoveredRegions(const Schedule& schedule, int stage,
                                        loops::LoopNest& nest) {
   const Computation& computation = schedule.computation();
   const auto whole = [&](NodeId extent) {
-    return AxisRegion{nest.pool.Integer(0), extent};
+    return AxisRegion{nest.pool.Integer(0), extent, std::nullopt};
   };
   const ComputationStage& computed = computation.stages[stage];
   std::vector<AxisRegion> regions;
@@ -119,7 +120,8 @@ std::vector<AxisRegion> CoveredRegions(const Schedule& schedule, int stage,
     // of them needs.
     for (size_t d = 0; d < regions.size(); ++d) {
       if (regions[d].base != read[d].base ||
-          regions[d].extent != read[d].extent) {
+          regions[d].extent != read[d].extent || regions[d].needed ||
+          read[d].needed) {
         regions[d] = whole(extents[d]);
       }
     }
@@ -130,6 +132,7 @@ std::vector<AxisRegion> CoveredRegions(const Schedule& schedule, int stage,
     const std::vector<int> axes =
         AxesOfReader(schedule, stage, schedule.plan(stage).attach_stage);
     for (size_t d = 0; d < regions.size(); ++d) {
+      regions[d].needed.reset();
       if (axes[d] < 0 || nest.pool.IsConstant(regions[d].base))
         regions[d] = whole(full[d]);
     }
@@ -172,7 +175,7 @@ StatusOr<PlacedStages> PlaceStages(const Schedule& schedule,
     EMBER_ASSIGN_OR_RETURN(placed.loops[stage],
                            MakeStageLoops(schedule, stage, regions, full[stage],
                                           is_attached(stage), nest));
-    EndAtUsefulElements(schedule.computation(), placed.loops[stage], nest);
+    ShortenLoops(schedule.computation(), placed.loops[stage], nest);
     body.stages.push_back(&placed.loops[stage]);
     for (int loop : schedule.plan(stage).order)
       body.moving.insert(placed.loops[stage].values[loop]);
@@ -236,7 +239,7 @@ class PartsCheck {
     for (const int root : roots) {
       std::vector<AxisRegion> regions;
       for (NodeId extent : full_[root])
-        regions.push_back({nest_.pool.Integer(0), extent});
+        regions.push_back({nest_.pool.Integer(0), extent, std::nullopt});
       const StatusOr<StageLoops> s =
           MakeStageLoops(schedule_, root, std::move(regions), full_[root],
                          /*is_placed=*/true, nest_);

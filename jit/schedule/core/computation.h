@@ -61,13 +61,21 @@ struct ComputationStore {
   tensor::Update update = tensor::Update::kAssign;
 };
 
-// Describes elements of a fold that do not change its state: those with k *
-// step >= end, where k is the reduction axis. A loop over k may end at the
-// first such element.
+// Describes elements of a reduction that do not change what it combines: those
+// with k * step >= end, where k is the reduction axis, and those with (k + 1) *
+// step <= begin. A loop over k may leave them out.
+//
+//   %total[i] = sum(k < 64) %power[i, k]   // end i + 1: %power is 0 from there
 struct UsefulElements {
-  // i64 expression over the stage's spatial axes and parameters.
+  // i64 expressions over the stage's spatial axes and parameters. nullopt: the
+  // first elements are useful.
   NodeId end = 0;
+  std::optional<NodeId> begin;
   int64_t step = 1;
+  // Smallest number of elements that a loop must combine, if there are that
+  // many. With 1 a loop whose elements are all useless combines one of them,
+  // which gives the same result, such as a NaN.
+  int64_t least = 0;
 };
 
 struct ComputationStage {
@@ -82,8 +90,7 @@ struct ComputationStage {
   std::vector<NodeId> initial;
   // only for kFold: the new state after an element
   std::vector<NodeId> results;
-  // The elements of a fold that may be skipped. Only in a kFold with one
-  // reduction axis.
+  // The elements that may be left out. Only in a stage with one reduction axis.
   std::optional<UsefulElements> useful;
   // The end of the first reduction axis for a point: an i64 expression over the
   // point's spatial axes, from 0 to the axis' extent. Not in a fold. No stage

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "jit/schedule/core/loop_bounds.h"
 #include "jit/schedule/core/rewrite.h"
 #include "tensor/builder/linear.h"
 #include "tensor/builder/simplify.h"
@@ -15,30 +16,32 @@ using tensor::ExpressionPool;
 using tensor::LinearSum;
 using tensor::Opcode;
 
-// Largest range of a digit of an index that is analysed. A part that may be
-// larger is not worth a temporary of its own.
-constexpr int64_t kLargestDigit = int64_t{1} << 20;
-
 class Reader {
  public:
   Reader(const LoopBody& body, loops::LoopNest& nest)
-      : body_(body), pool_(nest.pool) {}
+      : body_(body), pool_(nest.pool), bounds_(body.moving, nest.pool) {}
 
   // Returns the range of an index, or nullopt if it is not known.
   std::optional<AxisRegion> ValuesOf(NodeId index) {
     LinearSum base;
     const std::optional<NodeId> extent = SplitMoving(index, base);
     if (!extent || !IsNeverNegative(base)) return std::nullopt;
-    return AxisRegion{tensor::BuildLinear(pool_, base), *extent};
+    return AxisRegion{tensor::BuildLinear(pool_, base), *extent, std::nullopt};
   }
 
-  // Returns the largest value of an index, which may be negative.
-  std::optional<NodeId> LargestValueOf(NodeId index) {
-    LinearSum base;
-    const std::optional<NodeId> extent = SplitMoving(index, base);
-    if (!extent) return std::nullopt;
-    return Make(Opcode::kAdd, tensor::BuildLinear(pool_, base),
-                Make(Opcode::kSubtract, *extent, pool_.Integer(1)));
+  // Returns the elements of a part of an axis in all iterations of the body, or
+  // nullopt if they are not known.
+  std::optional<AxisPart> PositionsOf(const AxisPart& part) {
+    const std::optional<NodeId> begin = bounds_.Smallest(part.begin);
+    const std::optional<NodeId> end = bounds_.Largest(part.end);
+    if (!begin || !end) return std::nullopt;
+    return AxisPart{*begin, *end};
+  }
+
+  // Returns the smallest part that contains both.
+  AxisPart Hull(const AxisPart& a, const AxisPart& b) {
+    return {Make(Opcode::kMinimum, a.begin, b.begin),
+            Make(Opcode::kMaximum, a.end, b.end)};
   }
 
   // Returns the union of two regions at a constant distance.
@@ -48,7 +51,8 @@ class Reader {
     if (!constant) return std::nullopt;
     if (*constant < 0) return Union(b, a);
     const NodeId end = Make(Opcode::kAdd, b.extent, pool_.Integer(*constant));
-    return AxisRegion{a.base, Make(Opcode::kMaximum, a.extent, end)};
+    return AxisRegion{a.base, Make(Opcode::kMaximum, a.extent, end),
+                      std::nullopt};
   }
 
  private:
@@ -62,7 +66,7 @@ class Reader {
     base.constant = sum->constant;
     NodeId extent = pool_.Integer(1);
     for (const tensor::LinearTerm& term : sum->terms) {
-      if (!Moves(term.node)) {
+      if (!bounds_.Moves(term.node)) {
         base.terms.push_back(term);
         continue;
       }
@@ -115,7 +119,8 @@ class Reader {
     // Largest value of a term whose range is known, for example of a digit of a
     // fused loop.
     const auto& range = pool_[term].range;
-    if (range.low < 0 || range.high > kLargestDigit) return std::nullopt;
+    if (range.low < 0 || range.high > LoopBounds::kLargestDigit)
+      return std::nullopt;
     return pool_.Integer(range.high);
   }
 
@@ -124,44 +129,31 @@ class Reader {
     return tensor::Simplifier(pool_).Make(opcode, DType::kI64, operands);
   }
 
-  bool Moves(NodeId root) const {
-    std::vector<NodeId> stack = {root};
-    std::set<NodeId> seen;
-    while (!stack.empty()) {
-      const NodeId id = stack.back();
-      stack.pop_back();
-      if (!seen.insert(id).second) continue;
-      const tensor::Node& node = pool_[id];
-      // The variable of a loop with one iteration is a constant node, which
-      // other expressions may share.
-      if (body_.moving.contains(id) && node.opcode != Opcode::kConstant)
-        return true;
-      // The value of a load is not known, so the expression counts as moving.
-      if (node.opcode == Opcode::kLoad || node.opcode == Opcode::kPad)
-        return true;
-      if (node.opcode == Opcode::kAxis) continue;
-      stack.insert(stack.end(), node.operands.begin(), node.operands.end());
-    }
-    return false;
-  }
-
   const LoopBody& body_;
   ExpressionPool& pool_;
+  LoopBounds bounds_;
 };
 
-// Returns a rewriter from expressions over the stage's axes to expressions over
-// its loops.
-Rewriter ToLoops(const Computation& computation, const StageLoops& loops,
-                 loops::LoopNest& nest) {
-  const ComputationStage& stage = computation.stages[loops.stage];
-  return {computation.pool, nest.pool,
-          [&stage, &loops](NodeId id) -> std::optional<NodeId> {
-            for (size_t a = 0; a < stage.axes.size(); ++a) {
-              if (stage.axes[a].variable == id) return loops.axes[a];
-            }
-            return std::nullopt;
-          }};
+// Returns the part of the stage's axis that its loops cover, if the index is
+// that axis and its loops were shortened.
+std::optional<AxisPart> ShortenedPart(const ComputationStage& stage,
+                                      const StageLoops& loops, NodeId index) {
+  for (size_t a = 0; a < loops.parts.size(); ++a) {
+    if (stage.axes[a].variable == index) return loops.parts[a];
+  }
+  return std::nullopt;
 }
+
+// The elements of a dim that loads read.
+struct DimRead {
+  std::optional<AxisRegion> region;
+  // True if nothing better than the whole dim is known for some load.
+  bool is_whole = false;
+  // The part that all loads so far read, in loops that were shortened; nullopt
+  // if another load was found.
+  std::optional<AxisPart> part;
+  bool has_loads = false;
+};
 
 }  // namespace
 
@@ -170,80 +162,50 @@ std::vector<AxisRegion> RegionRead(const Computation& computation,
                                    const std::vector<NodeId>& full,
                                    loops::LoopNest& nest) {
   Reader reader(body, nest);
-  std::vector<std::optional<AxisRegion>> regions(full.size());
-  std::vector<bool> whole(full.size());
+  std::vector<DimRead> dims(full.size());
   bool has_matrices = false;
   for (const StageLoops* loops : body.stages) {
     const ComputationStage& stage = computation.stages[loops->stage];
-    Rewriter rewriter = ToLoops(computation, *loops, nest);
+    Rewriter rewriter = ToLoops(computation, *loops, nest.pool);
     ForEachLoad(computation.pool, RootsOf(stage), [&](NodeId load) {
       const tensor::Node& node = computation.pool[load];
       if (node.buffer != buffer) return;
       has_matrices |= loops->plan->MultipliesMatrices();
       for (size_t d = 0; d < full.size(); ++d) {
+        const NodeId index = node.operands[d];
+        DimRead& dim = dims[d];
+        std::optional<AxisPart> part = ShortenedPart(stage, *loops, index);
+        if (part) part = reader.PositionsOf(*part);
+        if (part && dim.has_loads && dim.part)
+          part = reader.Hull(*dim.part, *part);
+        dim.part = dim.has_loads && !dim.part ? std::nullopt : part;
+        dim.has_loads = true;
         // The indices of a padded load (Pad) may be out of bounds.
         std::optional<AxisRegion> region;
         if (node.opcode == Opcode::kLoad ||
-            tensor::ProvablyInBounds(computation.pool, node.operands[d],
+            tensor::ProvablyInBounds(computation.pool, index,
                                      computation.buffers[buffer].extents[d])) {
-          region = reader.ValuesOf(rewriter.Rewrite(node.operands[d]));
+          region = reader.ValuesOf(rewriter.Rewrite(index));
         }
-        if (region && regions[d]) region = reader.Union(*regions[d], *region);
-        if (!region) whole[d] = true;
-        regions[d] = region;
+        if (region && dim.region) region = reader.Union(*dim.region, *region);
+        if (!region) dim.is_whole = true;
+        dim.region = region;
       }
     });
   }
   std::vector<AxisRegion> result;
   for (size_t d = 0; d < full.size(); ++d) {
-    const AxisRegion all{nest.pool.Integer(0), full[d]};
-    const bool covers = !has_matrices && regions[d] &&
-                        nest.pool[regions[d]->extent].range.low >=
+    const DimRead& dim = dims[d];
+    const bool covers = !has_matrices && dim.region &&
+                        nest.pool[dim.region->extent].range.low >=
                             nest.pool[full[d]].range.high;
-    result.push_back(whole[d] || !regions[d] || covers ? all : *regions[d]);
+    // The buffer of a part that differs between iterations has the whole dim.
+    if (dim.part || dim.is_whole || !dim.region || covers)
+      result.push_back({nest.pool.Integer(0), full[d], dim.part});
+    else
+      result.push_back(*dim.region);
   }
   return result;
-}
-
-void EndAtUsefulElements(const Computation& computation, StageLoops& loops,
-                         loops::LoopNest& nest) {
-  const ComputationStage& stage = computation.stages[loops.stage];
-  const int axis = stage.spatial_count;
-  const std::vector<int>& order = loops.plan->order;
-  const auto at = std::ranges::find_if(order, [&](int number) {
-    const Loop& loop = loops.plan->loops[number];
-    return loop.origin == Loop::Origin::kAxis && loop.axis == axis &&
-           loop.mark == LoopMark::kSerial;
-  });
-  if (!stage.useful || at == order.end()) return;
-  const NodeId variable = loops.values[*at];
-  if (nest.pool[variable].opcode != Opcode::kAxis) return;
-  LoopBody body;
-  for (auto inside = at + 1; inside != order.end(); ++inside)
-    body.moving.insert(loops.values[*inside]);
-  const auto make = [&](Opcode opcode, NodeId a, NodeId b) {
-    const NodeId operands[] = {a, b};
-    return tensor::Simplifier(nest.pool).Make(opcode, DType::kI64, operands);
-  };
-  // k * step < end for the largest end in the body: k < ceil(end / step).
-  const NodeId rounded =
-      make(Opcode::kAdd,
-           ToLoops(computation, loops, nest).Rewrite(stage.useful->end),
-           nest.pool.Integer(stage.useful->step - 1));
-  const std::optional<NodeId> last = Reader(body, nest).LargestValueOf(rounded);
-  if (!last) return;
-  NodeId count =
-      make(Opcode::kFloorDivide, *last, nest.pool.Integer(stage.useful->step));
-  if (nest.pool[count].range.low < 0)
-    count = make(Opcode::kMaximum, count, nest.pool.Integer(0));
-  const NodeId extent = make(Opcode::kMinimum, loops.extents[*at], count);
-  if (extent == loops.extents[*at]) return;
-  // The loop gets a new variable with the same number and another extent.
-  loops.extents[*at] = extent;
-  loops.values[*at] = nest.pool.Intern(Opcode::kAxis, DType::kI64, {&extent, 1},
-                                       nest.pool[variable].immediate,
-                                       nest.pool[variable].scope);
-  loops.axes[axis] = loops.values[*at];
 }
 
 }  // namespace ember::schedule

@@ -19,18 +19,14 @@ struct LoopBody {
 
 // Returns, for each dim of the buffer, a part that contains all elements that
 // the body loads from it; the part is the whole dim if nothing better can be
-// proved. Parts that matrices are loaded from may reach beyond the end. full:
-// the buffer's extents in the nest's pool.
+// proved. Parts that matrices are loaded from may reach beyond the end. Where
+// loops were shortened (shorten_loops.h), the part is the whole dim, and
+// AxisRegion::needed is what they read. full: the buffer's extents in the
+// nest's pool.
 std::vector<AxisRegion> RegionRead(const Computation& computation,
                                    uint32_t buffer, const LoopBody& body,
                                    const std::vector<NodeId>& full,
                                    loops::LoopNest& nest);
-
-// Shortens the loop over a fold's elements: it ends where no point of the loops
-// inside it has useful elements (UsefulElements), so its extent depends on the
-// loops around it. Changes only a serial loop over the whole axis.
-void EndAtUsefulElements(const Computation& computation, StageLoops& loops,
-                         loops::LoopNest& nest);
 
 }  // namespace ember::schedule
 

@@ -486,6 +486,18 @@ int StageLoops::FirstReduction() const {
   return position;
 }
 
+Rewriter ToLoops(const Computation& computation, const StageLoops& loops,
+                 tensor::ExpressionPool& pool) {
+  const ComputationStage& stage = computation.stages[loops.stage];
+  return {computation.pool, pool,
+          [&stage, &loops](NodeId id) -> std::optional<NodeId> {
+            for (size_t a = 0; a < stage.axes.size(); ++a) {
+              if (stage.axes[a].variable == id) return loops.axes[a];
+            }
+            return std::nullopt;
+          }};
+}
+
 loops::LoopKind LoopKindOf(LoopMark mark) {
   switch (mark) {
     case LoopMark::kUnrolled:
@@ -523,6 +535,7 @@ StatusOr<StageLoops> MakeStageLoops(const Schedule& schedule, int stage,
   result.plan = &schedule.plan(stage);
   result.regions = std::move(regions);
   EMBER_RETURN_IF_ERROR(Maker(schedule, nest, result).Run(full, is_placed));
+  result.whole_extents = result.extents;
   return result;
 }
 

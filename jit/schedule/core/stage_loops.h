@@ -9,14 +9,25 @@
 
 #include "base/status.h"
 #include "jit/loops/loop_nest.h"
+#include "jit/schedule/core/rewrite.h"
 #include "jit/schedule/core/schedule.h"
 
 namespace ember::schedule {
+
+// Positions of an axis: [begin, end).
+struct AxisPart {
+  NodeId begin = 0;
+  NodeId end = 0;
+};
 
 // The part of an axis that is computed: [base, base + extent).
 struct AxisRegion {
   NodeId base = 0;
   NodeId extent = 0;
+  // The part of the region that is needed, if loops may leave out the rest. It
+  // may differ from iteration to iteration. A buffer keeps the whole region,
+  // because its size may not. Set only in regions that are whole axes.
+  std::optional<AxisPart> needed;
 };
 
 // A condition a < b on the values of the loops. The stage is computed only at
@@ -48,8 +59,13 @@ struct StageLoops {
   // Value of each loop of the plan: its variable, or an expression over other
   // loops.
   std::vector<NodeId> values;
+  // Extent of each loop before ShortenLoops (shorten_loops.h).
+  std::vector<NodeId> whole_extents;
   // Value of each axis of the stage, as an expression over the loops.
   std::vector<NodeId> axes;
+  // For each axis: the part that its loops cover, if ShortenLoops shortened
+  // them. Begin and end depend on the loops around them.
+  std::vector<std::optional<AxisPart>> parts;
   std::vector<Guard> guards;
   // ComputationStage::end as an expression over the loops. It is set only if
   // its value is known before the first loop that combines elements.
@@ -64,6 +80,11 @@ struct StageLoops {
   // if there is none.
   int FirstReduction() const;
 };
+
+// Returns a rewriter from expressions over the stage's axes to expressions over
+// its loops, in the pool of the nest. The arguments must outlive it.
+Rewriter ToLoops(const Computation& computation, const StageLoops& loops,
+                 tensor::ExpressionPool& pool);
 
 // Returns the kind of loop that a loop with the mark becomes.
 loops::LoopKind LoopKindOf(LoopMark mark);

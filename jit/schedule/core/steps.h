@@ -320,6 +320,12 @@ struct OnlineSoftmax {
       std::tuple(&OnlineSoftmax::sum, &OnlineSoftmax::total);
 };
 
+struct SkipHidden {
+  StageRef product;
+  static constexpr auto kOperands = std::tuple(&SkipHidden::product);
+  static constexpr auto kResults = std::tuple();
+};
+
 // --- the table ---
 
 // The hardware without which a primitive only slows a kernel down, or cannot be
@@ -403,7 +409,10 @@ inline constexpr double kLargestWinogradGrowth = 16.5;
       "computes tiles of outputs * outputs results from transformed filters and tiles of the input; rounds differently") \
   row("online_softmax", OnlineSoftmax, false, 1, false, kNothing, "%product block [skip] -> sum total", \
       "computes a softmax inside the product that combines it, in blocks of its rows, whose sums are scaled as the " \
-      "maximum grows; skip: leaves out blocks that a causal mask hides; rounds differently")
+      "maximum grows; skip: leaves out blocks that a causal mask hides; rounds differently") \
+  row("skip_hidden", SkipHidden, true, 1, false, kNothing, "%product", \
+      "lets the loops over the keys of a softmax, and of the product that combines it, begin and end with the keys that a " \
+      "causal mask or a sliding window shows to the rows inside; for finite factors")
 // clang-format on
 
 namespace internal {

@@ -17,6 +17,29 @@ using ::testing::Not;
 constexpr const char* kAvx512 =
     "x86_64-linux+avx2+fma+avx512f+avx512bw+avx512vl";
 
+// Returns attention whose scores are `seen` of the sums of products, with 56
+// rows and 64 keys. Its sums are not exact, so tests do not evaluate it:
+// tests/cases/primitives/skip_hidden.case compares results.
+std::string Masked(const std::string& seen) {
+  return R"(
+    dispatch @attention(%q: f32[3, 56, 16], %k: f32[3, 64, 16], %v: f32[3, 64, 16], %m: bool[56, 64]) -> (%y: f32[3, 56, 16]) {
+      temp %s: f32[3, 56, 64]
+      temp %x: f32[3, 56, 64]
+      temp %most: f32[3, 56]
+      temp %e: f32[3, 56, 64]
+      temp %total: f32[3, 56]
+      temp %p: f32[3, 56, 64]
+      %s[h, i, j] = sum(c < 16) %q[h, i, c] * %k[h, j, c]
+      %x[h, i, j] = )" +
+         seen + R"(
+      %most[h, i] = maximum(j < 64) %x[h, i, j]
+      %e[h, i, j] = exp(%x[h, i, j] - %most[h, i])
+      %total[h, i] = sum(j < 64) %e[h, i, j]
+      %p[h, i, j] = %e[h, i, j] / %total[h, i]
+      %y[h, i, c] = sum(j < 64) %p[h, i, j] * %v[h, j, c]
+    })";
+}
+
 // Returns attention with 2 batches, 3 heads of 16 channels, 56 rows and 64
 // keys. `stores` has the statements that compute and store the sums of weighted
 // values.
@@ -82,6 +105,39 @@ TEST(Attention, AStageBehindStoresByPositions) {
       Attention("2, 56, 3, 16", std::string("%o[b, h, i, c]") + kProduct +
                                     "\n      %y[b, i, h, c] = %o[b, h, i, c]"));
   ExpectTilesOfPositions(text, "y");
+}
+
+TEST(Attention, HiddenKeysAreSkipped) {
+  for (const char* seen :
+       {"select(j <= i, %s[h, i, j], -inf)",
+        "select(and(j <= i + 8, i - 8 < j), %s[h, i, j], -inf)",
+        "select(i + 3 < j, -inf, %s[h, i, j] * 0.25)"}) {
+    const std::string text = ScheduleOfLarge(kAvx512, Masked(seen));
+    EXPECT_THAT(text, HasSubstr("skip_hidden %y")) << seen;
+    EXPECT_THAT(text, HasSubstr("compute_at %s %y tasks")) << seen;
+  }
+}
+
+TEST(Attention, HiddenKeysAreSkippedBeforeAStageBehind) {
+  std::string dispatch = Masked("select(j <= i, %s[h, i, j], -inf)");
+  const std::string product = "%y[h, i, c] = sum";
+  dispatch.replace(dispatch.find(product), product.size(), "%o[h, i, c] = sum");
+  const std::string last = "%v[h, j, c]\n";
+  dispatch.insert(dispatch.find(last) + last.size(),
+                  "      %y[h, i, c] = %o[h, i, c] * 2.0\n");
+  const std::string temporary = "      temp %p: f32[3, 56, 64]\n";
+  dispatch.insert(dispatch.find(temporary), "      temp %o: f32[3, 56, 16]\n");
+  EXPECT_THAT(ScheduleOfLarge(kAvx512, dispatch), HasSubstr("skip_hidden %o"));
+}
+
+TEST(Attention, NothingChangesWhereNoKeyIsHidden) {
+  for (const char* seen : {"%s[h, i, j] * 0.25", "%s[h, i, j]",
+                           "select(%m[i, j], %s[h, i, j], -inf)",
+                           "select(j <= i + 64, %s[h, i, j], -inf)"}) {
+    EXPECT_THAT(ScheduleOfLarge(kAvx512, Masked(seen)),
+                Not(HasSubstr("skip_hidden")))
+        << seen;
+  }
 }
 
 }  // namespace

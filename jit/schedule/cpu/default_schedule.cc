@@ -74,6 +74,8 @@ class Chooser {
       done_.insert(group.root);
       done_.insert(group.members.begin(), group.members.end());
       if (!fold) {
+        SkipHiddenKeys(group.root);
+        for (const StageRef& member : group.members) SkipHiddenKeys(member);
         ScheduleGroup(group);
       } else if (!TryBlocks(group, *fold)) {
         ScheduleAlone(group.root);
@@ -132,15 +134,30 @@ class Chooser {
     int64_t block = kMaxBlock;
     while (block >= kLeastBlock && softmax->length % block != 0) --block;
     const StageRef fold{product.name + ".sums"};
-    if (block < kLeastBlock ||
-        !writer_.Try(OnlineSoftmax{.product = product,
-                                   .block = block,
-                                   .sum = fold.name,
-                                   .total = product.name + ".total"})) {
-      return std::nullopt;
+    if (block < kLeastBlock) return std::nullopt;
+    OnlineSoftmax step{.product = product,
+                       .block = block,
+                       .hidden = HiddenBlocks::kSkip,
+                       .sum = fold.name,
+                       .total = product.name + ".total"};
+    if (!writer_.Try(step)) {
+      step.hidden = HiddenBlocks::kCompute;
+      if (!writer_.Try(step)) return std::nullopt;
     }
     blocked_.insert(product);
     return fold;
+  }
+
+  // Leaves out keys that a mask hides, if the stage is the product of a softmax
+  // with such a mask.
+  void SkipHiddenKeys(const StageRef& product) {
+    // A primitive that is tried copies the schedule, so other stages are left
+    // out first.
+    const bool is_softmax =
+        MatchSoftmaxOfProduct(writer_.schedule(), writer_.NumberOf(product),
+                              KeyCount::kAny)
+            .ok();
+    if (is_softmax) writer_.Try(SkipHidden{product});
   }
 
   // --- groups ---

@@ -19,6 +19,8 @@
 //   blocks     if not even the rows of a register tile stay in the caches, a
 //              softmax and its product process them in blocks, with other
 //              rounding (online_softmax.h)
+//   hidden     loops over the keys of attention end with those that a causal
+//              mask or a sliding window shows (skip_hidden)
 //   the rest   lanes along the axis that memory runs along; sums along memory in
 //              lanes of their own; transposes by tiles
 // All rules apply primitives, which refuse illegal transformations.

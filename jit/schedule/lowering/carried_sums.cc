@@ -109,7 +109,7 @@ class Carrier {
     for (int p = static_cast<int>(s_.plan->order.size());
          p-- > s_.FirstReduction();) {
       if (!AddsToOne(p)) continue;
-      const NodeId extent = s_.extents[s_.plan->order[p]];
+      const NodeId extent = s_.whole_extents[s_.plan->order[p]];
       const NodeId inner = terms_;
       terms_ = Make(Opcode::kMultiply, DType::kI64, inner, extent);
       const std::optional<int64_t> count = nest_.pool.IntegerConstant(extent);

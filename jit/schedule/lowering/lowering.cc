@@ -16,8 +16,9 @@
 #include "jit/schedule/core/attached_stages.h"
 #include "jit/schedule/core/dependences.h"
 #include "jit/schedule/core/facts.h"
-#include "jit/schedule/core/regions.h"
+#include "jit/schedule/core/loop_bounds.h"
 #include "jit/schedule/core/rewrite.h"
+#include "jit/schedule/core/shorten_loops.h"
 #include "jit/schedule/core/stage_loops.h"
 #include "jit/schedule/lowering/accumulators.h"
 #include "jit/schedule/lowering/carried_sums.h"
@@ -76,6 +77,14 @@ class Lowering {
       for (const ComputationAxis& axis : stage.axes)
         full.push_back(header_.Rewrite(axis.extent));
     }
+    // Ends of loops are sums of parameters, too.
+    const bool is_shortened = std::ranges::any_of(
+        c_.stages,
+        [](const ComputationStage& s) { return s.useful.has_value(); });
+    if (is_shortened) {
+      for (const std::vector<NodeId>& extents : full_)
+        RefineParameters(extents, nest_.pool);
+    }
     storage_.resize(c_.buffers.size());
     AddZeroFills(c_, nest_);
     for (int i = 0; i < static_cast<int>(c_.stages.size()); ++i) {
@@ -117,11 +126,11 @@ class Lowering {
   Status LowerRoot(int stage) {
     std::vector<AxisRegion> regions;
     for (NodeId extent : full_[stage])
-      regions.push_back({nest_.pool.Integer(0), extent});
+      regions.push_back({nest_.pool.Integer(0), extent, std::nullopt});
     EMBER_ASSIGN_OR_RETURN(
         StageLoops s, MakeStageLoops(schedule_, stage, std::move(regions),
                                      full_[stage], /*is_placed=*/true, nest_));
-    EndAtUsefulElements(c_, s, nest_);
+    ShortenLoops(c_, s, nest_);
     Phase phase;
     const StagePlan& plan = schedule_.plan(stage);
     const bool parallel =

@@ -142,7 +142,11 @@ class PartMaker {
          {&part.values, &part.initial, &part.results}) {
       *nodes = rewriter.Rewrite(*nodes);
     }
-    if (part.useful) part.useful->end = rewriter.Rewrite(part.useful->end);
+    if (part.useful) {
+      part.useful->end = rewriter.Rewrite(part.useful->end);
+      if (part.useful->begin)
+        part.useful->begin = rewriter.Rewrite(*part.useful->begin);
+    }
     if (part.end) part.end = rewriter.Rewrite(*part.end);
     for (ComputationStore& store : part.stores) {
       store.indices = rewriter.Rewrite(store.indices);

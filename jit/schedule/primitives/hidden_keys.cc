@@ -22,31 +22,31 @@ class Finder {
   Finder(Computation& c, std::span<const NodeId> axes)
       : c_(c), axes_(axes), key_(axes.back()) {}
 
-  std::optional<NodeId> Run(NodeId value) {
+  VisibleKeys Run(NodeId value) {
     // Each iteration follows one operand of `value`, or continues with the
     // value that an earlier stage stored.
     while (true) {
       const Node node = c_.pool[value];
       switch (node.opcode) {
         case Opcode::kCast:
-          if (!IsFloat(c_.pool[node.operands[0]].type)) return end_;
+          if (!IsFloat(c_.pool[node.operands[0]].type)) return keys_;
           value = node.operands[0];
           break;
         case Opcode::kSelect: {
           const bool hides_others = IsMinusInfinity(node.operands[2]);
-          if (!hides_others && !IsMinusInfinity(node.operands[1])) return end_;
-          NoteEnd(EndOf(node.operands[0], hides_others));
+          if (!hides_others && !IsMinusInfinity(node.operands[1])) return keys_;
+          Note(node.operands[0], hides_others);
           value = node.operands[hides_others ? 1 : 2];
           break;
         }
         case Opcode::kLoad: {
           const std::optional<NodeId> stored = StoredAt(node);
-          if (!stored) return end_;
+          if (!stored) return keys_;
           value = *stored;
           break;
         }
         default:
-          return end_;
+          return keys_;
       }
     }
   }
@@ -58,51 +58,78 @@ class Finder {
            node.immediate == tensor::SmallestBits(node.type);
   }
 
-  void NoteEnd(std::optional<NodeId> end) {
-    if (!end) return;
-    const NodeId both[] = {end_.value_or(*end), *end};
-    // If two masks hide keys, only one end is kept: the one with the lower
-    // maximum or, if the maxima are equal, with the lower minimum; otherwise
-    // the first one.
-    const auto most = [&](NodeId id) {
-      return std::pair(c_.pool[id].range.high, c_.pool[id].range.low);
-    };
-    if (!end_ || most(both[1]) < most(both[0])) end_ = end;
+  // Notes the bounds of the keys for which the condition is true, or for which
+  // it is false if `holds` is false.
+  void Note(NodeId condition, bool holds) {
+    const Node node = c_.pool[condition];
+    const Opcode both = holds ? Opcode::kAnd : Opcode::kOr;
+    if (node.opcode == Opcode::kNot) return Note(node.operands[0], !holds);
+    if (node.opcode == both) {
+      Note(node.operands[0], holds);
+      Note(node.operands[1], holds);
+    } else {
+      NoteComparison(node, holds);
+    }
   }
 
-  // Returns a sum such that the condition is false for all keys that are not
-  // below the sum. If `holds` is false, the opposite of the condition is false
-  // for these keys.
-  std::optional<NodeId> EndOf(NodeId condition, bool holds) {
-    while (c_.pool[condition].opcode == Opcode::kNot) {
-      condition = c_.pool[condition].operands[0];
-      holds = !holds;
-    }
-    const Node& node = c_.pool[condition];
+  void NoteComparison(const Node& node, bool holds) {
     const bool is_strict = node.opcode == Opcode::kLess;
-    if (!is_strict && node.opcode != Opcode::kLessEqual) return std::nullopt;
+    if (!is_strict && node.opcode != Opcode::kLessEqual) return;
     // The condition says smaller <= larger or smaller < larger. Its opposite
     // has the operands exchanged.
     const NodeId smaller = node.operands[holds ? 0 : 1],
                  larger = node.operands[holds ? 1 : 0];
-    if (c_.pool[smaller].type != DType::kI64) return std::nullopt;
+    if (c_.pool[smaller].type != DType::kI64) return;
     const std::optional<LinearSum> low = ExactSum(smaller);
-    std::optional<LinearSum> end = ExactSum(larger);
-    if (!low || !end) return std::nullopt;
-    tensor::AddLinear(*end, *low, -1);
-    if (is_strict != holds) tensor::AddLinear(*end, {{}, 1}, 1);
-    // The key is visible if 0 < end, and the key is a term of `end`.
-    const auto key = std::ranges::find(end->terms, key_, &LinearTerm::node);
-    if (key == end->terms.end() || key->coefficient != -1) return std::nullopt;
-    end->terms.erase(key);
+    std::optional<LinearSum> room = ExactSum(larger);
+    if (!low || !room) return;
+    tensor::AddLinear(*room, *low, -1);
+    if (is_strict != holds) tensor::AddLinear(*room, {{}, 1}, 1);
+    // The key is visible if 0 < room, and the key is a term of `room`.
+    const auto key = std::ranges::find(room->terms, key_, &LinearTerm::node);
+    if (key == room->terms.end()) return;
+    const int64_t coefficient = key->coefficient;
+    room->terms.erase(key);
     const bool is_of_axes =
-        std::ranges::all_of(end->terms, [&](const LinearTerm& term) {
+        std::ranges::all_of(room->terms, [&](const LinearTerm& term) {
           return c_.pool[term.node].opcode == Opcode::kParameter ||
                  std::ranges::find(axes_, term.node) != axes_.end();
         });
-    if (!is_of_axes || tensor::RangeOfLinear(c_.pool, *end).IsFull())
-      return std::nullopt;
-    return tensor::BuildLinear(c_.pool, *end);
+    if (!is_of_axes) return;
+    if (coefficient == -1) {
+      NoteEnd(*room);
+    } else if (coefficient == 1) {
+      LinearSum begin{.terms = {}, .constant = 1};
+      tensor::AddLinear(begin, *room, -1);
+      NoteBegin(begin);
+    }
+  }
+
+  // If two masks hide keys, only one bound is kept: of ends the one with the
+  // lower maximum or, if the maxima are equal, with the lower minimum; of
+  // begins the one with the higher minimum or maximum; otherwise the first one.
+  void NoteEnd(const LinearSum& sum) {
+    const std::optional<NodeId> end = Exact(sum);
+    if (!end) return;
+    const auto most = [&](NodeId id) {
+      return std::pair(c_.pool[id].range.high, c_.pool[id].range.low);
+    };
+    if (!keys_.end || most(*end) < most(*keys_.end)) keys_.end = end;
+  }
+
+  void NoteBegin(const LinearSum& sum) {
+    const std::optional<NodeId> begin = Exact(sum);
+    if (!begin) return;
+    const auto least = [&](NodeId id) {
+      return std::pair(c_.pool[id].range.low, c_.pool[id].range.high);
+    };
+    if (!keys_.begin || least(*keys_.begin) < least(*begin))
+      keys_.begin = begin;
+  }
+
+  std::optional<NodeId> Exact(const LinearSum& sum) {
+    if (tensor::RangeOfLinear(c_.pool, sum).IsFull()) return std::nullopt;
+    return tensor::BuildLinear(c_.pool, sum);
   }
 
   std::optional<LinearSum> ExactSum(NodeId id) const {
@@ -144,14 +171,26 @@ class Finder {
   Computation& c_;
   std::span<const NodeId> axes_;
   NodeId key_;
-  std::optional<NodeId> end_;
+  VisibleKeys keys_;
 };
 
 }  // namespace
 
-std::optional<NodeId> EndOfVisibleKeys(Computation& computation, NodeId value,
-                                       std::span<const NodeId> axes) {
+VisibleKeys VisibleKeysOf(Computation& computation, NodeId value,
+                          std::span<const NodeId> axes) {
   return Finder(computation, axes).Run(value);
+}
+
+bool HidesKeys(const Computation& computation, const VisibleKeys& visible,
+               NodeId keys) {
+  const tensor::ExpressionPool& pool = computation.pool;
+  if (visible.begin && pool[*visible.begin].range.high > 0) return true;
+  if (!visible.end) return false;
+  std::optional<LinearSum> beyond = tensor::Linearize(pool, *visible.end);
+  const std::optional<LinearSum> count = tensor::Linearize(pool, keys);
+  if (!beyond || !count) return true;
+  tensor::AddLinear(*beyond, *count, -1);
+  return tensor::RangeOfLinear(pool, *beyond).low < 0;
 }
 
 }  // namespace ember::schedule

@@ -1,12 +1,12 @@
-// Finds the keys that a row of attention sees, from a causal mask in the
-// dispatch.
+// Finds the keys that a row of attention sees, from a mask in the dispatch that
+// compares keys and rows: a causal mask, or a sliding window.
 //
 //   %masked[b, i, j] = select(j <= i + 3, %score[b, i, j] * 0.125, -inf)
 //
 // Row i sees keys j < i + 4: the others are -inf whatever %score holds, so that
 // a softmax gives them the weight 0.
 //
-// Internal to the primitive online_softmax.
+// Internal to the primitives online_softmax and skip_hidden.
 #ifndef EMBER_JIT_SCHEDULE_PRIMITIVES_HIDDEN_KEYS_H_
 #define EMBER_JIT_SCHEDULE_PRIMITIVES_HIDDEN_KEYS_H_
 
@@ -17,17 +17,27 @@
 
 namespace ember::schedule {
 
-// Returns an i64 sum of the axes except the last one, of parameters and of
-// constants, that cannot wrap. Wherever the last axis is not below this sum,
-// `value` is -inf. nullopt if that cannot be proved. axes: variables of the
-// stage that computes the value.
+// The keys that a row may see, begin <= key < end, as i64 sums of the axes
+// except the last one, of parameters and of constants, that cannot wrap.
+// nullopt: no such bound is known.
+struct VisibleKeys {
+  std::optional<NodeId> begin, end;
+};
+
+// Returns bounds of the last axis outside of which `value` is -inf. axes:
+// variables of the stage that computes the value.
 //
-// The proof follows casts of floats, selects by comparisons (or their `not`),
-// and loads of values that a stage has stored point by point. A finite constant
-// in place of -inf proves nothing: where scores are -inf themselves, it would
-// be the maximum.
-std::optional<NodeId> EndOfVisibleKeys(Computation& computation, NodeId value,
-                                       std::span<const NodeId> axes);
+// The proof follows casts of floats, selects by comparisons (or their `not`,
+// `and` and `or`), and loads of values that a stage has stored point by point.
+// A finite constant in place of -inf proves nothing: where scores are -inf
+// themselves, it would be the maximum.
+VisibleKeys VisibleKeysOf(Computation& computation, NodeId value,
+                          std::span<const NodeId> axes);
+
+// True if the bounds leave out a key of some row. keys: the number of keys, in
+// the computation's pool.
+bool HidesKeys(const Computation& computation, const VisibleKeys& visible,
+               NodeId keys);
 
 }  // namespace ember::schedule
 

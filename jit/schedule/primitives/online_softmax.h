@@ -94,17 +94,20 @@ struct SoftmaxOfProduct {
   int total = 0;
   int weight = 0;  // number of the stage %p
   int product = 0;
-  int64_t length = 0;  // number K of keys in a row
+  int64_t length = 0;  // number K of keys in a row; 0 if it is open
   // Number, among the product's factors, of the one that loads %p.
   size_t weights = 0;
   // Type of %p: f32; or f16 or bf16, which the product widens.
   DType weight_type = DType::kF32;
 };
 
+// Numbers of keys that a softmax may have.
+enum class KeyCount : uint8_t { kConstant, kAny };
+
 // Finds the stages of the softmax whose rows the product combines. Errors give
 // the reason why the stage is no such product.
-StatusOr<SoftmaxOfProduct> MatchSoftmaxOfProduct(const Schedule& schedule,
-                                                 int product);
+StatusOr<SoftmaxOfProduct> MatchSoftmaxOfProduct(
+    const Schedule& schedule, int product, KeyCount keys = KeyCount::kConstant);
 
 }  // namespace ember::schedule
 

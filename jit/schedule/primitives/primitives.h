@@ -47,9 +47,13 @@
 //                               softmax and its product, in blocks of rows;
 //                               with `skip` after the block's size, without
 //                               blocks that a causal mask hides
+//   skip_hidden %y              a softmax and its product without the keys that
+//                               a mask hides from all rows inside
 //
 // All primitives but winograd and online_softmax keep results bit for bit,
 // except for the order in which sums are added up (within tensor/sum_error.h).
+// skip_hidden assumes that factors of weights that are 0 are finite: see
+// skip_hidden.cc.
 // Where bf16 is tensorized or matrices of f16 are multiplied, subnormal values
 // may become zero, and partial sums may be rounded differently
 // (loops::LoopKind::kMatrix). The same is true of matrices of f32. On devices

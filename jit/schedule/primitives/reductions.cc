@@ -116,7 +116,8 @@ class PartsMaker {
         store.indices.push_back(stage.axes[a].variable);
       stage.stores.push_back(std::move(store));
     }
-    if (whole_.useful)
+    // Parts of other reductions combine all of their elements.
+    if (whole_.useful && IsFold())
       stage.useful = UsefulOfPart(digit, rewriter.Rewrite(whole_.useful->end));
     return stage;
   }
@@ -195,6 +196,7 @@ class PartsMaker {
         Make(c_, Opcode::kMultiply, DType::kI64,
              {part, c_.pool.Integer(is_remainder ? step : larger)});
     return {.end = Make(c_, Opcode::kSubtract, DType::kI64, {end, before}),
+            .begin = std::nullopt,
             .step = is_remainder ? larger : step};
   }
 

@@ -27,8 +27,8 @@ using tensor::Opcode;
 
 class Matcher {
  public:
-  Matcher(const Schedule& schedule, int product)
-      : schedule_(schedule), c_(schedule.computation()) {
+  Matcher(const Schedule& schedule, int product, KeyCount keys)
+      : schedule_(schedule), c_(schedule.computation()), keys_(keys) {
     result_.product = product;
   }
 
@@ -40,6 +40,8 @@ class Matcher {
     for (int stage : {result_.most, result_.power, result_.total,
                       result_.weight, result_.product}) {
       EMBER_RETURN_IF_ERROR(CheckUnchanged(schedule_, stage, "online_softmax"));
+      if (Stage(stage).useful)
+        return Refusal("hidden keys are skipped already");
     }
     return result_;
   }
@@ -125,8 +127,9 @@ class Matcher {
     const NodeId k = stage.axes.back().variable;
     const std::optional<int64_t> length =
         c_.pool.IntegerConstant(stage.axes.back().extent);
-    if (!length) return Refusal("the extent of the sum is open");
-    result_.length = *length;
+    if (!length && keys_ == KeyCount::kConstant)
+      return Refusal("the extent of the sum is open");
+    result_.length = length.value_or(0);
     rank_ = spatial;
     for (size_t i = 0; i < 2; ++i) {
       const NodeId load = Unwidened(product.operands[i]);
@@ -242,6 +245,7 @@ class Matcher {
 
   const Schedule& schedule_;
   const Computation& c_;
+  const KeyCount keys_;
   SoftmaxOfProduct result_;
   size_t rank_ = 0;  // number of dims of weights and results
 };
@@ -264,7 +268,7 @@ class Maker {
     const ComputationStage& power = Stage(at_.power);
     const NodeId difference = c_.pool[power.values[0]].operands[0];
     const NodeId x = c_.pool[difference].operands[0];
-    end_ = EndOfVisibleKeys(c_, x, Variables(power, power.axes.size()));
+    end_ = VisibleKeysOf(c_, x, Variables(power, power.axes.size())).end;
     if (!end_ || c_.pool[*end_].range.low >= keys_) {
       return FailedPreconditionError(
           "no comparison of keys and rows hides keys by -inf");
@@ -490,6 +494,7 @@ class Maker {
                           return at_row[axis - row_.begin()];
                         });
       fold.useful = {.end = rewriter.Rewrite(*end_),
+                     .begin = std::nullopt,
                      .step = at_.length / *c_.pool.IntegerConstant(blocks_)};
     }
     at_row.push_back(axes.back());
@@ -556,8 +561,8 @@ Status NotNew(const std::string& name) {
 }  // namespace
 
 StatusOr<SoftmaxOfProduct> MatchSoftmaxOfProduct(const Schedule& schedule,
-                                                 int product) {
-  return Matcher(schedule, product).Run();
+                                                 int product, KeyCount keys) {
+  return Matcher(schedule, product, keys).Run();
 }
 
 Status Change(const OnlineSoftmax& step, Schedule& schedule) {

@@ -199,6 +199,7 @@ class Streamer {
   void CombinePieces(uint32_t buffer, ComputationStage& stage) {
     const std::string& name = whole_.axes[shares_.steps.axis].name;
     const DType type = c_.pool[whole_.values[0]].type;
+    stage.useful.reset();
     stage.axes.resize(static_cast<size_t>(stage.spatial_count));
     const NodeId part = AddAxis(NewName(name + "_part"), shares_.parts, stage);
     NodeId tile = Integer(0);

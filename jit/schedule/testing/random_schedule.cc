@@ -54,7 +54,8 @@ class StepWriter : private tensor::RandomChoices {
     if (!looked_for_convolution_) {
       looked_for_convolution_ = true;
       if (Convolution() >= 0 && !Chance(4)) return Winograd();
-      if (ProductOfSoftmax() >= 0 && !Chance(4)) return OnlineSoftmax();
+      if (ProductOfSoftmax(KeyCount::kAny) >= 0 && !Chance(4))
+        return Chance(2) ? SkipHidden() : OnlineSoftmax();
     }
     // Products of narrow integers need several steps before they can be
     // tensorized.
@@ -472,9 +473,9 @@ class StepWriter : private tensor::RandomChoices {
 
   // Returns the last stage that is the product of a softmax; -1 if there is
   // none.
-  int ProductOfSoftmax() const {
+  int ProductOfSoftmax(KeyCount keys = KeyCount::kConstant) const {
     for (int i = static_cast<int>(computation().stages.size()); i-- > 0;) {
-      if (MatchSoftmaxOfProduct(schedule_, i).ok()) return i;
+      if (MatchSoftmaxOfProduct(schedule_, i, keys).ok()) return i;
     }
     return -1;
   }
@@ -501,6 +502,12 @@ class StepWriter : private tensor::RandomChoices {
         .hidden = Chance(2) ? kSkip : kCompute,
         .sum = NewName(),
         .total = NewName()};
+  }
+
+  Step SkipHidden() {
+    const int product = ProductOfSoftmax(KeyCount::kAny);
+    const int stage = product < 0 || Chance(8) ? AnyStage() : product;
+    return schedule::SkipHidden{Stage(stage)};
   }
 
   Step Inline() { return schedule::Inline{Stage(AnyStage())}; }

@@ -1,0 +1,57 @@
+// Finds the smallest and the largest value of an index in the body of a loop.
+//
+//   for i < 4 { for j < min(8, t + i) { ... i * 8 + j ... } }
+//
+// In a body in which i and j move, i * 8 + j is at most 24 + min(8, t + 3) - 1.
+// The bound is an expression over what does not move: t. It need not be
+// reached. Internal to schedules and lowering.
+#ifndef EMBER_JIT_SCHEDULE_CORE_LOOP_BOUNDS_H_
+#define EMBER_JIT_SCHEDULE_CORE_LOOP_BOUNDS_H_
+
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <span>
+
+#include "tensor/builder/expression_pool.h"
+#include "tensor/builder/linear.h"
+
+namespace ember::schedule {
+
+using tensor::NodeId;
+
+class LoopBounds {
+ public:
+  // Largest range of a digit of an index that is analysed. A part that may be
+  // larger is not worth a temporary of its own.
+  static constexpr int64_t kLargestDigit = int64_t{1} << 20;
+
+  // moving: the variables that move in the body. Both must outlive the object.
+  LoopBounds(const std::set<NodeId>& moving, tensor::ExpressionPool& pool)
+      : moving_(moving), pool_(pool) {}
+
+  // True if the expression depends on a variable that moves, or on a load,
+  // whose value is not known.
+  bool Moves(NodeId root) const;
+
+  // Return a bound of the i64 expression; nullopt if none is known.
+  std::optional<NodeId> Largest(NodeId index) { return Bound(index, true); }
+  std::optional<NodeId> Smallest(NodeId index) { return Bound(index, false); }
+
+ private:
+  std::optional<NodeId> Bound(NodeId index, bool is_largest);
+  std::optional<NodeId> BoundOfTerm(NodeId term, bool is_largest);
+  NodeId Make(tensor::Opcode opcode, NodeId a, NodeId b);
+
+  const std::set<NodeId>& moving_;
+  tensor::ExpressionPool& pool_;
+};
+
+// Notes the ranges of parameters that follow from extents, which are from 0 to
+// tensor::kMaxExtent in every call: with an extent p + 6, p is at least -6.
+void RefineParameters(std::span<const NodeId> extents,
+                      tensor::ExpressionPool& pool);
+
+}  // namespace ember::schedule
+
+#endif  // EMBER_JIT_SCHEDULE_CORE_LOOP_BOUNDS_H_

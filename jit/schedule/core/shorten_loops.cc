@@ -1,0 +1,291 @@
+
+#include "jit/schedule/core/shorten_loops.h"
+
+#include <optional>
+#include <set>
+#include <vector>
+
+#include "jit/schedule/core/loop_bounds.h"
+#include "jit/schedule/core/rewrite.h"
+#include "tensor/builder/simplify.h"
+
+namespace ember::schedule {
+namespace {
+
+using tensor::Opcode;
+
+// Smallest number of iterations of an inner loop that is shortened, too: the
+// extents of shorter ones are better constant.
+constexpr int64_t kLeastInner = 8;
+// Loops over several elements cover multiples of this number, if they can. So
+// the loops of all stages of a tile cover the same part, and its begin and end
+// are the same expressions.
+constexpr int64_t kUnit = 16;
+
+class Shortener {
+ public:
+  Shortener(const Computation& computation, StageLoops& loops,
+            loops::LoopNest& nest)
+      : stage_(computation.stages[static_cast<size_t>(loops.stage)]),
+        computation_(computation),
+        s_(loops),
+        nest_(nest) {}
+
+  void Run() {
+    s_.parts.resize(stage_.axes.size());
+    for (int a = 0; a < stage_.spatial_count; ++a) {
+      const std::optional<AxisPart> part =
+          s_.regions[static_cast<size_t>(a)].needed;
+      if (part) Shorten(a, {.begin = part->begin, .end = part->end});
+    }
+    // The ends of elements depend on the loops over points.
+    if (!stage_.useful) return;
+    Rewriter rewriter = ToLoops(computation_, s_, nest_.pool);
+    Needed needed{.begin = std::nullopt,
+                  .end = rewriter.Rewrite(stage_.useful->end),
+                  .step = stage_.useful->step,
+                  .least = stage_.useful->least};
+    if (stage_.useful->begin)
+      needed.begin = rewriter.Rewrite(*stage_.useful->begin);
+    Shorten(stage_.spatial_count, needed);
+  }
+
+ private:
+  // Elements of an axis that are needed, as in UsefulElements.
+  struct Needed {
+    std::optional<NodeId> begin;
+    NodeId end = 0;
+    int64_t step = 1;
+    int64_t least = 0;
+  };
+  // A loop over a part of the axis, and the number of the axis' elements in an
+  // iteration.
+  struct Digit {
+    int loop = 0;
+    int64_t size = 1;
+  };
+
+  NodeId Make(Opcode opcode, NodeId a, NodeId b) {
+    const NodeId operands[] = {a, b};
+    return tensor::Simplifier(nest_.pool).Make(opcode, DType::kI64, operands);
+  }
+  NodeId MakeBy(Opcode opcode, NodeId a, int64_t b) {
+    return Make(opcode, a, nest_.pool.Integer(b));
+  }
+
+  void Shorten(int axis, const Needed& needed) {
+    const std::vector<Digit> digits = DigitsOf(axis);
+    if (digits.empty() || !MayShorten(digits[0].loop)) return;
+    const NodeId whole = s_.extents[digits[0].loop];
+    std::optional<AxisPart>& part = s_.parts[static_cast<size_t>(axis)];
+    part = ShortenOuter(digits[0], needed);
+    // The first and the last iteration of the outer loop may need only some of
+    // their elements, which pays if these are many.
+    if (!part || digits.size() < 2 || !MayShorten(digits[1].loop) ||
+        s_.plan->PositionOf(digits[1].loop) !=
+            s_.plan->PositionOf(digits[0].loop) + 1) {
+      return;
+    }
+    const std::optional<int64_t> count =
+        nest_.pool.IntegerConstant(s_.extents[digits[1].loop]);
+    if (!count || *count < kLeastInner ||
+        *count * digits[1].size != digits[0].size) {
+      return;
+    }
+    const std::optional<AxisPart> inner =
+        ShortenInner(digits[0], digits[1], needed, whole);
+    if (inner) part = inner;
+  }
+
+  // Returns the loops that an axis was split into, the outermost first. The
+  // outermost is in the order of loops, or the result is empty.
+  std::vector<Digit> DigitsOf(int axis) const {
+    int current = -1;
+    for (size_t i = 0; i < s_.plan->loops.size(); ++i) {
+      const Loop& loop = s_.plan->loops[i];
+      if (loop.origin == Loop::Origin::kAxis && loop.axis == axis)
+        current = static_cast<int>(i);
+    }
+    std::vector<Digit> digits;
+    int64_t size = 1;
+    while (current >= 0 && s_.plan->PositionOf(current) < 0) {
+      const int outer = OuterPartOf(current);
+      // In the list of loops, the inner loop of a split follows its outer loop.
+      if (outer >= 0 && s_.plan->PositionOf(outer + 1) >= 0)
+        digits.insert(digits.begin(), Digit{outer + 1, size});
+      if (outer >= 0) size *= s_.plan->loops[static_cast<size_t>(outer)].factor;
+      current = outer;
+    }
+    if (current < 0) return {};
+    digits.insert(digits.begin(), Digit{current, size});
+    return digits;
+  }
+
+  int OuterPartOf(int number) const {
+    for (size_t i = 0; i < s_.plan->loops.size(); ++i) {
+      const Loop& loop = s_.plan->loops[i];
+      if (loop.origin == Loop::Origin::kOuter && loop.parent == number)
+        return static_cast<int>(i);
+    }
+    return -1;
+  }
+
+  bool MayShorten(int loop) const {
+    const Loop& l = s_.plan->loops[static_cast<size_t>(loop)];
+    // A result in progress has an element for each value of a loop over points
+    // inside the reduction.
+    return l.mark == LoopMark::kSerial &&
+           nest_.pool[s_.values[loop]].opcode == Opcode::kAxis &&
+           (l.is_reduction || s_.plan->PositionOf(loop) < s_.FirstReduction());
+  }
+
+  // Returns the variables of the loops inside the loop.
+  std::set<NodeId> VariablesInside(int loop) const {
+    std::set<NodeId> inside;
+    const auto& order = s_.plan->order;
+    for (size_t i = static_cast<size_t>(s_.plan->PositionOf(loop)) + 1;
+         i < order.size(); ++i) {
+      inside.insert(s_.values[order[i]]);
+    }
+    return inside;
+  }
+
+  // Returns the number of elements of which a loop covers multiples.
+  static int64_t UnitOf(const Digit& digit) {
+    const bool is_rounded = digit.size > 1 && kUnit % digit.size == 0;
+    return is_rounded ? kUnit : digit.size;
+  }
+
+  // Returns the part that is needed at any point of the loops inside, in units;
+  // nullopt if it is not known. whole: the number of units of the axis.
+  std::optional<AxisPart> UnitsOf(const Needed& needed, int64_t unit,
+                                  NodeId whole,
+                                  const std::set<NodeId>& inside) {
+    LoopBounds bounds(inside, nest_.pool);
+    const int64_t size = needed.step * unit;
+    const std::optional<NodeId> last =
+        bounds.Largest(MakeBy(Opcode::kAdd, needed.end, size - 1));
+    if (!last) return std::nullopt;
+    NodeId end = MakeBy(Opcode::kFloorDivide, *last, size);
+    if (nest_.pool[end].range.low < needed.least)
+      end = MakeBy(Opcode::kMaximum, end, needed.least);
+    end = Make(Opcode::kMinimum, whole, end);
+    const std::optional<NodeId> first =
+        needed.begin ? bounds.Smallest(*needed.begin) : std::nullopt;
+    if (!first) return AxisPart{nest_.pool.Integer(0), end};
+    NodeId begin = MakeBy(Opcode::kFloorDivide, *first, size);
+    // A part of an axis that is read never ends before it begins.
+    if (needed.least > 0) {
+      begin = Make(Opcode::kMinimum, begin,
+                   MakeBy(Opcode::kSubtract, end, needed.least));
+    }
+    return AxisPart{MakeBy(Opcode::kMaximum, begin, 0), end};
+  }
+
+  AxisPart Times(const AxisPart& part, int64_t factor) {
+    return {MakeBy(Opcode::kMultiply, part.begin, factor),
+            MakeBy(Opcode::kMultiply, part.end, factor)};
+  }
+
+  // Returns the part that the loop covers; nullopt if it stays as it was.
+  std::optional<AxisPart> ShortenOuter(const Digit& digit,
+                                       const Needed& needed) {
+    const NodeId whole = s_.extents[digit.loop];
+    const int64_t unit = UnitOf(digit);
+    const std::optional<AxisPart> units =
+        UnitsOf(needed, unit, UnitsIn(whole, digit.size, unit),
+                VariablesInside(digit.loop));
+    if (!units) return std::nullopt;
+    const AxisPart covered = Times(*units, unit / digit.size);
+    const NodeId end = Make(Opcode::kMinimum, whole, covered.end);
+    const bool is_moved = nest_.pool.IntegerConstant(covered.begin) != 0;
+    if (end == whole && !is_moved) return std::nullopt;
+    Replace(digit.loop, Make(Opcode::kSubtract, end, covered.begin),
+            covered.begin);
+    return Times(*units, unit);
+  }
+
+  // Returns the number of units that contain `count` iterations of `size`
+  // elements.
+  NodeId UnitsIn(NodeId count, int64_t size, int64_t unit) {
+    const NodeId elements = MakeBy(Opcode::kMultiply, count, size);
+    return MakeBy(Opcode::kFloorDivide,
+                  MakeBy(Opcode::kAdd, elements, unit - 1), unit);
+  }
+
+  // Shortens the loop right inside a shortened one, in the iterations of it at
+  // which the needed part begins and ends. Returns the part that both cover.
+  // whole: number of iterations of the outer loop before it was shortened.
+  std::optional<AxisPart> ShortenInner(const Digit& outer, const Digit& inner,
+                                       const Needed& needed, NodeId whole) {
+    const int64_t unit = UnitOf(inner);
+    const std::optional<AxisPart> units =
+        UnitsOf(needed, unit, UnitsIn(whole, outer.size, unit),
+                VariablesInside(outer.loop));
+    if (!units || unit > outer.size) return std::nullopt;
+    // Iterations of the inner loop before those of this iteration of the outer
+    // one.
+    const NodeId before =
+        MakeBy(Opcode::kMultiply,
+               Make(Opcode::kAdd, s_.values[outer.loop], first_iteration_),
+               outer.size / inner.size);
+    const AxisPart covered = Times(*units, unit / inner.size);
+    const NodeId first = MakeBy(
+        Opcode::kMaximum, Make(Opcode::kSubtract, covered.begin, before), 0);
+    const NodeId end = Make(Opcode::kMaximum, first,
+                            Make(Opcode::kMinimum, s_.extents[inner.loop],
+                                 Make(Opcode::kSubtract, covered.end, before)));
+    Replace(inner.loop, Make(Opcode::kSubtract, end, first), first);
+    return Times(*units, unit);
+  }
+
+  // Gives the loop a variable with the same number and another extent. The
+  // loop's value, from which the values of axes are made, is the variable plus
+  // `first`.
+  void Replace(int loop, NodeId extent, NodeId first) {
+    tensor::ExpressionPool& pool = nest_.pool;
+    const NodeId old = s_.values[loop], whole = s_.extents[loop];
+    const tensor::Node node = pool[old];
+    pool.Refine(extent, {0, INT64_MAX});
+    const NodeId variable = pool.Intern(
+        Opcode::kAxis, DType::kI64, {&extent, 1}, node.immediate, node.scope);
+    const NodeId value = Make(Opcode::kAdd, variable, first);
+    Rewriter rewriter(pool, pool, [&](NodeId id) -> std::optional<NodeId> {
+      return id == old ? std::optional(value) : std::nullopt;
+    });
+    for (NodeId& other : s_.values) other = rewriter.Rewrite(other);
+    for (NodeId& axis : s_.axes) axis = rewriter.Rewrite(axis);
+    for (std::vector<Guard>* guards : {&s_.guards, &s_.exact}) {
+      for (Guard& guard : *guards) {
+        guard.a = rewriter.Rewrite(guard.a);
+        guard.b = rewriter.Rewrite(guard.b);
+      }
+    }
+    s_.values[loop] = variable;
+    s_.extents[loop] = extent;
+    first_iteration_ = first;
+    // The verifier's proofs of bounds need the whole extent where neither the
+    // variable's range nor its own extent implies that the value is below it.
+    if (value == variable && pool.IsConstant(whole)) return;
+    s_.guards.insert(
+        s_.guards.begin(),
+        Guard{value, whole, s_.plan->PositionOf(loop),
+              s_.plan->loops[static_cast<size_t>(loop)].is_reduction,
+              /*is_of_region=*/false, /*is_fact=*/true});
+  }
+
+  const ComputationStage& stage_;
+  const Computation& computation_;
+  StageLoops& s_;
+  loops::LoopNest& nest_;
+  NodeId first_iteration_ = 0;
+};
+
+}  // namespace
+
+void ShortenLoops(const Computation& computation, StageLoops& loops,
+                  loops::LoopNest& nest) {
+  Shortener(computation, loops, nest).Run();
+}
+
+}  // namespace ember::schedule
