@@ -135,11 +135,14 @@ class Reader {
 };
 
 // Returns the part of the stage's axis that its loops cover, if the index is
-// that axis and its loops were shortened.
+// that axis, and its loops were shortened and all move.
 std::optional<AxisPart> ShortenedPart(const ComputationStage& stage,
-                                      const StageLoops& loops, NodeId index) {
-  for (size_t a = 0; a < loops.parts.size(); ++a) {
-    if (stage.axes[a].variable == index) return loops.parts[a];
+                                      const StageLoops& loops, NodeId index,
+                                      const std::set<NodeId>& moving) {
+  for (size_t a = 0; a < loops.shortened.size(); ++a) {
+    const std::optional<ShortenedAxis>& axis = loops.shortened[a];
+    if (stage.axes[a].variable != index || !axis) continue;
+    if (moving.contains(loops.values[axis->loop])) return axis->part;
   }
   return std::nullopt;
 }
@@ -174,7 +177,8 @@ std::vector<AxisRegion> RegionRead(const Computation& computation,
       for (size_t d = 0; d < full.size(); ++d) {
         const NodeId index = node.operands[d];
         DimRead& dim = dims[d];
-        std::optional<AxisPart> part = ShortenedPart(stage, *loops, index);
+        std::optional<AxisPart> part =
+            ShortenedPart(stage, *loops, index, body.moving);
         if (part) part = reader.PositionsOf(*part);
         if (part && dim.has_loads && dim.part)
           part = reader.Hull(*dim.part, *part);

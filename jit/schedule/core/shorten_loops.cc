@@ -32,7 +32,7 @@ class Shortener {
         nest_(nest) {}
 
   void Run() {
-    s_.parts.resize(stage_.axes.size());
+    s_.shortened.resize(stage_.axes.size());
     for (int a = 0; a < stage_.spatial_count; ++a) {
       const std::optional<AxisPart> part =
           s_.regions[static_cast<size_t>(a)].needed;
@@ -77,11 +77,14 @@ class Shortener {
     const std::vector<Digit> digits = DigitsOf(axis);
     if (digits.empty() || !MayShorten(digits[0].loop)) return;
     const NodeId whole = s_.extents[digits[0].loop];
-    std::optional<AxisPart>& part = s_.parts[static_cast<size_t>(axis)];
-    part = ShortenOuter(digits[0], needed);
+    const std::optional<AxisPart> covered = ShortenOuter(digits[0], needed);
+    if (!covered) return;
+    std::optional<ShortenedAxis>& shortened =
+        s_.shortened[static_cast<size_t>(axis)];
+    shortened = {.part = *covered, .loop = digits[0].loop};
     // The first and the last iteration of the outer loop may need only some of
     // their elements, which pays if these are many.
-    if (!part || digits.size() < 2 || !MayShorten(digits[1].loop) ||
+    if (digits.size() < 2 || !MayShorten(digits[1].loop) ||
         s_.plan->PositionOf(digits[1].loop) !=
             s_.plan->PositionOf(digits[0].loop) + 1) {
       return;
@@ -94,7 +97,7 @@ class Shortener {
     }
     const std::optional<AxisPart> inner =
         ShortenInner(digits[0], digits[1], needed, whole);
-    if (inner) part = inner;
+    if (inner) shortened->part = *inner;
   }
 
   // Returns the loops that an axis was split into, the outermost first. The

@@ -22,7 +22,7 @@ namespace ember::schedule {
 // around it. Changes only serial loops over a whole axis or the outer part of
 // one, and no loop inside a reduction that is not a reduction itself. The loops
 // cover whole iterations, so more elements than are needed, but not more than
-// before. Notes the parts that they cover in StageLoops::parts.
+// before. Notes what they cover in StageLoops::shortened.
 void ShortenLoops(const Computation& computation, StageLoops& loops,
                   loops::LoopNest& nest);
 

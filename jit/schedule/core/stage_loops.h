@@ -30,6 +30,15 @@ struct AxisRegion {
   std::optional<AxisPart> needed;
 };
 
+// The part of an axis that loops cover once they are shortened
+// (shorten_loops.h). Its begin and end depend on the loops around them.
+struct ShortenedAxis {
+  AxisPart part;
+  // Number of the outermost loop over the axis. Where it does not move, an
+  // iteration reads less than the part.
+  int loop = 0;
+};
+
 // A condition a < b on the values of the loops. The stage is computed only at
 // points for which it holds.
 struct Guard {
@@ -63,9 +72,8 @@ struct StageLoops {
   std::vector<NodeId> whole_extents;
   // Value of each axis of the stage, as an expression over the loops.
   std::vector<NodeId> axes;
-  // For each axis: the part that its loops cover, if ShortenLoops shortened
-  // them. Begin and end depend on the loops around them.
-  std::vector<std::optional<AxisPart>> parts;
+  // For each axis: nullopt if its loops were not shortened.
+  std::vector<std::optional<ShortenedAxis>> shortened;
   std::vector<Guard> guards;
   // ComputationStage::end as an expression over the loops. It is set only if
   // its value is known before the first loop that combines elements.
