@@ -384,21 +384,26 @@ class GroupFormer {
            std::ranges::all_of(
                group.operations, [&](const Operation* operation) {
                  std::set<const Operation*> seen;
+                 std::set<const Value*> seen_values;
                  return CanBeReadElsewhere(*operation) &&
                         IsOfConstants(group, *operation, stored, seen) &&
                         graph::IsConstant(operation->result()->shape()) &&
-                        IsReadByContractionsBut(group, *operation->result());
+                        IsReadByContractionsBut(group, *operation->result(),
+                                                seen_values);
                });
   }
 
   // True if every user of the value is a contraction or an operation of the
-  // group, directly or through other operations.
-  static bool IsReadByContractionsBut(const Group& group, const Value& value) {
+  // group, directly or through other operations. seen: values that need not be
+  // visited again.
+  static bool IsReadByContractionsBut(const Group& group, const Value& value,
+                                      std::set<const Value*>& seen) {
+    if (!seen.insert(&value).second) return true;
     return std::ranges::all_of(value.users(), [&](const Operation* user) {
       if (std::ranges::count(group.operations, user) > 0) return true;
       if (user->record().trait == OperatorTrait::kContraction) return true;
       return user->results().size() == 1 &&
-             IsReadByContractionsBut(group, *user->result());
+             IsReadByContractionsBut(group, *user->result(), seen);
     });
   }
 

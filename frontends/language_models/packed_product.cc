@@ -1,6 +1,5 @@
 #include "frontends/language_models/packed_product.h"
 
-#include <array>
 #include <cstring>
 #include <memory>
 #include <span>
@@ -8,75 +7,70 @@
 #include <utility>
 #include <vector>
 
-#include "base/float_format.h"
+#include "frontends/language_models/block_codes.h"
 
 namespace ember::language_models {
 namespace {
 
-using Block = std::span<const uint8_t>;
+// Columns of a block of a product whose groups have scales of their own: 2 or 4
+// parts, which one iteration of a kernel's loop combines.
+constexpr int64_t kColumnsOfParts = 64;
 
-// Constants under construction, block by block.
-struct Fields {
-  std::vector<uint8_t> codes;
-  std::vector<uint8_t> scales;  // f16, or f32
-  std::vector<uint8_t> minima;  // f32; empty if there are none
-};
-
-void Append(std::vector<uint8_t>& to, std::span<const uint8_t> bytes) {
-  to.insert(to.end(), bytes.begin(), bytes.end());
+// Adds the bits `mask` of codes >> down to bytes, `up` bits higher. The number
+// is a constant so that compilers make vectors of the loop.
+template <int kSteps>
+void AddDigits(const uint8_t* __restrict codes, int down, unsigned mask, int up,
+               uint8_t* __restrict to) {
+  for (int i = 0; i < kSteps; ++i)
+    to[i] = static_cast<uint8_t>(to[i] | (codes[i] >> down & mask) << up);
 }
 
-void AppendFloat(std::vector<uint8_t>& to, float value) {
-  std::array<uint8_t, sizeof(float)> bytes;
-  std::memcpy(bytes.data(), &value, sizeof(float));
-  Append(to, bytes);
-}
+// Bits of all codes, in bytes. A byte has the digits of elements that are
+// `steps` columns apart.
+struct Plane {
+  int bits;
+  int shift;  // number of lower bits of a code that the plane leaves out
+  int64_t steps;
+  std::vector<uint8_t> bytes;
 
-float HalfAt(Block block, size_t at) {
-  uint16_t bits = 0;
-  std::memcpy(&bits, block.data() + at, sizeof(bits));
-  return DecodeNarrowFloat(bits, DType::kF16);
-}
+  int64_t digits() const { return 8 / bits; }
+  // Number of columns that `steps` bytes hold.
+  int64_t columns() const { return digits() * steps; }
 
-// Appends a block of an f16 scale, and codes.
-void AppendScaled(Block block, Fields& fields) {
-  Append(fields.scales, block.first(2));
-  Append(fields.codes, block.subspan(2));
-}
-
-// Appends a block of Q4_K: two f16, 12 bytes with 8 scales and minima of 6 bits
-// each, and codes.
-void AppendQ4K(Block block, Fields& fields) {
-  const float scale = HalfAt(block, 0), minimum = HalfAt(block, 2);
-  const Block six = block.subspan(4, 12);
-  for (size_t g = 0; g < 8; ++g) {
-    const size_t i = g % 4;
-    const int high_scale = six[i] >> 6, high_minimum = six[i + 4] >> 6;
-    const int s = g < 4 ? six[i] & 63 : (six[i + 8] & 15) | (high_scale << 4);
-    const int m =
-        g < 4 ? six[i + 4] & 63 : (six[i + 8] >> 4) | (high_minimum << 4);
-    AppendFloat(fields.scales, scale * static_cast<float>(s));
-    AppendFloat(fields.minima, minimum * static_cast<float>(m));
+  // Adds the codes of some columns of a row, of which `first` is the first one.
+  // Both numbers of columns are multiples of `steps`.
+  void Add(int64_t row, int64_t row_columns, int64_t first,
+           std::span<const uint8_t> codes) {
+    const unsigned mask = (1u << bits) - 1;
+    auto up = static_cast<int>(first % columns() / steps * bits);
+    uint8_t* to =
+        bytes.data() + row * row_columns / digits() + first / columns() * steps;
+    for (size_t e = 0; e < codes.size(); e += static_cast<size_t>(steps)) {
+      if (steps == 16)
+        AddDigits<16>(codes.data() + e, shift, mask, up, to);
+      else
+        AddDigits<32>(codes.data() + e, shift, mask, up, to);
+      up += bits;
+      if (up < 8) continue;
+      up = 0;
+      to += steps;
+    }
   }
-  Append(fields.codes, block.subspan(16));
+};
+
+// Constants under construction.
+struct Fields {
+  std::vector<Plane> planes;
+  std::vector<uint8_t> scales, minima;    // i8 [rows, blocks, groups]
+  std::vector<uint8_t> factors, offsets;  // f16 [rows, blocks]
+};
+
+template <typename T>
+void Append(std::vector<uint8_t>& to, std::span<const T> values) {
+  const size_t at = to.size();
+  to.resize(at + values.size_bytes());
+  std::memcpy(to.data() + at, values.data(), values.size_bytes());
 }
-
-struct Layout {
-  BlockFormat format;
-  void (*append)(Block block, Fields& fields);
-  // Codes of a block: `groups` blocks of `parts` parts of `steps` codes.
-  int64_t groups, parts, steps;
-  int64_t bits;
-  int64_t zero;
-  DType scale_type;
-  bool is_scale_of_part;
-};
-
-constexpr Layout kLayouts[] = {
-    {BlockFormat::kQ4_0, AppendScaled, 1, 2, 16, 4, 8, DType::kF16, false},
-    {BlockFormat::kQ8_0, AppendScaled, 1, 1, 32, 8, 0, DType::kF16, false},
-    {BlockFormat::kQ4_K, AppendQ4K, 4, 2, 32, 4, 0, DType::kF32, true},
-};
 
 Tensor Constant(graph::GraphBuilder& builder, DType type,
                 std::vector<int64_t> dims, std::vector<uint8_t> bytes) {
@@ -94,6 +88,89 @@ const graph::ConstantData* DataOf(const Tensor& x) {
   return &x.value()->producer()->attributes().Get<graph::ConstantData>("value");
 }
 
+// The dims of a weight.
+struct Size {
+  int64_t rows, blocks, elements;  // elements: those of a block
+  int64_t columns;
+};
+
+Size SizeOf(const Weight& w) {
+  const int64_t blocks = w.packed.dim(1).constant();
+  const int64_t elements = InfoOf(w.format).elements;
+  return {w.packed.dim(0).constant(), blocks, elements, blocks * elements};
+}
+
+// Returns the number of columns of a part of a product's block.
+int64_t StepsOf(const BlockLayout& layout) {
+  // The two nibbles of a byte are parts of one group.
+  const bool has_halves = !layout.has_scales && layout.low_bits == 4;
+  return has_halves ? layout.group / 2 : layout.group;
+}
+
+// Returns the planes of the format's codes, without their bytes.
+std::vector<Plane> PlanesOf(const BlockLayout& layout, int64_t steps) {
+  std::vector<Plane> planes = {
+      {.bits = layout.low_bits, .shift = 0, .steps = steps, .bytes = {}}};
+  if (layout.high_bits > 0) {
+    planes.push_back({.bits = layout.high_bits,
+                      .shift = layout.low_bits,
+                      .steps = steps,
+                      .bytes = {}});
+  }
+  return planes;
+}
+
+void ReadBlocks(const BlockLayout& layout, const Size& size,
+                std::span<const uint8_t> bytes, Fields& fields) {
+  for (Plane& plane : fields.planes) {
+    const auto count =
+        static_cast<size_t>(size.rows * size.columns / plane.digits());
+    if (layout.bytes_at >= 0)
+      plane.bytes.reserve(count);
+    else
+      plane.bytes.resize(count);
+  }
+  const auto block_bytes = static_cast<size_t>(InfoOf(layout.format).bytes);
+  const auto groups = static_cast<size_t>(size.elements / layout.group);
+  for (int64_t block = 0; block < size.rows * size.blocks; ++block) {
+    const std::span<const uint8_t> of_block =
+        bytes.subspan(static_cast<size_t>(block) * block_bytes, block_bytes);
+    BlockCodes numbers = {};
+    layout.read(of_block, numbers);
+    const int64_t row = block / size.blocks;
+    const int64_t first = block % size.blocks * size.elements;
+    for (Plane& plane : fields.planes) {
+      if (layout.bytes_at >= 0) {
+        Append(plane.bytes,
+               of_block.subspan(static_cast<size_t>(layout.bytes_at)));
+        continue;
+      }
+      plane.Add(
+          row, size.columns, first,
+          std::span(numbers.codes).first(static_cast<size_t>(size.elements)));
+    }
+    const std::span<const int8_t> scales(numbers.scales),
+        minima(numbers.minima);
+    if (layout.has_scales) Append(fields.scales, scales.first(groups));
+    if (layout.has_scales && layout.has_minima)
+      Append(fields.minima, minima.first(groups));
+    Append(fields.factors, std::span<const uint16_t>(&numbers.factor, 1));
+    if (layout.has_minima)
+      Append(fields.offsets, std::span<const uint16_t>(&numbers.offset, 1));
+  }
+}
+
+Tensor Shaped(Tensor x, const std::vector<int64_t>& dims) {
+  return ops::Reshape(x, Shape(dims.begin(), dims.end()));
+}
+
+// Returns the numbers whose bits from `shift` on are in `high`.
+Tensor Joined(Tensor low, Tensor high, int shift) {
+  const Tensor count = high.Like(static_cast<double>(shift));
+  return ops::Binary(ops::Opcode::kOr, low,
+                     ops::Binary(ops::Opcode::kShiftLeft, high, count));
+}
+
 }  // namespace
 
 Tensor TimesRows(Tensor x, const Weight& w) {
@@ -106,38 +183,54 @@ Tensor TimesRows(Tensor x, const Weight& w) {
 }
 
 std::optional<ops::BlockedWeight> PackForProducts(const Weight& w) {
-  const Layout* layout = nullptr;
-  for (const Layout& row : kLayouts)
-    if (row.format == w.format) layout = &row;
+  const BlockLayout* layout = LayoutOf(w.format);
   if (layout == nullptr || !w || w.packed.rank() != 3) return std::nullopt;
   const graph::ConstantData* data = DataOf(w.packed);
   if (data == nullptr) return std::nullopt;
-  const int64_t rows = w.packed.dim(0).constant();
-  const int64_t blocks = w.packed.dim(1).constant();
-  const auto size = static_cast<size_t>(InfoOf(w.format).bytes);
+  const Size size = SizeOf(w);
+  const int64_t steps = StepsOf(*layout);
   Fields fields;
-  fields.codes.reserve(data->bytes.size());
-  for (size_t at = 0; at + size <= data->bytes.size(); at += size)
-    layout->append(data->bytes.subspan(at, size), fields);
+  fields.planes = PlanesOf(*layout, steps);
+  for (const Plane& plane : fields.planes)
+    if (size.columns % plane.columns() != 0) return std::nullopt;
+  ReadBlocks(*layout, size, data->bytes, fields);
 
   graph::GraphBuilder& builder = w.packed.builder();
-  const int64_t groups = blocks * layout->groups;
-  const bool is_signed = layout->bits == 8;
-  Tensor codes =
-      Constant(builder, is_signed ? DType::kI8 : DType::kU8,
-               {rows, groups, layout->steps}, std::move(fields.codes));
-  codes = is_signed ? ops::Unsqueeze(codes, {2})
-                    : ops::UnpackParts(codes, layout->bits);
-  std::vector<int64_t> dims = {rows, groups};
-  if (layout->is_scale_of_part) dims.push_back(layout->parts);
-  ops::BlockedWeight packed{.codes = codes,
-                            .scales = Constant(builder, layout->scale_type,
-                                               dims, std::move(fields.scales)),
-                            .zero = layout->zero,
+  const int64_t parts =
+      layout->has_scales ? kColumnsOfParts / steps : layout->group / steps;
+  const int64_t groups = size.columns / (parts * steps);
+  const std::vector<int64_t> of_groups = {size.rows, groups, parts, steps};
+  ops::BlockedWeight packed{.zero = layout->zero,
                             .order = ops::BlockOrder::kPartsFirst};
-  if (!fields.minima.empty())
-    packed.minima =
-        Constant(builder, DType::kF32, dims, std::move(fields.minima));
+  for (Plane& plane : fields.planes) {
+    const bool is_signed = plane.bits == 8;
+    Tensor part =
+        Constant(builder, is_signed ? DType::kI8 : DType::kU8,
+                 {size.rows, size.columns / plane.columns(), plane.steps},
+                 std::move(plane.bytes));
+    part = is_signed ? ops::Unsqueeze(part, {2})
+                     : ops::UnpackParts(part, plane.bits);
+    if (plane.columns() != parts * steps) part = Shaped(part, of_groups);
+    packed.codes =
+        plane.shift == 0 ? part : Joined(packed.codes, part, plane.shift);
+  }
+  const std::vector<int64_t> of_scales = {size.rows, groups, parts};
+  const auto scaled = [&](std::vector<uint8_t> integers,
+                          std::vector<uint8_t> factors) {
+    Tensor factor = Constant(builder, DType::kF16, {size.rows, size.blocks},
+                             std::move(factors));
+    if (integers.empty()) return factor;
+    const Tensor integer =
+        Constant(builder, DType::kI8,
+                 {size.rows, size.blocks, size.elements / layout->group},
+                 std::move(integers));
+    factor = Cast(ops::Unsqueeze(factor, {2}), DType::kF32);
+    return Shaped(Cast(integer, DType::kF32) * factor, of_scales);
+  };
+  packed.scales = scaled(std::move(fields.scales), std::move(fields.factors));
+  if (layout->has_minima) {
+    packed.minima = scaled(std::move(fields.minima), std::move(fields.offsets));
+  }
   return packed;
 }
 

@@ -18,7 +18,26 @@
 namespace ember::language_models {
 namespace {
 
-constexpr int64_t kRows = 3, kBlocks = 2;
+constexpr int64_t kRows = 3, kBlocks = 4;
+
+// Bytes at which a block of the format has an f16.
+std::vector<size_t> HalvesOf(BlockFormat format) {
+  switch (format) {
+    case BlockFormat::kQ4_1:
+    case BlockFormat::kQ5_1:
+    case BlockFormat::kQ4_K:
+    case BlockFormat::kQ5_K:
+      return {0, 2};
+    case BlockFormat::kQ2_K:
+      return {80, 82};
+    case BlockFormat::kQ3_K:
+      return {108};
+    case BlockFormat::kQ6_K:
+      return {208};
+    default:
+      return {0};
+  }
+}
 
 graph::ConstantData Owned(std::vector<uint8_t> bytes) {
   auto owner = std::make_shared<const std::vector<uint8_t>>(std::move(bytes));
@@ -28,7 +47,10 @@ graph::ConstantData Owned(std::vector<uint8_t> bytes) {
 TEST(PackedProduct, EqualsTheProductOfTheDecodedWeights) {
   constexpr uint32_t kSeed = 7;  // fixed: the test always has the same bytes
   for (const BlockFormat format :
-       {BlockFormat::kQ4_0, BlockFormat::kQ8_0, BlockFormat::kQ4_K}) {
+       {BlockFormat::kQ4_0, BlockFormat::kQ4_1, BlockFormat::kQ5_0,
+        BlockFormat::kQ5_1, BlockFormat::kQ8_0, BlockFormat::kQ2_K,
+        BlockFormat::kQ3_K, BlockFormat::kQ4_K, BlockFormat::kQ5_K,
+        BlockFormat::kQ6_K}) {
     const BlockFormatInfo& info = InfoOf(format);
     SCOPED_TRACE(std::string(info.name));
     std::mt19937 random(kSeed);
@@ -37,13 +59,12 @@ TEST(PackedProduct, EqualsTheProductOfTheDecodedWeights) {
     for (uint8_t& byte : bytes) byte = static_cast<uint8_t>(random());
     // Scales are finite: their upper bytes are those of about 1/16.
     for (size_t at = 0; at < bytes.size(); at += size) {
-      bytes[at + 1] = 0x2c;
-      if (format == BlockFormat::kQ4_K) bytes[at + 3] = 0x2c;
+      for (const size_t half : HalvesOf(format)) bytes[at + half + 1] = 0x2c;
     }
     const auto columns = static_cast<size_t>(kBlocks * info.elements);
     std::vector<float> x(columns);
     for (size_t k = 0; k < columns; ++k)
-      x[k] = k % 32 == 5 ? 127 : static_cast<float>(random() % 255) - 127;
+      x[k] = k % 16 == 5 ? 127 : static_cast<float>(random() % 255) - 127;
     graph::GraphBuilder b("product");
     const Weight w{.packed = Tensor(
                        &b, b.Constant(DType::kU8, {kRows, kBlocks, info.bytes},

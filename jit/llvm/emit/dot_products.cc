@@ -126,13 +126,20 @@ std::optional<DotProducts::Operands> DotProducts::AddressesOf(
       b,
       address(a.load),
       address(b.load),
-      expressions_.memory().AddressOf(store.buffer, store.indices)};
-  const auto* stride =
-      llvm::dyn_cast_or_null<llvm::ConstantInt>(operands.b.stride);
-  if (operands.a.kind != Address::Kind::kUniform ||
-      operands.b.kind != Address::Kind::kStrided ||
-      operands.store.kind != Address::Kind::kContiguous || stride == nullptr ||
-      stride->getSExtValue() != dot.count) {
+      expressions_.memory().AddressOf(store.buffer, store.indices),
+      {}};
+  for (const tensor::NodeId load : b.more_loads)
+    operands.more_b.push_back(address(load));
+  // The `count` bytes of a lane lie beside those of the next lane.
+  const auto is_dense = [&](const Address& address) {
+    const auto* stride =
+        llvm::dyn_cast_or_null<llvm::ConstantInt>(address.stride);
+    return address.kind == Address::Kind::kStrided && stride != nullptr &&
+           stride->getSExtValue() == dot.count;
+  };
+  if (operands.a.kind != Address::Kind::kUniform || !is_dense(operands.b) ||
+      !std::ranges::all_of(operands.more_b, is_dense) ||
+      operands.store.kind != Address::Kind::kContiguous) {
     return std::nullopt;
   }
   return operands;
@@ -143,11 +150,9 @@ Value* DotProducts::LoadA(const Operands& operands, llvm::Type* element,
   return expressions_.memory().LoadAs(operands.a, VectorOf(element, count));
 }
 
-Value* DotProducts::LoadB(const Operands& operands, llvm::Type* element,
-                          int count) {
+Value* DotProducts::LoadB(const Address& b, llvm::Type* element, int count) {
   const int lanes = expressions_.scopes().lanes();
-  return expressions_.memory().LoadAs(operands.b,
-                                      VectorOf(element, count * lanes));
+  return expressions_.memory().LoadAs(b, VectorOf(element, count * lanes));
 }
 
 // --- Sums of 4 products of bytes, one i32 per lane. ---
@@ -217,10 +222,14 @@ Value* DotProducts::FourBytes(const Operands& operands) {
       VectorOf(b_.getInt32Ty(), expressions_.scopes().lanes());
   if (!operands.b_factor.is_unpacked())
     return expressions_.memory().LoadAs(operands.b, words);
-  Value* const bytes = LoadB(operands, b_.getInt8Ty(), 4);
-  return b_.CreateBitCast(expressions_.EmitFrom(operands.b_factor.load, bytes,
-                                                operands.b_factor.value),
-                          words);
+  const loops::DotFactor& factor = operands.b_factor;
+  std::vector<ExpressionEmitter::LeafValue> leaves = {
+      {factor.load, LoadB(operands.b, b_.getInt8Ty(), 4)}};
+  for (size_t i = 0; i < operands.more_b.size(); ++i) {
+    leaves.push_back(
+        {factor.more_loads[i], LoadB(operands.more_b[i], b_.getInt8Ty(), 4)});
+  }
+  return b_.CreateBitCast(expressions_.EmitFrom(leaves, factor.value), words);
 }
 
 // Returns the sum plus four products. If the signs are not those of the
@@ -274,7 +283,7 @@ Value* DotProducts::TwoProducts(const Operands& operands, Value* sum) {
     return RegisterType(b_.getContext(), type);
   };
   Value* b =
-      widened(LoadB(operands, type_of(operands.b_type), 2), operands.b_type);
+      widened(LoadB(operands.b, type_of(operands.b_type), 2), operands.b_type);
   Value* pair = b_.CreateBitCast(
       widened(LoadA(operands, type_of(operands.a_type), 2), operands.a_type),
       b_.getInt32Ty());
@@ -293,7 +302,7 @@ Value* DotProducts::PairSums(Value* a, Value* b) {
 
 Value* DotProducts::BFloatProducts(const Operands& operands, Value* sum) {
   const int lanes = expressions_.scopes().lanes();
-  Value* b = LoadB(operands, b_.getBFloatTy(), 2);
+  Value* b = LoadB(operands.b, b_.getBFloatTy(), 2);
   Value* pair = expressions_.memory().LoadAs(operands.a, b_.getInt32Ty());
   Value* a = b_.CreateBitCast(Splat(b_, pair, lanes), b->getType());
   const llvm::Intrinsic::ID id =

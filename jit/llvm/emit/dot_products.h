@@ -29,6 +29,7 @@
 #define EMBER_JIT_LLVM_EMIT_DOT_PRODUCTS_H_
 
 #include <optional>
+#include <vector>
 
 #include "jit/llvm/emit/expression_emitter.h"
 #include "jit/llvm/emit/ir.h"
@@ -52,7 +53,8 @@ class DotProducts {
   struct Operands {
     DType a_type = DType::kI8, b_type = DType::kI8;
     loops::DotFactor b_factor;
-    Address a, b, store;  // a: the factor that is the same in all lanes
+    Address a, b, store;          // a: the factor that is the same in all lanes
+    std::vector<Address> more_b;  // of b_factor.more_loads
   };
 
   // Returns the addresses that a dot loop accesses. The loop's variable must be
@@ -71,7 +73,7 @@ class DotProducts {
   // These functions load `count` elements of the type for each lane; the
   // elements of a are the same in all lanes.
   llvm::Value* LoadA(const Operands& operands, llvm::Type* element, int count);
-  llvm::Value* LoadB(const Operands& operands, llvm::Type* element, int count);
+  llvm::Value* LoadB(const Address& b, llvm::Type* element, int count);
   // Returns an i32 per lane that holds the byte 4 times.
   llvm::Value* SplatByte(int byte);
   llvm::Value* UnsignedBySigned(llvm::Value* sum, llvm::Value* a,

@@ -1,5 +1,9 @@
 #include "jit/llvm/emit/expression_emitter.h"
 
+#include <algorithm>
+#include <span>
+#include <utility>
+
 #include "base/concat.h"
 #include "jit/llvm/emit/target_operations.h"
 #include "jit/loops/raw.h"
@@ -83,13 +87,18 @@ Value* ExpressionEmitter::EmitNode(NodeId id, const Node& node) {
   return nullptr;
 }
 
-Value* ExpressionEmitter::EmitFrom(NodeId leaf, Value* lanes, NodeId id) {
-  if (id == leaf) return lanes;
-  if (!tensor::DependsOn(nest_.pool, id, leaf)) return Emit(id);
+Value* ExpressionEmitter::EmitFrom(std::span<const LeafValue> leaves,
+                                   NodeId id) {
+  const auto found = std::ranges::find(leaves, id, &LeafValue::leaf);
+  if (found != leaves.end()) return found->lanes;
+  const bool is_uniform = std::ranges::none_of(leaves, [&](LeafValue leaf) {
+    return tensor::DependsOn(nest_.pool, id, leaf.leaf);
+  });
+  if (is_uniform) return Emit(id);
   const Node& node = nest_.pool[id];
   llvm::SmallVector<Value*, 3> operands;
   for (NodeId operand : node.operands)
-    operands.push_back(EmitFrom(leaf, lanes, operand));
+    operands.push_back(EmitFrom(leaves, operand));
   ++emitted_;
   return EmitInstruction(nest_.pool, node, std::move(operands));
 }

@@ -8,6 +8,7 @@
 
 #include <map>
 #include <optional>
+#include <span>
 #include <unordered_map>
 #include <utility>
 
@@ -41,9 +42,14 @@ class ExpressionEmitter {
   // Returns the node's value: a scalar, or a vector if the value differs from
   // lane to lane.
   llvm::Value* Emit(NodeId id);
-  // Returns the value of `id` if `leaf` has the value `lanes`, a vector of any
-  // number of lanes. All other leaves must be the same in all lanes.
-  llvm::Value* EmitFrom(NodeId leaf, llvm::Value* lanes, NodeId id);
+  // A leaf of an expression, and its value: a vector of any number of lanes.
+  struct LeafValue {
+    NodeId leaf = 0;
+    llvm::Value* lanes = nullptr;
+  };
+  // Returns the value of `id` if the leaves have these values, all with the
+  // same number of lanes. All other leaves must be the same in all lanes.
+  llvm::Value* EmitFrom(std::span<const LeafValue> leaves, NodeId id);
   // Emits an update of an element `a` by a value `b`, both of type `type`. The
   // values are scalars, or vectors of any number of lanes.
   llvm::Value* EmitUpdate(tensor::Update update, DType type, llvm::Value* a,

@@ -1,5 +1,6 @@
 #include "jit/loops/analysis/dot_factor.h"
 
+#include <algorithm>
 #include <set>
 
 #include "tensor/builder/coefficient.h"
@@ -42,21 +43,28 @@ bool HasLoad(const tensor::ExpressionPool& pool, NodeId value) {
   return false;
 }
 
-// Walks from a value to the only load of its tree, and adds the leaves beside
-// the path. Returns nullopt if the value is no such tree.
-std::optional<NodeId> LoadOfTree(const tensor::ExpressionPool& pool,
-                                 NodeId value, std::vector<NodeId>& leaves) {
-  while (pool[value].opcode != Opcode::kLoad) {
-    const Node& node = pool[value];
-    if (!IsByteOperation(node.opcode)) return std::nullopt;
-    const NodeId a = node.operands[0], b = node.operands[1];
-    const bool is_first = HasLoad(pool, a);
-    const NodeId leaf = is_first ? b : a;
-    if (HasLoad(pool, leaf)) return std::nullopt;
-    leaves.push_back(leaf);
-    value = is_first ? a : b;
+// The leaves of a tree of byte operations.
+struct Leaves {
+  std::vector<NodeId> loads;
+  std::vector<NodeId> others;
+};
+
+// Adds the leaves of the value's tree. Returns false if it is no such tree.
+bool AddLeaves(const tensor::ExpressionPool& pool, NodeId value,
+               Leaves& leaves) {
+  const Node& node = pool[value];
+  if (node.opcode == Opcode::kLoad) {
+    if (std::ranges::find(leaves.loads, value) == leaves.loads.end())
+      leaves.loads.push_back(value);
+    return true;
   }
-  return value;
+  if (!HasLoad(pool, value)) {
+    leaves.others.push_back(value);
+    return true;
+  }
+  return IsByteOperation(node.opcode) &&
+         AddLeaves(pool, node.operands[0], leaves) &&
+         AddLeaves(pool, node.operands[1], leaves);
 }
 
 }  // namespace
@@ -68,23 +76,31 @@ std::optional<DotFactor> DotFactorOf(const tensor::ExpressionPool& pool,
   const NodeId value = pool[widened].operands[0];
   const Opcode opcode = pool[value].opcode;
   if (opcode == Opcode::kLoad || opcode == Opcode::kPad)
-    return DotFactor{.load = value, .value = value};
+    return DotFactor{.load = value, .value = value, .more_loads = {}};
   if (!IsByte(pool[value].type)) return std::nullopt;
-  std::vector<NodeId> leaves;
-  const std::optional<NodeId> load = LoadOfTree(pool, value, leaves);
-  if (!load) return std::nullopt;
-  for (NodeId leaf : leaves) {
+  Leaves leaves;
+  if (!AddLeaves(pool, value, leaves) || leaves.loads.empty())
+    return std::nullopt;
+  for (NodeId leaf : leaves.others) {
     if (variable && tensor::DependsOn(pool, leaf, *variable))
       return std::nullopt;
   }
-  return DotFactor{.load = *load, .value = value};
+  DotFactor factor{.load = leaves.loads[0], .value = value, .more_loads = {}};
+  factor.more_loads.assign(leaves.loads.begin() + 1, leaves.loads.end());
+  return factor;
+}
+
+std::vector<NodeId> LoadsOf(const DotFactor& factor) {
+  std::vector<NodeId> loads = {factor.load};
+  loads.insert(loads.end(), factor.more_loads.begin(), factor.more_loads.end());
+  return loads;
 }
 
 std::vector<NodeId> LeavesOf(const tensor::ExpressionPool& pool,
                              const DotFactor& factor) {
-  std::vector<NodeId> leaves;
-  if (factor.is_unpacked()) LoadOfTree(pool, factor.value, leaves);
-  return leaves;
+  Leaves leaves;
+  if (factor.is_unpacked()) AddLeaves(pool, factor.value, leaves);
+  return leaves.others;
 }
 
 }  // namespace ember::loops

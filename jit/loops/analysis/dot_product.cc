@@ -67,8 +67,10 @@ StatusOr<DotProduct> DotProductOf(const LoopNest& nest, const Statement& loop) {
         DotFactorOf(pool, product.operands[i], loop.variable);
     if (!factor || pool[factor->load].opcode != Opcode::kLoad)
       return Wrong("a product of casts of loads or unpacked loads");
-    if (!RunsWith(pool, pool[factor->load], loop.variable))
-      return Wrong("factors that lie along their last dim");
+    for (const NodeId load : LoadsOf(*factor)) {
+      if (!RunsWith(pool, pool[load], loop.variable))
+        return Wrong("factors that lie along their last dim");
+    }
     *factors[i] = *factor;
   }
   result.count =

@@ -6,7 +6,7 @@
 //   - Types: 4 values with factors i8 or u8 in any pairing, or 2 values with
 //     factors i8, u8 or i16 in any pairing, sum to i32; 2 values with bf16
 //     factors sum to f32.
-//   - Each factor is a cast of a load, or of a value that is unpacked from one
+//   - Each factor is a cast of a load, or of a value that is unpacked from loads
 //     (dot_factor.h). Neighbouring values of the loop read neighbouring elements
 //     along the last dim: the last index is the variable plus something that
 //     does not depend on it, and no other index depends on it.

@@ -88,26 +88,58 @@ class Rule {
     return {stage, writer_.StageAt(stage).axes[axis].name};
   }
 
-  // The values of the product's constant stages that have more bytes than what
-  // they are computed from are computed where they are used: weights that are
-  // unpacked from a few bits each.
+  // The values of constant stages that have more bytes than what they are
+  // computed from are computed where they are used: weights that are unpacked
+  // from a few bits each, and their scales.
   void InlineUnpacking() {
-    const Computation& c = writer_.computation();
     std::vector<StageRef> unpacking;
-    for (int p = 0; p < Number(sum_.product); ++p) {
-      const ComputationStage& stage = c.stages[p];
-      const ComputationBuffer& buffer = c.buffers[stage.stores[0].buffer];
-      if (buffer.role != BufferRole::kPacked ||
-          ConsumersOf(c, p) != std::vector<int>{Number(sum_.product)}) {
-        continue;
+    for (const StageRef& reader : {sum_.product, sum_.total}) {
+      for (int p = 0; p < Number(reader); ++p) {
+        const StageShape shape(writer_.computation(), p);
+        Unpacking found = UnpackingOf(p, Number(reader));
+        if (found.bytes < shape.LikelyPoints() * BytesOfResult(p)) {
+          unpacking.insert(unpacking.end(), found.stages.begin(),
+                           found.stages.end());
+        }
       }
-      const StageShape shape(c, p);
-      int64_t bytes = 0;
-      for (NodeId load : shape.loads()) bytes += shape.LikelyBufferBytes(load);
-      if (bytes < shape.LikelyPoints() * DTypeByteSize(buffer.type))
-        unpacking.push_back({stage.name});
     }
     for (const StageRef& stage : unpacking) writer_.Try(Inline{stage});
+  }
+
+  int64_t BytesOfResult(int stage) const {
+    const Computation& c = writer_.computation();
+    return DTypeByteSize(c.buffers[c.stages[stage].stores[0].buffer].type);
+  }
+
+  // A constant stage that only `reader` reads, with the constant stages before
+  // it that only it reads, and so on.
+  struct Unpacking {
+    std::vector<StageRef> stages;  // none if `stage` is no such stage
+    int64_t bytes = 0;  // of what the first of them are computed from
+  };
+
+  Unpacking UnpackingOf(int stage, int reader) const {
+    const Computation& c = writer_.computation();
+    const ComputationStage& of = c.stages[stage];
+    Unpacking result;
+    if (c.buffers[of.stores[0].buffer].role != BufferRole::kPacked ||
+        ConsumersOf(c, stage) != std::vector<int>{reader}) {
+      return result;
+    }
+    const StageShape shape(c, stage);
+    for (NodeId load : shape.loads()) {
+      Unpacking before;
+      for (int p = 0; p < stage && before.stages.empty(); ++p) {
+        if (c.stages[p].stores[0].buffer == c.pool[load].buffer)
+          before = UnpackingOf(p, stage);
+      }
+      if (before.stages.empty()) before.bytes = shape.LikelyBufferBytes(load);
+      result.stages.insert(result.stages.end(), before.stages.begin(),
+                           before.stages.end());
+      result.bytes += before.bytes;
+    }
+    result.stages.push_back({of.name});
+    return result;
   }
 
   // Packs the weights for dot loops if there are such instructions, and splits
@@ -133,14 +165,18 @@ class Rule {
       if (!Copy(sum_.product, a.buffer, std::move(steps), a.is_constant))
         return false;
     }
-    const DotPlan::Factor& b = plan->b;
-    std::vector<LayoutDim> layout = {{b.vector_dim, kQuotient, tile_.width()}};
-    for (const LayoutDim& dim : OtherDims(b, true)) layout.push_back(dim);
-    layout.push_back({b.step_dim, kQuotient, plan->count});
-    layout.push_back({b.vector_dim, kRemainder, tile_.width()});
-    layout.push_back({b.step_dim, kRemainder, plan->count});
-    if (!Copy(sum_.product, b.buffer, std::move(layout), b.is_constant))
-      return false;
+    std::vector<DotPlan::Factor> weights = {plan->b};
+    weights.insert(weights.end(), plan->more_b.begin(), plan->more_b.end());
+    for (const DotPlan::Factor& b : weights) {
+      std::vector<LayoutDim> layout = {
+          {b.vector_dim, kQuotient, tile_.width()}};
+      for (const LayoutDim& dim : OtherDims(b, true)) layout.push_back(dim);
+      layout.push_back({b.step_dim, kQuotient, plan->count});
+      layout.push_back({b.vector_dim, kRemainder, tile_.width()});
+      layout.push_back({b.step_dim, kRemainder, plan->count});
+      if (!Copy(sum_.product, b.buffer, std::move(layout), b.is_constant))
+        return false;
+    }
     dot_ = writer_.Split(plan->reduction, plan->count, "_step", "_dot").inner;
     return true;
   }

@@ -11,7 +11,9 @@
 //
 //   i32((%bytes[n, b, l] >> (h * 4)) & 15)           with a sum over h < 2 too
 //
-// whose bytes are unpacked in registers (jit/loops/analysis/dot_factor.h). So a
+// whose bytes are unpacked in registers (jit/loops/analysis/dot_factor.h), also
+// from several buffers, such as the lower and the upper bits of numbers of six
+// bits. %ws may be computed from integers and a factor of several blocks. So a
 // product by one row reads each weight once, in the form that it has in memory.
 // Products by many rows unpack it once for each tile of rows.
 //

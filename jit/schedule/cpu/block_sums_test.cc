@@ -67,6 +67,37 @@ TEST(BlockSums, UnpackingStagesBecomePartOfTheProduct) {
   EXPECT_THAT(text, HasSubstr("tensorize %t k0_dot"));
 }
 
+// Weights of six bits lie in two buffers, and their scales are integers with a
+// factor. Both are unpacked where they are used, so that kernels read the bytes
+// that the format has.
+TEST(BlockSums, BitsOfSeveralBuffersStayPacked) {
+  const std::string text = ScheduleFor(
+      kVnni512,
+      "dispatch @d(%x: i8[1, 4, 4, 16], %constant: u8[64, 8, 16], "
+      "%constant_1: u8[64, 4, 16], %constant_2: i8[64, 2, 8], "
+      "%constant_3: f16[64, 2]) -> (%y: f32[1, 64]) {\n"
+      "  temp %scale: f32[64, 4, 4]\n"
+      "  temp %low: u8[64, 4, 4, 16]\n"
+      "  temp %code: u8[64, 4, 4, 16]\n"
+      "  temp %t: i32[1, 64, 4, 4]\n"
+      "  %scale[n, b, p] = f32(%constant_2[n, floordiv(b, 2), mod(b, 2) * 4 + "
+      "p]) * f32(%constant_3[n, floordiv(b, 2)])\n"
+      "  %low[n, b, p, l] = and(shr(%constant[n, b * 2 + floordiv(p, 2), l], "
+      "u8(mod(p, 2) * 4)), 15)\n"
+      "  %code[n, b, p, l] = or(%low[n, b, p, l], "
+      "shl(and(shr(%constant_1[n, b, l], u8(p * 2)), 3), 4))\n"
+      "  %t[m, n, b, p] = sum(l < 16) i32(%x[m, b, p, l]) * "
+      "i32(%code[n, b, p, l])\n"
+      "  %y[m, n] = sum(b < 4, p < 4) f32(%t[m, n, b, p]) * %scale[n, b, p]\n"
+      "}",
+      4);
+  for (const char* const stage : {"%low", "%code", "%scale"})
+    EXPECT_THAT(text, HasSubstr(std::string("inline ") + stage));
+  EXPECT_THAT(text, HasSubstr("pack %t %constant 0/"));
+  EXPECT_THAT(text, HasSubstr("pack %t %constant_1 0/"));
+  EXPECT_THAT(text, HasSubstr("tensorize %t l_dot"));
+}
+
 TEST(BlockSums, FewColumnsHaveNoLanes) {
   EXPECT_THAT(ScheduleFor(kVnni512, FourBits(1, 3)),
               Not(HasSubstr("compute_at %t")));

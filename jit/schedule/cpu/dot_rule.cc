@@ -45,7 +45,7 @@ Dots PackForDots(const jit::CpuModel& cpu, const StageRef& product,
       return {};
     }
   }
-  if (!plan) return {};
+  if (!plan || !plan->more_b.empty()) return {};
   const Schedule before = writer.schedule();
   Dots dots;
   const auto give_up = [&] {

@@ -52,7 +52,7 @@ std::optional<GpuDots> PackForDotsOnGpu(const jit::GpuModel& gpu,
     const Computation& c = writer.computation();
     const StageShape shape(c, writer.NumberOf(product));
     plan = PlanDots(c, shape, v, {.bytes = true});
-    if (!plan) return std::nullopt;
+    if (!plan || !plan->more_b.empty()) return std::nullopt;
   }
   const Schedule before = writer.schedule();
   const auto give_up = [&] {

@@ -98,17 +98,19 @@ Status CheckDotLoop(const Schedule& schedule, int number, int at) {
     return FailedPreconditionError("the stage is no sum of products");
   const Node& product = c.pool[stage.values[0]];
   std::vector<NodeId> loads;
+  std::vector<DType> types;
   for (NodeId operand : product.operands) {
     const std::optional<loops::DotFactor> factor =
         loops::DotFactorOf(c.pool, operand, dot->axis);
     if (!factor || c.pool[factor->load].opcode != Opcode::kLoad) {
       return FailedPreconditionError(
-          "a factor is not a load, or bytes unpacked from one, that is "
+          "a factor is not a load, or bytes unpacked from loads, that is "
           "widened");
     }
-    loads.push_back(factor->load);
+    for (const NodeId load : loops::LoadsOf(*factor)) loads.push_back(load);
+    types.push_back(c.pool[factor->value].type);
   }
-  const DType a = c.pool[loads[0]].type, b = c.pool[loads[1]].type;
+  const DType a = types[0], b = types[1];
   if (!loops::IsDotProductType(dot->count, a, b, product.type)) {
     return FailedPreconditionError(
         "there are no sums of " + std::to_string(dot->count) + " products of " +

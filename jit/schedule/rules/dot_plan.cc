@@ -95,10 +95,10 @@ std::optional<DotPlan> PlanDots(const Computation& c, const StageShape& shape,
   if (plan.count == 2 && product.type == DType::kI32) plan.type = DType::kI16;
   // Only the instructions for four bytes unpack in registers.
   if (factors[1].is_unpacked() && plan.count != 4) return std::nullopt;
-  const auto vector_dim =
-      DimOf(c, b, shape.stage().axes[static_cast<size_t>(v)].variable);
+  const NodeId lanes = shape.stage().axes[static_cast<size_t>(v)].variable;
+  const auto vector_dim = DimOf(c, b, lanes);
   if (!vector_dim) return std::nullopt;
-  const auto factor = [&](NodeId id, size_t step_dim) {
+  const auto factor = [&](NodeId id, size_t step_dim, size_t vector) {
     const Node& load = c.pool[id];
     const ComputationBuffer& buffer = c.buffers[load.buffer];
     return DotPlan::Factor{.load = id,
@@ -108,7 +108,20 @@ std::optional<DotPlan> PlanDots(const Computation& c, const StageShape& shape,
                            .is_padded = load.opcode == Opcode::kPad,
                            .rank = buffer.extents.size(),
                            .step_dim = step_dim,
-                           .vector_dim = *vector_dim};
+                           .vector_dim = vector};
+  };
+  // Returns the plans of b's other buffers; nullopt if one of them does not
+  // have both dims.
+  const auto others =
+      [&](NodeId variable) -> std::optional<std::vector<DotPlan::Factor>> {
+    std::vector<DotPlan::Factor> found;
+    for (const NodeId id : factors[1].more_loads) {
+      const auto step = DimOf(c, c.pool[id], variable),
+                 vector = DimOf(c, c.pool[id], lanes);
+      if (!step || !vector) return std::nullopt;
+      found.push_back(factor(id, *step, *vector));
+    }
+    return found;
   };
   // Finds the last reduction along which both factors move.
   for (int axis = shape.axis_count(); axis-- > shape.spatial_count();) {
@@ -121,8 +134,11 @@ std::optional<DotPlan> PlanDots(const Computation& c, const StageShape& shape,
     plan.axis = axis;
     plan.reduction = {{shape.stage().name}, reduction.name};
     plan.is_exact = *extent % plan.count == 0;
-    plan.a = factor(loads[0], *dim_a);
-    plan.b = factor(loads[1], *dim_b);
+    auto more = others(reduction.variable);
+    if (!more) continue;
+    plan.a = factor(loads[0], *dim_a, *vector_dim);
+    plan.b = factor(loads[1], *dim_b, *vector_dim);
+    plan.more_b = *std::move(more);
     return plan;
   }
   return std::nullopt;

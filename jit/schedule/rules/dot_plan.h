@@ -40,6 +40,9 @@ struct DotPlan {
   LoopRef reduction;
   bool is_exact = true;  // true if `count` divides the reduction's extent
   Factor a, b;           // factor b depends on the axis v, a does not
+  // The other buffers of b, if the bits of its numbers lie in several. They
+  // need layouts like b's.
+  std::vector<Factor> more_b;
 };
 
 // The dot instructions that a machine has: how many products of which types one

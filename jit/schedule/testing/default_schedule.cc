@@ -24,7 +24,7 @@ namespace ember::schedule {
 namespace {
 
 std::string MakeSchedule(const char* target, const std::string& text,
-                         bool is_known, bool is_evaluated) {
+                         bool is_known, bool is_evaluated, int constants = 1) {
   auto dispatch = tensor::Parse(text);
   EXPECT_TRUE(dispatch.ok()) << dispatch.status().ToString();
   if (!dispatch.ok()) return "";
@@ -32,10 +32,9 @@ std::string MakeSchedule(const char* target, const std::string& text,
   random.seed = 1;
   random.dispatch = *std::move(dispatch);
   Computation computation = Disassemble(random.dispatch, {});
-  if (is_known)
-    MakeConstant(computation.buffers[1], random.MakeBuffers()[1]);
-  else
-    computation.buffers[1].is_constant = true;
+  if (is_known) MakeConstant(computation.buffers[1], random.MakeBuffers()[1]);
+  for (int i = 1; i <= constants; ++i)
+    computation.buffers[static_cast<size_t>(i)].is_constant = true;
   OrderAxes(computation);
   SplitDims(computation);
   Schedule schedule(std::move(computation));
@@ -61,8 +60,9 @@ std::string MakeSchedule(const char* target, const std::string& text,
 
 }  // namespace
 
-std::string ScheduleFor(const char* target, const std::string& dispatch) {
-  return MakeSchedule(target, dispatch, false, true);
+std::string ScheduleFor(const char* target, const std::string& dispatch,
+                        int constants) {
+  return MakeSchedule(target, dispatch, false, true, constants);
 }
 
 std::string ScheduleForKnown(const char* target, const std::string& dispatch) {

@@ -10,9 +10,11 @@
 namespace ember::schedule {
 
 // Returns the text of the dispatch's default schedule for the target. The
-// dispatch's buffer number 1 is a constant. Evaluates the scheduled nest and
-// fails an expectation if it differs from the dispatch.
-std::string ScheduleFor(const char* target, const std::string& dispatch);
+// dispatch's buffers from number 1 on are constants, as many as `constants`
+// says. Evaluates the scheduled nest and fails an expectation if it differs
+// from the dispatch.
+std::string ScheduleFor(const char* target, const std::string& dispatch,
+                        int constants = 1);
 // Like ScheduleFor, but buffer number 1 is of i8, and the schedule knows its
 // values.
 std::string ScheduleForKnown(const char* target, const std::string& dispatch);
