@@ -115,7 +115,7 @@ class Rule {
   // it that only it reads, and so on.
   struct Unpacking {
     std::vector<StageRef> stages;  // none if `stage` is no such stage
-    int64_t bytes = 0;  // of what the first of them are computed from
+    int64_t bytes = 0;             // bytes that the first of them read
   };
 
   Unpacking UnpackingOf(int stage, int reader) const {
