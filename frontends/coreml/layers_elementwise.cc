@@ -7,6 +7,7 @@
 #include "frontends/coreml/layer_table.h"
 #include "frontends/coreml/matrices.h"
 #include "frontends/ops/normalization.h"
+#include "frontends/ops/searches.h"
 
 namespace ember::coreml {
 namespace {
@@ -55,10 +56,7 @@ Tensor SumOf(const Tensor& x, const std::vector<int64_t>& axes, bool keep) {
 }
 
 Tensor ArgOf(const Tensor& x, int axis, bool largest) {
-  return Apply("arg_reduce", {x},
-               {{"mode", std::string(largest ? "maximum" : "minimum")},
-                {"axis", int64_t{axis}},
-                {"last", int64_t{0}}});
+  return ops::PlaceOfExtreme(x, axis, largest ? "maximum" : "minimum");
 }
 
 void ImportArg(LayerContext& c, bool largest) {

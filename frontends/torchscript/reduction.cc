@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "frontends/ops/normalization.h"
+#include "frontends/ops/searches.h"
 #include "frontends/torchscript/operator_table.h"
 #include "frontends/torchscript/promotion.h"
 
@@ -195,13 +196,8 @@ Value Aminmax(Call& c) {
 
 // Returns the index of the first largest (or smallest) element; the axis stays
 // as a dim of 1.
-Tensor ArgExtreme(Tensor x, int axis, std::string_view mode) {
-  if (x.dtype() == DType::kBool) x = ops::Cast(x, DType::kU8);
-  return ops::Unsqueeze(Apply("arg_reduce", {x},
-                              {{"mode", std::string(mode)},
-                               {"axis", int64_t{axis}},
-                               {"last", int64_t{0}}}),
-                        {axis});
+Tensor ArgExtreme(const Tensor& x, int axis, std::string_view mode) {
+  return ops::Unsqueeze(ops::PlaceOfExtreme(x, axis, mode), {axis});
 }
 Value ExtremeWithIndex(Call& c, std::string_view mode) {
   const Tensor x = c.tensor("self");
@@ -405,6 +401,7 @@ bool KeepsAxis(Call& c, const Tensor& x) {
 }
 // Returns the n-th smallest element along an axis, counted from 0.
 Value NthSmallest(Call& c, const Tensor& x, int axis, const Dim& n, bool keep) {
+  ops::RequireElements(x, axis, "search for an element by its rank");
   std::vector<Tensor> sorted =
       TopAlong(c, x, axis, n + Dim(1), /*is_largest=*/false);
   if (!c.ok()) return {};
@@ -453,6 +450,7 @@ Tensor MedianAll(Call& c) {
 // out; if there are only NaNs, the median is NaN.
 Value NanMedianOf(Call& c, const Tensor& x, int axis, bool keep) {
   if (!c.ok() || !x.is_float()) return MedianOf(c, x, axis, keep);
+  ops::RequireElements(x, axis, "search for an element by its rank");
   // NaNs are at the end of the sorted elements.
   std::vector<Tensor> sorted =
       TopAlong(c, x, axis, x.dim(axis), /*is_largest=*/false);
