@@ -7,7 +7,6 @@
 #include "base/checked_math.h"
 #include "frontends/caffe/layer_table.h"
 #include "frontends/ops/dims.h"
-#include "frontends/ops/searches.h"
 
 namespace ember::caffe {
 namespace {
@@ -47,7 +46,10 @@ void ImportArgMax(LayerContext& c) {
   Tensor values, places;
   if (p.top_k() == 1) {
     values = Reduce(x, "maximum", {axis}, /*keep=*/true);
-    places = Unsqueeze(ops::PlaceOfExtreme(x, axis, "maximum", /*last=*/true),
+    places = Unsqueeze(Apply("arg_reduce", {x},
+                             {{"mode", std::string("maximum")},
+                              {"axis", int64_t{axis}},
+                              {"last", int64_t{1}}}),
                        {axis});
   } else {
     const std::vector<Tensor> best = ApplyAll("top_k", {ops::Reverse(x, axis)},

@@ -4,7 +4,6 @@
 #include <vector>
 
 #include "frontends/caffe2/operator_table.h"
-#include "frontends/ops/searches.h"
 
 namespace ember::caffe2 {
 namespace {
@@ -56,7 +55,9 @@ void Extreme(OperatorContext& c, const std::string& mode) {
   const Tensor x = c.Input(0);
   const int axis = c.AxisOf("axis", -1, x.rank());
   if (!c.ok()) return;
-  const Tensor y = ops::PlaceOfExtreme(x, axis, mode);
+  const Tensor y =
+      Apply("arg_reduce", {x},
+            {{"mode", mode}, {"axis", int64_t{axis}}, {"last", int64_t{0}}});
   c.SetOutput(
       Cast(c.Flag("keepdims", true) ? Unsqueeze(y, {axis}) : y, DType::kI64));
 }

@@ -7,7 +7,6 @@
 #include "frontends/coreml/layer_table.h"
 #include "frontends/coreml/matrices.h"
 #include "frontends/ops/normalization.h"
-#include "frontends/ops/searches.h"
 
 namespace ember::coreml {
 namespace {
@@ -56,7 +55,10 @@ Tensor SumOf(const Tensor& x, const std::vector<int64_t>& axes, bool keep) {
 }
 
 Tensor ArgOf(const Tensor& x, int axis, bool largest) {
-  return ops::PlaceOfExtreme(x, axis, largest ? "maximum" : "minimum");
+  return Apply("arg_reduce", {x},
+               {{"mode", std::string(largest ? "maximum" : "minimum")},
+                {"axis", int64_t{axis}},
+                {"last", int64_t{0}}});
 }
 
 void ImportArg(LayerContext& c, bool largest) {

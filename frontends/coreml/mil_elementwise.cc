@@ -3,7 +3,6 @@
 #include <vector>
 
 #include "frontends/coreml/mil_operation.h"
-#include "frontends/ops/searches.h"
 
 namespace ember::coreml {
 namespace {
@@ -191,7 +190,10 @@ void ReduceArg(MilOperation& o, const std::string& mode) {
   const Tensor x = o.Input("x");
   const int axis = o.Axis("axis", -1, x.rank());
   if (!o.ok()) return;
-  const Tensor place = Cast(ops::PlaceOfExtreme(x, axis, mode), DType::kI32);
+  const Tensor place = Cast(
+      Apply("arg_reduce", {x},
+            {{"mode", mode}, {"axis", int64_t{axis}}, {"last", int64_t{0}}}),
+      DType::kI32);
   o.SetOutput(0, o.Flag("keep_dims", false) ? Unsqueeze(place, {axis}) : place);
 }
 void ReduceArgmax(MilOperation& o) { ReduceArg(o, "maximum"); }

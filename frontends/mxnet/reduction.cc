@@ -5,7 +5,6 @@
 
 #include "base/one_line.h"
 #include "frontends/mxnet/operator_table.h"
-#include "frontends/ops/searches.h"
 
 namespace ember::mxnet {
 namespace {
@@ -46,7 +45,9 @@ void Extreme(NodeContext& c, const std::string& mode) {
     x = Reshape(x, {graph::ElementCount(x.shape())});
   }
   if (!c.ok() || !x.HasDim(axis)) return;
-  Tensor y = ops::PlaceOfExtreme(x, axis, mode);
+  Tensor y =
+      Apply("arg_reduce", {x},
+            {{"mode", mode}, {"axis", int64_t{axis}}, {"last", int64_t{0}}});
   if (keep) y = Unsqueeze(y, {axis});
   SetReduced(c, Cast(y, DType::kF32));
 }
@@ -76,7 +77,11 @@ void ImportArgmin(NodeContext& c) { Extreme(c, "minimum"); }
 
 void ImportArgmaxChannel(NodeContext& c) {
   if (!c.CheckRank(0, 2)) return;
-  c.SetOutput(Cast(ops::PlaceOfExtreme(c.Input(0), 1, "maximum"), DType::kF32));
+  c.SetOutput(Cast(Apply("arg_reduce", {c.Input(0)},
+                         {{"mode", std::string("maximum")},
+                          {"axis", int64_t{1}},
+                          {"last", int64_t{0}}}),
+                   DType::kF32));
 }
 
 void ImportTopK(NodeContext& c) {

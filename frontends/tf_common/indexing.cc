@@ -4,8 +4,6 @@
 #include <limits>
 #include <optional>
 
-#include "frontends/ops/searches.h"
-
 namespace ember::tf_common {
 namespace {
 
@@ -66,10 +64,11 @@ void ImportArgExtreme(OperatorBase& c, const std::string& mode) {
   if (!c.CheckRank(0, 1)) return;
   const auto axis = c.ConstantIntegers(1, "axis");
   if (!axis || axis->size() != 1) return;
-  const Tensor x = c.Input(0);
-  const int place = c.Axis(axis->front(), x.rank());
-  if (!c.ok()) return;
-  const Tensor index = ops::PlaceOfExtreme(x, place, mode);
+  const Tensor index =
+      Apply("arg_reduce", {c.Input(0)},
+            {{"mode", mode},
+             {"axis", int64_t{c.Axis(axis->front(), c.Input(0).rank())}},
+             {"last", int64_t{0}}});
   c.SetOutput(0, Cast(index, c.OutputType(0)));
 }
 

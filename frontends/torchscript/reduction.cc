@@ -2,7 +2,6 @@
 #include <cmath>
 
 #include "frontends/ops/normalization.h"
-#include "frontends/ops/searches.h"
 #include "frontends/torchscript/operator_table.h"
 #include "frontends/torchscript/promotion.h"
 
@@ -196,8 +195,13 @@ Value Aminmax(Call& c) {
 
 // Returns the index of the first largest (or smallest) element; the axis stays
 // as a dim of 1.
-Tensor ArgExtreme(const Tensor& x, int axis, std::string_view mode) {
-  return ops::Unsqueeze(ops::PlaceOfExtreme(x, axis, mode), {axis});
+Tensor ArgExtreme(Tensor x, int axis, std::string_view mode) {
+  if (x.dtype() == DType::kBool) x = ops::Cast(x, DType::kU8);
+  return ops::Unsqueeze(Apply("arg_reduce", {x},
+                              {{"mode", std::string(mode)},
+                               {"axis", int64_t{axis}},
+                               {"last", int64_t{0}}}),
+                        {axis});
 }
 Value ExtremeWithIndex(Call& c, std::string_view mode) {
   const Tensor x = c.tensor("self");
@@ -399,9 +403,23 @@ Tensor SortRows(Call& c) {
 bool KeepsAxis(Call& c, const Tensor& x) {
   return c.flag("keepdim") && x.rank() > 0;
 }
+// Fails, or makes the program check, that an axis has elements to choose from.
+void RequireElements(Call& c, const Tensor& x, int axis) {
+  if (!c.ok()) return;
+  const Dim rest = x.dim(axis) - Dim(1);
+  if (rest.LowerBound().value_or(-1) >= 0) return;
+  const std::string fault = "expected at least one element along axis " +
+                            std::to_string(axis) + " of " +
+                            graph::ToString(x.value()->type()) + ", found none";
+  if (rest.is_constant()) return c.FailInvalid(fault);
+  // The operator "extents" refuses negative values.
+  c.builder().ApplyAll(
+      "extents", {c.builder().ShapeValue({rest})},
+      {{"defines", Shape{c.builder().FreshSymbol()}}, {"message", fault}});
+}
 // Returns the n-th smallest element along an axis, counted from 0.
 Value NthSmallest(Call& c, const Tensor& x, int axis, const Dim& n, bool keep) {
-  ops::RequireElements(x, axis, "search for an element by its rank");
+  RequireElements(c, x, axis);
   std::vector<Tensor> sorted =
       TopAlong(c, x, axis, n + Dim(1), /*is_largest=*/false);
   if (!c.ok()) return {};
@@ -450,7 +468,7 @@ Tensor MedianAll(Call& c) {
 // out; if there are only NaNs, the median is NaN.
 Value NanMedianOf(Call& c, const Tensor& x, int axis, bool keep) {
   if (!c.ok() || !x.is_float()) return MedianOf(c, x, axis, keep);
-  ops::RequireElements(x, axis, "search for an element by its rank");
+  RequireElements(c, x, axis);
   // NaNs are at the end of the sorted elements.
   std::vector<Tensor> sorted =
       TopAlong(c, x, axis, x.dim(axis), /*is_largest=*/false);

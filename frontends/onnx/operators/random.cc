@@ -10,7 +10,6 @@
 #include "frontends/onnx/operators/philox.h"
 #include "frontends/ops/compositions.h"
 #include "frontends/ops/dims.h"
-#include "frontends/ops/searches.h"
 
 namespace ember::onnx {
 namespace {
@@ -117,7 +116,10 @@ void ImportMultinomial(NodeContext& c) {
                               {logits.dim(0), Dim(samples), logits.dim(1)});
   Tensor noise = -Log(-Log(numbers.UniformOpen(drawn)));
   Tensor noisy = Unsqueeze(Cast(logits, drawn), {1}) + noise;
-  Tensor drawn_class = ops::PlaceOfExtreme(noisy, 2, "maximum");
+  Tensor drawn_class = Apply("arg_reduce", {noisy},
+                             {{"mode", std::string("maximum")},
+                              {"axis", int64_t{2}},
+                              {"last", int64_t{0}}});
   c.SetOutput(
       0, Cast(drawn_class, c.TypeAttribute("dtype").value_or(DType::kI32)));
 }

@@ -8,7 +8,6 @@
 #include "frontends/onnx/operators/dynamic_axes.h"
 #include "frontends/onnx/operators/families.h"
 #include "frontends/ops/compositions.h"
-#include "frontends/ops/searches.h"
 
 namespace ember::onnx {
 namespace {
@@ -165,8 +164,11 @@ void ImportArg(NodeContext& c, const char* mode) {
   if (!c.CheckRank(0, 1)) return;
   Tensor x = c.Input(0);
   const int axis = c.Axis(c.Integer("axis", 0), x.rank());
-  Tensor index = ops::PlaceOfExtreme(x, axis, mode,
-                                     c.Integer("select_last_index", 0) != 0);
+  Tensor index =
+      Apply("arg_reduce", {x},
+            {{"mode", std::string(mode)},
+             {"axis", int64_t{axis}},
+             {"last", int64_t{c.Integer("select_last_index", 0) != 0}}});
   c.SetOutput(0,
               c.Integer("keepdims", 1) != 0 ? Unsqueeze(index, {axis}) : index);
 }
