@@ -1,16 +1,19 @@
 #!/usr/bin/env python3
 """Compares quantized TensorFlow Lite models with their twins of real numbers, here and in TensorFlow Lite.
 
-    npm install --ignore-scripts --legacy-peer-deps --prefix ~/.cache/ember/tflite @tensorflow/tfjs-tflite@0.0.1-alpha.10
+    npm install --ignore-scripts --legacy-peer-deps --prefix ~/.cache/ember/tflite @tensorflow/tfjs-tflite@0.0.1-alpha.10 \\
+        node-tflite@0.0.2
     bazel build //tools:vm-run
-    tools/tflite_twins.py [--inputs=100] [--tier=0] [--library=libtensorflowlite_c.so] QUANTIZED.tflite=TWIN.tflite...
+    tools/tflite_twins.py [--inputs=100] [--fill=1] [--tier=0] [--library=FILE] QUANTIZED.tflite=TWIN.tflite...
 
 A twin is the same published model with real numbers (floats) as weights. Both get the same random, smooth inputs, which the
-quantized model's input can represent exactly. Prints a row of a Markdown table for each pair: root mean squares of the
+quantized model's input can represent exactly; --fill is the share of the input's range, around its middle, that they fill.
+Prints a row of a Markdown table for each pair: root mean squares of the
 distance to the twin, in units of the twin's result, of
 
     Ember      vm-run on the quantized model
-    library    TensorFlow Lite's own C library, if --library names one
+    library    TensorFlow Lite's own C library, if --library names one: any version's libtensorflowlite_c.so; node-tflite has
+               that of 2.2.0 (node_modules/node-tflite/tflite/linux_x86_64/libtensorflowlite_c.so)
     browsers   TensorFlow Lite's build for browsers, from npm (tflite_wasm.mjs; its 8-bit kernels are XNNPACK's)
 
 then the root mean square of the twin's results, and the share of elements in which Ember equals each of the others. The
@@ -110,13 +113,13 @@ def edges_of(path):
     return [[edge(i) for i in buffer.numbers(graph, number, "i")] for number in (1, 2)]
 
 
-def smooth(random, edge):
-    """Returns real numbers over the whole range of a quantized input; neighbours are similar."""
+def smooth(random, edge, fill):
+    """Returns real numbers over a share of the range of a quantized input; neighbours are similar."""
     coarse = [(extent + 3) // 4 for extent in edge.dims]
     x = random.uniform(0, 1, coarse)
     for axis, extent in enumerate(edge.dims):
         x = numpy.take(numpy.repeat(x, 4, axis), range(extent), axis)
-    x = 0.9 * x + 0.1 * random.uniform(0, 1, edge.dims)
+    x = 0.5 + fill * (0.9 * x + 0.1 * random.uniform(0, 1, edge.dims) - 0.5)
     if edge.dtype.kind == "f":
         return 2 * x - 1
     bounds = numpy.iinfo(edge.dtype)
@@ -195,7 +198,7 @@ def compare(options, quantized, twin):
     if [e.dims for e in given + results] != [e.dims for e in twin_given + twin_results]:
         raise RuntimeError(f"{quantized}: expected a twin with the same inputs and results, found {twin} with others")
     random = numpy.random.default_rng(options.seed)
-    calls = [[edge.stored(smooth(random, edge)) for edge in given] for _ in range(options.inputs)]
+    calls = [[edge.stored(smooth(random, edge, options.fill)) for edge in given] for _ in range(options.inputs)]
     twin_calls = [[t.stored(edge.real(x)) for edge, t, x in zip(given, twin_given, inputs)] for inputs in calls]
     wanted = run_ember(twin, options.tier, twin_calls, twin_results)
     engines = {"Ember": run_ember(quantized, options.tier, calls, results)}
@@ -220,10 +223,13 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("pairs", nargs="+", metavar="QUANTIZED=TWIN")
     parser.add_argument("--inputs", type=int, default=100)
+    parser.add_argument("--fill", type=float, default=1)
     parser.add_argument("--tier", default="0")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--library")
     options = parser.parse_args()
+    if options.inputs < 1 or not 0 < options.fill <= 1:
+        parser.error("--inputs, --fill: expected at least one input, and a share above 0 and up to 1")
     pairs = [pair.split("=", 1) for pair in options.pairs]
     for pair in pairs:
         if len(pair) != 2 or not all(os.path.isfile(path) for path in pair):

@@ -43,6 +43,7 @@ Published models run on 40 smooth random inputs and on their recorded inputs. Ea
 the same weights as real numbers (floats). The numbers are root mean squares of the distance to the twin, in steps of the
 result's scale, here and in TensorFlow Lite's build for browsers (`@tensorflow/tfjs-tflite` 0.0.1-alpha.10, whose 8-bit
 kernels are XNNPACK's). `equal` is the share of elements that are the same in both. Measured in November 2026.
+`tools/tflite_twins.py` makes such a comparison of any two files.
 
 | model | here | TensorFlow Lite | twin's own size | equal |
 | --- | --- | --- | --- | --- |
