@@ -22,23 +22,36 @@ std::optional<DType> DTypeOf(std::string_view name) {
   return std::nullopt;
 }
 
-// Returns the name of a type or dtype policy, such as "float32" for
-// {"class_name": "DTypePolicy", "config": {"name": "float32"}}.
-std::string NameOf(const Config& config) {
-  const Config entry = config.Entry("dtype");
+// Returns the name of a type or of a policy for one layer, such as "float32"
+// for {"class_name": "DTypePolicy", "config": {"name": "float32"}}. Policies of
+// quantized layers have a mode.
+std::string PolicyName(const Config& entry) {
   if (const auto name = entry.AsText()) return *name;
   if (!entry.is_object()) return "";
-  const std::string class_name = entry.Text("class_name");
   const Config inner = entry.Entry("config");
-  if (class_name.find("Quantized") != std::string::npos) {
-    return class_name + " " + inner.Text("mode") + " of " +
-           inner.Text("source_name");
+  if (!inner.Has("mode")) return inner.Text("name");
+  const std::string source = inner.Text("source_name");
+  return entry.Text("class_name") + " " + inner.Text("mode") +
+         (source.empty() ? "" : " of " + source);
+}
+
+// Returns the name of the type or dtype policy of a layer. A DTypePolicyMap has
+// a default policy, which is used, and policies of inner layers:
+// MultiHeadAttention writes one if its inner layers are quantized.
+std::string NameOf(const Config& config) {
+  const Config entry = config.Entry("dtype");
+  if (!entry.is_object() || entry.Text("class_name") != "DTypePolicyMap")
+    return PolicyName(entry);
+  const Config map = entry.Entry("config");
+  const Config policies = map.Entry("policy_map");
+  if (policies.is_object()) {
+    for (const std::string& key : policies.Keys()) {
+      std::string name = PolicyName(policies.Entry(key));
+      if (!name.empty() && !DTypeOf(name)) return name;
+    }
   }
-  // A DTypePolicyMap has one policy per layer and a default policy. Only the
-  // default policy is used.
-  if (class_name == "DTypePolicyMap")
-    return inner.Entry("default_policy").AsText().value_or("float32");
-  return inner.Text("name");
+  const std::string name = PolicyName(map.Entry("default_policy"));
+  return name.empty() ? "float32" : name;
 }
 
 }  // namespace

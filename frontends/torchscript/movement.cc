@@ -108,6 +108,33 @@ Value ReshapeAs(Call& c, const Shape& shape) {
 Value View(Call& c) {
   return ViewAs(c, ResolvedShape(c, c.tensor("self"), "size"));
 }
+// Imports view with a dtype: the same memory as elements of another type.
+Value ViewAsType(Call& c) {
+  const Tensor x = c.tensor("self");
+  const DType own = x.dtype();
+  const DType type = c.dtype("dtype", own);
+  if (!c.ok()) return {};
+  if (type == own) return ViewAs(c, x.shape());
+  if (DTypeByteSize(type) != DTypeByteSize(own) || type == DType::kBool ||
+      own == DType::kBool) {
+    c.FailUnsupported("dtype: expected a type with the width of " +
+                      std::string(DTypeName(own)) +
+                      " that is not bool, found " +
+                      std::string(DTypeName(type)));
+    return {};
+  }
+  Cell& cell = *c.value("self").cell;
+  const Shape strides = c.machine().StridesOf(cell);
+  if (!c.ok()) return {};
+  return c.machine().NewView(
+      cell, strides,
+      [type](Tensor base) {
+        return ops::Apply("bitcast", {base}, {{"dtype", type}});
+      },
+      [own](Tensor, Tensor part) {
+        return ops::Apply("bitcast", {part}, {{"dtype", own}});
+      });
+}
 Value ReshapeTo(Call& c) {
   return ReshapeAs(c, ResolvedShape(c, c.tensor("self"), "shape"));
 }
@@ -338,6 +365,8 @@ constexpr OperatorRow kRows[] = {
     {"positive(Tensor self)", Same},
     {"clone(Tensor self, *, MemoryFormat? memory_format=None)", Copy},
     {"lift_fresh_copy(Tensor self)", Copy},
+    // A number alone is a type: PyTorch accepts sizes as a list only.
+    {"view(Tensor self, ScalarType dtype)", ViewAsType},
     {"view(Tensor self, int[] size)", View},
     {"_unsafe_view(Tensor self, int[] size)", View},
     {"reshape(Tensor self, int[] shape)", ReshapeTo},

@@ -403,8 +403,23 @@ Tensor SortRows(Call& c) {
 bool KeepsAxis(Call& c, const Tensor& x) {
   return c.flag("keepdim") && x.rank() > 0;
 }
+// Fails, or makes the program check, that an axis has elements to choose from.
+void RequireElements(Call& c, const Tensor& x, int axis) {
+  if (!c.ok()) return;
+  const Dim rest = x.dim(axis) - Dim(1);
+  if (rest.LowerBound().value_or(-1) >= 0) return;
+  const std::string fault = "expected at least one element along axis " +
+                            std::to_string(axis) + " of " +
+                            graph::ToString(x.value()->type()) + ", found none";
+  if (rest.is_constant()) return c.FailInvalid(fault);
+  // The operator "extents" refuses negative values.
+  c.builder().ApplyAll(
+      "extents", {c.builder().ShapeValue({rest})},
+      {{"defines", Shape{c.builder().FreshSymbol()}}, {"message", fault}});
+}
 // Returns the n-th smallest element along an axis, counted from 0.
 Value NthSmallest(Call& c, const Tensor& x, int axis, const Dim& n, bool keep) {
+  RequireElements(c, x, axis);
   std::vector<Tensor> sorted =
       TopAlong(c, x, axis, n + Dim(1), /*is_largest=*/false);
   if (!c.ok()) return {};
@@ -453,6 +468,7 @@ Tensor MedianAll(Call& c) {
 // out; if there are only NaNs, the median is NaN.
 Value NanMedianOf(Call& c, const Tensor& x, int axis, bool keep) {
   if (!c.ok() || !x.is_float()) return MedianOf(c, x, axis, keep);
+  RequireElements(c, x, axis);
   // NaNs are at the end of the sorted elements.
   std::vector<Tensor> sorted =
       TopAlong(c, x, axis, x.dim(axis), /*is_largest=*/false);

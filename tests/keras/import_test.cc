@@ -251,6 +251,31 @@ TEST(KerasErrors, Configurations) {
       "model 'm.h5': node 'd (Dense)': dtype policy 'QuantizedDTypePolicy int8 "
       "of float32': expected a float type (quantized weights are not read: "
       "save the model before quantize())");
+  // Policies of inner layers count, too.
+  const auto of_map = [](const std::string& policies) {
+    return ErrorOf(OneDense(R"({"use_bias": false, "dtype": {"class_name":
+              "DTypePolicyMap", "config": {"default_policy": null,
+              "policy_map": {)" +
+                                policies + "}}}}",
+                            {Weight({2, 1}, {1, 2})}));
+  };
+  EXPECT_EQ(
+      of_map(R"("query": {"class_name": "QuantizedDTypePolicy",
+                "config": {"mode": "int8", "source_name": null}})"),
+      "model 'm.h5': node 'd (Dense)': dtype policy 'QuantizedDTypePolicy "
+      "int8': expected a float type (quantized weights are not read: save the "
+      "model before quantize())");
+  EXPECT_EQ(
+      ErrorOf(OneDense(R"({"use_bias": false, "dtype": {"class_name":
+                "GPTQDTypePolicy", "config": {"mode": "gptq/4/128",
+                "source_name": "float32"}}})",
+                       {Weight({2, 1}, {1, 2})})),
+      "model 'm.h5': node 'd (Dense)': dtype policy 'GPTQDTypePolicy "
+      "gptq/4/128 of float32': expected a float type (quantized weights are "
+      "not read: save the model before quantize())");
+  EXPECT_EQ(of_map(R"("query": {"class_name": "DTypePolicy",
+                      "config": {"name": "bfloat16"}})"),
+            "imported");
 }
 
 // Errors of an archive's weights name the archive's entry.

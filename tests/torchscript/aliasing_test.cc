@@ -112,6 +112,31 @@ TEST(Aliasing, ComplexViews) {
                 {F32({2, 2}, {2, -3, 4, -5})});
 }
 
+TEST(Aliasing, ViewsOfAnotherType) {
+  const Numbers floats = F32({3}, {1, 2, -3});
+  const Numbers bits = {
+      DType::kI32, {3}, {0x3f800000, 0x40000000, -0x3fc00000}};
+  ExpectNumbers(RunTorch("return torch.view(x0, 3)", {floats}), {bits});
+  ExpectNumbers(RunTorch("return torch.view(x0, dtype=3)", {floats}), {bits});
+  ExpectNumbers(RunTorch("return torch.view(x0, [3, 1])", {floats}),
+                {F32({3, 1}, {1, 2, -3})});
+  // Clears the signs.
+  ExpectNumbers(RunTorch("b = torch.view(x0, 3)\n"
+                         "_0 = torch.bitwise_and_(b, 2147483647)\n"
+                         "return x0",
+                         {floats}),
+                {F32({3}, {1, 2, 3})});
+  // The view reads what the tensor has now, and a part can be written.
+  ExpectNumbers(RunTorch("b = torch.view(x0, 3)\n"
+                         "_0 = torch.fill_(torch.slice(b, 0, 1, 2), 0)\n"
+                         "_1 = torch.mul_(x0, 2)\n"
+                         "return (x0, torch.view(b, 6))",
+                         {floats}),
+                {F32({3}, {2, 0, -6}), F32({3}, {2, 0, -6})});
+  ExpectRefused("return torch.view(x0, 7)", {floats},
+                "dtype: expected a type with the width of f32");
+}
+
 TEST(Aliasing, QuantizedViews) {
   ExpectNumbers(RunTorch("q = torch.quantize_per_tensor(x0, 0.5, 0, 12)\n"
                          "v = torch.select(q, 0, 1)\n"

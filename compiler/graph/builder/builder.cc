@@ -102,6 +102,30 @@ bool MayBeEqual(const Dim& a, const Dim& b) {
   return !(low && *low > 0) && !(high && *high < 0);
 }
 
+// Fails, or makes the program check, that the axis of a search has elements. An
+// axis without elements has no place that the search could find.
+void RequireElements(GraphBuilder& builder, const Value& operand,
+                     const Attributes& attributes) {
+  const Attribute* given = attributes.Find("axis");
+  if (given == nullptr || !std::holds_alternative<int64_t>(*given)) return;
+  const int64_t axis = std::get<int64_t>(*given);
+  if (axis < 0 || axis >= operand.rank()) return;
+  const Dim rest = operand.shape()[static_cast<size_t>(axis)] - Dim(1);
+  if (rest.LowerBound().value_or(-1) >= 0) return;
+  std::string fault = "arg search: expected at least one element along axis " +
+                      std::to_string(axis) + " of " + ToString(operand.type()) +
+                      ", found none";
+  if (rest.is_constant()) {
+    if (!builder.origin().empty())
+      fault = "node '" + builder.origin() + "': " + fault;
+    return builder.Fail(InvalidArgumentError(std::move(fault)));
+  }
+  // The operator "extents" refuses negative values.
+  builder.ApplyAll(
+      "extents", {builder.ShapeValue({rest})},
+      {{"defines", Shape{builder.FreshSymbol()}}, {"message", fault}});
+}
+
 }  // namespace
 
 void GraphBuilder::Fail(Status status) {
@@ -173,6 +197,9 @@ Value* GraphBuilder::Apply(std::string_view operator_name,
         !AlignDims(operands, &std::get<Shape>(*shape)))
       return nullptr;
   }
+  if (record->name == "arg_reduce" && operands.size() == 1)
+    RequireElements(*this, *operands[0], attributes);
+  if (!status_.ok()) return nullptr;
   const std::vector<Shape> shapes = UnifyDims(*record, operands, attributes);
   for (size_t i = 0; i < operands.size(); ++i) {
     if (shapes[i] == operands[i]->shape()) continue;

@@ -1,5 +1,8 @@
 #include "compiler/graph/builder/unit_dims.h"
 
+#include <algorithm>
+#include <set>
+#include <string>
 #include <variant>
 
 #include "compiler/graph/builder/broadcasting.h"
@@ -11,15 +14,23 @@ void TakeNotUnit(GraphBuilder& builder, const Dim& dim) {
   // The program must reject a dim of 1. `distance` is negative only for a dim
   // of 1, and the operator "extents" refuses negative values.
   const Dim distance = Maximum(dim - Dim(2), Dim(0) - dim);
-  builder.ApplyAll(
-      "extents", {builder.ShapeValue({distance})},
-      {{"defines", Shape{builder.FreshSymbol()}},
-       {"message",
-        "dim " + dim.ToString() +
-            " is 1, but this module was compiled for other extents, as the "
-            "rank of a value depends on it; fix the dim when compiling "
-            "(--shape)"},
-       {"not_one", Shape{dim}}});
+  const std::set<std::string> symbols = dim.Symbols();
+  const bool is_of_data = std::ranges::any_of(
+      symbols,
+      [](const std::string& symbol) { return symbol.starts_with('_'); });
+  const std::string fault =
+      is_of_data
+          ? "a dim that the data gives is 1, but this module was compiled for "
+            "other extents, as the rank of a value depends on it; name the "
+            "axes in the model"
+          : "dim " + dim.ToString() +
+                " is 1, but this module was compiled for other extents, as "
+                "the rank of a value depends on it; fix the dim when compiling "
+                "(--shape)";
+  builder.ApplyAll("extents", {builder.ShapeValue({distance})},
+                   {{"defines", Shape{builder.FreshSymbol()}},
+                    {"message", fault},
+                    {"not_one", Shape{dim}}});
 }
 
 std::vector<int64_t> UnitAxes(GraphBuilder& builder, const Shape& shape) {

@@ -34,6 +34,21 @@ TEST(UnitDimsTest, OpenDimsAreTakenNotToBe1) {
   EXPECT_THAT(DimsTakenNotUnit(*parsed), ElementsAre(kN));
 }
 
+TEST(UnitDimsTest, MessageNamesWhatFixesTheDim) {
+  GraphBuilder b("messages");
+  TakeNotUnit(b, kN);
+  Value* counts = b.Input("counts", {DType::kI64, {1}});
+  TakeNotUnit(b, b.Extents(counts)[0]);
+  const StatusOr<Graph> graph = b.Finish();
+  ASSERT_TRUE(graph.ok()) << graph.status().message();
+  const std::string text = Print(*graph);
+  EXPECT_THAT(text, HasSubstr("dim N is 1"));
+  EXPECT_THAT(text, HasSubstr("fix the dim when compiling (--shape)"));
+  // No flag fixes a dim that the data gives.
+  EXPECT_THAT(text, HasSubstr("a dim that the data gives is 1"));
+  EXPECT_THAT(text, HasSubstr("name the axes in the model"));
+}
+
 TEST(UnitDimsTest, OfRegionsToo) {
   GraphBuilder b("region");
   Value* x = b.Input("x", {DType::kF32, {kN}});

@@ -42,7 +42,13 @@ std::optional<Operands> ReadOperands(NodeContext& c) {
     o.v = SplitHeads(o.v, kv_heads);
     o.heads_merged = true;
   }
-  if (c.Input(4) && c.Input(5)) {
+  if (c.Input(4).present() != c.Input(5).present()) {
+    c.FailInvalid(
+        "past_key and past_value (inputs 4 and 5): expected both or neither, "
+        "found one");
+    return std::nullopt;
+  }
+  if (c.Input(4)) {
     if (!c.CheckRank(4, 4, 4) || !c.CheckRank(5, 4, 4)) return std::nullopt;
     o.past = c.Input(4).dim(2);
     o.k = Concat({c.Input(4), o.k}, 2);
@@ -100,6 +106,18 @@ struct Masks {
   Tensor seen;
 };
 
+// Returns the number of keys that a query sees beside its own place; -1 if
+// there is no limit.
+int64_t ReadWindowSize(NodeContext& c, const char* name) {
+  const int64_t size = c.Integer(name, -1);
+  if (size < -1) {
+    c.FailInvalid("attribute '" + std::string(name) +
+                  "': expected -1 or a number of keys, found " +
+                  std::to_string(size));
+  }
+  return size;
+}
+
 Masks ReadMasks(NodeContext& c, const Operands& o) {
   const DType type = o.q.dtype();
   const Dim& length = o.k.dim(2);
@@ -119,15 +137,29 @@ Masks ReadMasks(NodeContext& c, const Operands& o) {
   if (real_length) {
     real_length = AlongAxis(Cast(real_length, DType::kI64), 0, 4);
   }
+  // The place of each query among the keys.
+  const Tensor place =
+      AlongAxis(IotaVector(c.builder(), o.q.dim(2), DType::kI64), 2, 4) +
+      (real_length ? real_length - DimScalar(c.builder(), o.q.dim(2))
+                   : DimScalar(c.builder(), o.past));
   if (c.Integer("is_causal", 0) != 0) {
-    Tensor row =
-        AlongAxis(IotaVector(c.builder(), o.q.dim(2), DType::kI64), 2, 4);
+    const Tensor before = LessEqual(column, place);
     if (real_length) {
-      const Tensor offset = real_length - DimScalar(c.builder(), o.q.dim(2));
-      add(MaskWhere(c, LessEqual(column, row + offset), type));
+      add(MaskWhere(c, before, type));
     } else {
-      seen = LessEqual(column, row + DimScalar(c.builder(), o.past));
+      seen = before;
     }
+  }
+  // A window may hide all keys from a query, so it belongs to the bias.
+  const int64_t left = ReadWindowSize(c, "left_window_size");
+  const int64_t right = ReadWindowSize(c, "right_window_size");
+  if (left >= 0) {
+    const Tensor first = place - static_cast<double>(left);
+    add(MaskWhere(c, LessEqual(first, column), type));
+  }
+  if (right >= 0) {
+    const Tensor last = place + static_cast<double>(right);
+    add(MaskWhere(c, LessEqual(column, last), type));
   }
   if (real_length) add(MaskWhere(c, Less(column, real_length), type));
   return {bias, seen};

@@ -317,37 +317,43 @@ std::optional<int64_t> ReadBlockSize(NodeContext& c) {
   return std::nullopt;
 }
 
+// Returns true if the places of a block come after the channels in the depth
+// (CRD), false if they come before (DCR).
+std::optional<bool> ReadChannelsFirst(NodeContext& c) {
+  const std::string mode = c.String("mode", "DCR");
+  if (mode == "DCR" || mode == "CRD") return mode == "CRD";
+  c.FailInvalid("attribute 'mode': expected DCR or CRD, found '" + mode + "'");
+  return std::nullopt;
+}
+
 void ImportDepthToSpace(NodeContext& c) {
   const std::optional<int64_t> size = ReadBlockSize(c);
-  if (!size) return;
+  const std::optional<bool> channels_first = ReadChannelsFirst(c);
+  if (!size || !channels_first) return;
   Tensor x = c.Input(0);
   const Dim block(*size);
   const Dim depth = FloorDivide(x.dim(1), block * block);
-  const std::string mode = c.String("mode", "DCR");
-  if (mode != "DCR" && mode != "CRD") {
-    return c.FailInvalid("attribute 'mode': expected DCR or CRD, found '" +
-                         mode + "'");
-  }
-  const bool columns_first = mode == "CRD";
   Tensor split =
-      columns_first
+      *channels_first
           ? Reshape(x, {x.dim(0), depth, block, block, x.dim(2), x.dim(3)})
           : Reshape(x, {x.dim(0), block, block, depth, x.dim(2), x.dim(3)});
-  Tensor moved = columns_first ? Transpose(split, {0, 1, 4, 2, 5, 3})
-                               : Transpose(split, {0, 3, 4, 1, 5, 2});
+  Tensor moved = *channels_first ? Transpose(split, {0, 1, 4, 2, 5, 3})
+                                 : Transpose(split, {0, 3, 4, 1, 5, 2});
   c.SetOutput(
       0, Reshape(moved, {x.dim(0), depth, x.dim(2) * block, x.dim(3) * block}));
 }
 
 void ImportSpaceToDepth(NodeContext& c) {
   const std::optional<int64_t> size = ReadBlockSize(c);
-  if (!size) return;
+  const std::optional<bool> channels_first = ReadChannelsFirst(c);
+  if (!size || !channels_first) return;
   Tensor x = c.Input(0);
   const Dim block(*size);
   const Dim height = FloorDivide(x.dim(2), block);
   const Dim width = FloorDivide(x.dim(3), block);
   Tensor split = Reshape(x, {x.dim(0), x.dim(1), height, block, width, block});
-  Tensor moved = Transpose(split, {0, 3, 5, 1, 2, 4});
+  Tensor moved = *channels_first ? Transpose(split, {0, 1, 3, 5, 2, 4})
+                                 : Transpose(split, {0, 3, 5, 1, 2, 4});
   c.SetOutput(
       0, Reshape(moved, {x.dim(0), x.dim(1) * block * block, height, width}));
 }

@@ -21,12 +21,15 @@ using ops::ResizeAxes;
 using ops::ResizedAxis;
 using ops::ResizeSpec;
 
+// A larger scale is taken to be a mistake: sizes overflow soon.
+constexpr double kLargestScale = 1e6;
+
 // Returns floor(in * scale), computed exactly from the scale's own bits: an f32
 // is a fraction m / 2^e. 10 * 0.7f is 6, as 0.7f is 0.699999988. Scales that
 // are known only at run time follow the same rule (SetDynamicScales).
 std::optional<Dim> ScaledExtent(NodeContext& c, const Dim& in, double scale) {
-  if (!(scale > 0) || scale > 1e6) {
-    c.FailInvalid("scales: expected positive values, found " +
+  if (!(scale > 0) || scale > kLargestScale) {
+    c.FailInvalid("scales: expected values above 0 and up to 1e6, found " +
                   std::to_string(scale));
     return std::nullopt;
   }
@@ -147,12 +150,15 @@ bool SetDynamicScales(NodeContext& c, int input,
                   " values, found " + scales.dim(0).ToString());
     return false;
   }
-  // The comparison is false for NaN, too.
-  const Tensor are_positive =
-      ops::Reduce(Cast(Less(0, scales), DType::kI64), "minimum", {0}, false);
-  c.builder().Require(NotEqual(are_positive, 0).value(),
-                      "scales (input " + std::to_string(input) +
-                          "): expected values above 0, found another one");
+  // The comparisons are false for NaN, too.
+  const Tensor is_valid =
+      And(Less(0, scales), LessEqual(scales, kLargestScale));
+  const Tensor are_valid =
+      ops::Reduce(Cast(is_valid, DType::kI64), "minimum", {0}, false);
+  c.builder().Require(
+      NotEqual(are_valid, 0).value(),
+      "scales (input " + std::to_string(input) +
+          "): expected values above 0 and up to 1e6, found another one");
   const Tensor in = Cast(c.Wrap(c.builder().ShapeValue(extents)), DType::kF64);
   const auto sizes =
       c.Sizes(Cast(Floor(in * scales), DType::kI64), "scaled sizes");

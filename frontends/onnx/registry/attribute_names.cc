@@ -250,7 +250,7 @@ constexpr AttributeRow kAttributes[] = {
     {"", "SoftmaxCrossEntropyLoss", "12: ignore_index reduction"},
     {"", "Softplus", "1:"},
     {"", "Softsign", "1:"},
-    {"", "SpaceToDepth", "1: blocksize!"},
+    {"", "SpaceToDepth", "1: blocksize! 28: blocksize! mode"},
     {"", "Split", "1: axis split 13: axis 18: axis num_outputs"},
     {"", "SplitToSequence", "11: axis keepdims"},
     {"", "Sqrt", "1: consumed_inputs 6:"},
