@@ -65,7 +65,7 @@ class Evaluator {
   // Charge what a function is about to do; an error ends the template.
   Status ChargeSteps(uint64_t steps);
   Status ChargeBytes(uint64_t bytes);
-  // Makes values of charged size.
+  // Make values, and charge their bytes.
   StatusOr<Value> MakeText(std::string text);
   StatusOr<Value> MakeList(Value::Items items);
   StatusOr<Value> MakeTuple(Value::Items items);

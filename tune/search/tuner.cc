@@ -96,7 +96,8 @@ Status Tuner::Suggest(size_t task, const Point& point) {
 
 void Tuner::Recall(size_t task, Tried tried) {
   const size_t slot = slot_[task];
-  // A trial that no longer applies cannot be proposed either.
+  // A trial whose schedule no longer applies is ignored: no strategy can
+  // propose it.
   const StatusOr<Candidate> candidate = spaces_[slot].Build(tried.point);
   if (!candidate.ok() || states_[slot].WasSeen(*candidate)) return;
   states_[slot].MarkSeen(*candidate);
@@ -121,7 +122,8 @@ void Tuner::LearnRecalled() {
 Status Tuner::Run() {
   LearnRecalled();
   while (!IsAtEnd()) {
-    // Suggestions come first: they are the best that is known.
+    // Tasks with suggestions come first: a suggestion is the best schedule that
+    // is known so far.
     size_t next = 0;
     while (next < active_.size() && suggested_[next].empty()) ++next;
     if (next == active_.size()) next = scheduler_->Next(states_);

@@ -158,7 +158,7 @@ Value* DotProducts::SplatByte(int byte) {
 }
 
 Value* DotProducts::ArmDot(ByteDot dot, Value* sum, Value* a, Value* b) {
-  using namespace llvm::Intrinsic;  // NOLINT: the table has many names of it
+  using namespace llvm::Intrinsic;  // NOLINT: the table below uses its names
   static constexpr ID kTable[3][2] = {{aarch64_neon_sdot, aarch64_sve_sdot},
                                       {aarch64_neon_udot, aarch64_sve_udot},
                                       {aarch64_neon_usdot, aarch64_sve_usdot}};

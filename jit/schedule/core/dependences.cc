@@ -69,7 +69,8 @@ bool StoreIsDistinct(const Computation& computation,
       });
 }
 
-// True if every index of the dim occurs.
+// True if the index takes every value from 0 to extent - 1 while the axes
+// iterate.
 bool CoversDim(const ExpressionPool& pool, NodeId index, NodeId extent) {
   if (pool[index].opcode == Opcode::kAxis)
     return pool[index].operands[0] == extent;
@@ -212,7 +213,8 @@ bool IsStoredWhole(const Computation& c, uint32_t buffer) {
       const std::optional<CoveredPart> part = PartOf(c, c.stages[i], store);
       if (!part) continue;
       if (part->dim < 0) return true;
-      // Parts along another dim cannot be combined with these.
+      // The parts that are collected so far divide the buffer along `dim`. A
+      // part along another dim cannot be combined with them.
       if (dim >= 0 && part->dim != dim) continue;
       dim = part->dim;
       parts.push_back(part->values);

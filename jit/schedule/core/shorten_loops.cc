@@ -38,7 +38,8 @@ class Shortener {
           s_.regions[static_cast<size_t>(a)].needed;
       if (part) Shorten(a, {.begin = part->begin, .end = part->end});
     }
-    // The ends of elements depend on the loops over points.
+    // The number of elements that a reduction needs may depend on the loops
+    // over the stage's points, so it is computed after those loops.
     if (!stage_.useful) return;
     Rewriter rewriter = ToLoops(computation_, s_, nest_.pool);
     Needed needed{.begin = std::nullopt,

@@ -151,8 +151,8 @@ class Chooser {
   // Leaves out keys that a mask hides, if the stage is the product of a softmax
   // with such a mask.
   void SkipHiddenKeys(const StageRef& product) {
-    // A primitive that is tried copies the schedule, so other stages are left
-    // out first.
+    // Trying a primitive copies the schedule, which takes time. So this first
+    // checks that the stages have the form that the primitive requires.
     const bool is_softmax =
         MatchSoftmaxOfProduct(writer_.schedule(), writer_.NumberOf(product),
                               KeyCount::kAny)

@@ -124,7 +124,8 @@ std::vector<StageRef> CopyOperands(const jit::CpuModel& cpu,
   struct Operand {
     BufferRef buffer;
     bool is_padded = false;
-    std::optional<DType> type;  // the copy's; nullopt: the buffer's type
+    // The type of the copy's elements; nullopt: the type of the buffer.
+    std::optional<DType> type;
     // order of the copy's dims; only for a constant, which is copied once
     std::vector<LayoutDim> layout;
   };
