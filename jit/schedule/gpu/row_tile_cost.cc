@@ -10,8 +10,8 @@ namespace {
 // keys, for barriers and similar costs per block.
 constexpr double kRowsOfSlices = 24;
 constexpr double kElementsOfBlock = 2000;
-// Cost of another phase, which combines the results for parts of the keys. A
-// guess.
+// Cost of a second phase, which combines the results of several parts of the
+// keys. The number is a guess.
 constexpr double kElementsOfCombining = 32000;
 // Relative cost of products of warpgroups, which load no factors to registers.
 constexpr double kCostOfWide = 0.9;
@@ -20,7 +20,8 @@ constexpr double kCostOfWide = 0.9;
 // waits only at barriers, not for memory. Both costs are guesses.
 constexpr double kCostOfWaiting = 1.5;
 constexpr double kCostOfWaitingAhead = 1.4;
-// Cost of scaling sums for each block, in keys.
+// Scaling the running sums, which happens once per block, costs as much as this
+// number of keys.
 constexpr double kKeysOfFold = 12.8;
 
 }  // namespace
