@@ -96,7 +96,9 @@ class Evaluator {
   struct Scope {
     Scope* parent = nullptr;
     std::map<std::string, Value, std::less<>> variables;
-    bool is_captured = false;  // A macro may refer to it.
+    // True if a macro may refer to this scope, which must then outlive its
+    // body.
+    bool is_captured = false;
   };
   enum class Flow : uint8_t { kNext, kBreak, kContinue };
   // Counts a nested node while it exists.

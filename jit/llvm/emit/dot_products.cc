@@ -170,7 +170,8 @@ Value* DotProducts::ArmDot(ByteDot dot, Value* sum, Value* a, Value* b) {
   b = b_.CreateBitCast(b, bytes);
   if (!is_scalable)
     return b_.CreateIntrinsic(id, {sum->getType(), bytes}, {sum, a, b});
-  // SVE's vectors hold all lanes: the code is for one size of them.
+  // The code is for one length of SVE's vectors, with which a vector holds all
+  // lanes.
   const auto scalable = [&](Value* value) {
     llvm::Type* const element = value->getType()->getScalarType();
     llvm::Type* const type = llvm::ScalableVectorType::get(
