@@ -259,9 +259,10 @@ class Marker {
     return true;
   }
 
-  // True if every call has iteration `iteration`. Copies in the loop always
-  // need a condition, since the iterations that they are for do not exist near
-  // the loop's end.
+  // True if the loop has an iteration of this number in every call. A copy
+  // before the loop then needs no condition. A copy inside the loop always
+  // needs one: near the loop's end, the iteration that it is for does not
+  // exist.
   bool AllHaveIteration(int64_t iteration) const {
     return iteration <
            nest_.pool[loops::ExtentOf(nest_.pool, Variable())].range.low;

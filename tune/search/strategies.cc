@@ -121,8 +121,9 @@ class DraftStrategy final : public Strategy {
     constexpr size_t kParents = 8;
     const std::vector<const Tried*> fastest = state.Fastest(kParents);
     Collection drawn(state);
-    // The first trials are neighbours of the default schedule as well as
-    // samples; later ones come more and more from the fastest.
+    // Until there are 32 trials, half of the candidates are random samples.
+    // After that a quarter is. The others are made from the fastest schedules
+    // so far.
     const double fresh = state.trials() < 32 ? 0.5 : 0.25;
     for (size_t i = 0; i < count * kDrawn * 2 && drawn.size() < count * kDrawn;
          ++i) {

@@ -10,8 +10,9 @@ namespace {
 
 // Number of careful trials of a candidate that may be kept.
 constexpr size_t kVerifications = 3;
-// Trial::best for which no trial is hopeless: beside other programs, the
-// default may seem to be much slower than itself.
+// A trial is stopped as hopeless if it is much slower than Trial::best. This
+// value of Trial::best prevents that for the default schedule: if other
+// programs disturb the measurement, it may seem much slower than it is.
 constexpr double kNeverHopeless = 1000;
 // Number of candidates of a batch that are verified.
 constexpr size_t kVerified = 2;

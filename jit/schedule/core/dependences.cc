@@ -86,9 +86,10 @@ bool CoversDim(const ExpressionPool& pool, NodeId index, NodeId extent) {
   return pool.IntegerConstant(extent) == next;
 }
 
-// True if the stage has all points that its indices need. An axis of at most
-// one point is no digit of an index. But it may have no point, and then nothing
-// is stored: that is right only if a dim has as few elements as the axis.
+// True if no axis can keep the stage from storing elements that the buffer has.
+// An axis of at most one point does not occur in DigitsOf. If it has no point,
+// the stage stores nothing. That is right only if the axis indexes a dim of the
+// same extent, which then has no element either.
 bool HasItsPoints(const Computation& computation, const ComputationStage& stage,
                   const ComputationStore& store) {
   const ExpressionPool& pool = computation.pool;

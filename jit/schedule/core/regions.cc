@@ -151,10 +151,10 @@ std::optional<AxisPart> ShortenedPart(const ComputationStage& stage,
 // The elements of a dim that loads read.
 struct DimRead {
   std::optional<AxisRegion> region;
-  // True if nothing better than the whole dim is known for some load.
+  // True if for some load it is not known which part of the dim it reads.
   bool is_whole = false;
-  // The part that all loads so far read, in loops that were shortened; nullopt
-  // if another load was found.
+  // The part of a shortened loop that all loads so far read. nullopt if a load
+  // reads something else.
   std::optional<AxisPart> part;
   bool has_loads = false;
 };

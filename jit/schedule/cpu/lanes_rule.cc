@@ -423,8 +423,9 @@ void ScheduleLanes(const jit::CpuModel& cpu, const StageRef& stage,
     if (lanes.before >= 0) before = loop_of(lanes.before);
     period = PeriodOf(shape, lanes);
     is_apart = lanes.over_points && !shape.StoresAlong(lanes.axis);
-    // Lanes of narrow elements with a condition each, whose results lie apart,
-    // are loaded and stored one by one in any case.
+    // Without mask registers, such lanes would be loaded and stored one by one:
+    // elements are narrow, loads have a condition for each lane, and results
+    // are not adjacent in memory. So the loop gets no vectors.
     if (is_apart && !cpu.has_masks && shape.WidestBytes() < 4 &&
         std::ranges::any_of(
             shape.loads(), [&](NodeId load) { return shape.IsPadded(load); })) {
@@ -450,8 +451,9 @@ void ScheduleLanes(const jit::CpuModel& cpu, const StageRef& stage,
   if (SplitVectorsSideBySide(axis, lanes.lanes, side_by_side, writer)) return;
   const LoopRef block{stage, axis.name + "_block"},
       lane{stage, axis.name + "_lane"};
-  // A stage that is computed for a few points of another one may not have more
-  // lanes than points: it would compute twice a result that a stage reads.
+  // If the stage is computed for a few points of another stage, the split is
+  // refused with more lanes than points, because some results would then be
+  // computed twice. Fewer lanes are tried instead.
   while (!writer.Try(Split{.loop = axis,
                            .factor = lanes.lanes,
                            .outer = block.name,
