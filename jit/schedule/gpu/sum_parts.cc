@@ -29,9 +29,9 @@ constexpr int64_t kMaxParts = 64;
 // Smallest number of steps of a part: that of the shortest slice
 // (tiles.cc).
 constexpr int64_t kShortestPart = 8;
-// An invocation adds up neighbouring results if at least a 16th of the
-// invocations that keep the device busy is left: each invocation has many loads
-// in flight, because it loads all parts of its results at once.
+// An invocation adds up several neighbouring results if the number of
+// invocations is then still at least a 16th of those that keep a device busy.
+// Few invocations suffice, because each loads all parts of its results at once.
 constexpr int64_t kInvocationsOfBusy = 16;
 
 // Largest number of positions that are tried for cutting the results in two.
@@ -298,9 +298,9 @@ class SumScheduler {
     return ways;
   }
 
-  // A place to cut the results: the tiles before it fill whole waves. The best
-  // cut is the one with the lowest cost, if each result after the cut costs as
-  // much as in the best of all cuts.
+  // A position at which the results are cut. The tiles before it fill whole
+  // waves. To compare cuts, the results behind each of them are assumed to cost
+  // as much as the cheapest results before any cut.
   struct WholeTiles {
     Cut cut;
     Schedule schedule;
