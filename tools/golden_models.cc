@@ -32,7 +32,7 @@ struct Options {
   KernelCheckFlags checks;
   double seconds = 1;
   bool complete = false;
-  // The run sets this: true if no model was selected.
+  // The run sets this to true if no model was selected.
   bool found_nothing = false;
 };
 

@@ -2,25 +2,21 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdio>
-#include <iterator>
-#include <optional>
-#include <sstream>
-#include <utility>
 
 #include "base/concat.h"
 #include "base/file.h"
 #include "base/one_line.h"
 #include "jit/target/peak.h"
 #include "tools/lib/benchmark/benchmark.h"
+#include "tools/lib/benchmark/configurations.h"
 #include "tools/lib/benchmark/peer.h"
 #include "tools/lib/benchmark/process.h"
+#include "tools/lib/benchmark/result_tables.h"
 #include "tools/lib/benchmark/rounds.h"
-#include "tools/lib/benchmark/speed_ratio.h"
 #include "tools/lib/calls/kernel_checks.h"
 #include "tools/lib/cli/command_line_error.h"
 #include "tools/lib/cli/device.h"
 #include "tools/lib/cli/flags.h"
-#include "tools/lib/cli/json.h"
 #include "tools/lib/cli/kernel_cache.h"
 #include "tools/lib/cli/output_path.h"
 #include "tools/lib/cli/paths.h"
@@ -29,7 +25,6 @@
 #include "tools/lib/models/import_flags.h"
 #include "tools/lib/models/tier.h"
 #include "tools/lib/report/dispatch_work.h"
-#include "tools/lib/report/statistics.h"
 #include "tools/lib/report/table.h"
 
 namespace ember::tools {
@@ -181,40 +176,6 @@ StatusOr<std::vector<int64_t>> ParseThreads(const std::string& text) {
   return counts;
 }
 
-// Returns the name of the model for tables: its file's, or the expression.
-std::string NameOf(const BenchmarkOptions& options) {
-  if (options.module != nullptr) return options.model;
-  return options.model.substr(options.model.rfind('/') + 1);
-}
-
-// operations: number of arithmetic operations of a run; 0 if it is not known.
-std::vector<Cell> RowCells(const BenchmarkOptions& options, double operations,
-                           const Measurement& m) {
-  std::vector<Cell> row = {NameOf(options),      options.device,
-                           options.tier,         options.threads,
-                           Cell(m.median_ms, 4), Cell(m.p10_ms, 4),
-                           Cell(m.p90_ms, 4),    Cell(m.load_ms, 3),
-                           Cell(m.first_ms, 3),  Cell(m.rss_mb, 0),
-                           Cell(m.peak_mb, 0),   m.runs,
-                           m.tier_mix,           BuildId()};
-  if (m.is_on_device) {
-    row.emplace_back(Cell(m.host_ms, 4));
-    row.emplace_back(Cell(m.submissions, 1));
-    row.emplace_back(Cell(m.commands, 1));
-    row.emplace_back(m.on_host.empty() ? "no dispatch" : m.on_host);
-  }
-  if (options.cancels > 0) {
-    row.emplace_back(m.cancel.cancelled);
-    row.emplace_back(Cell(m.cancel.median_ms, 3));
-    row.emplace_back(Cell(m.cancel.worst_ms, 3));
-  }
-  if (options.module != nullptr) {
-    row.emplace_back(
-        operations == 0 ? Cell() : Cell(1e-6 * operations / m.median_ms, 2));
-  }
-  return row;
-}
-
 void PrintPeak(const std::vector<int64_t>& threads, TableFormat format) {
   Table table({"threads", "peak_gflops", "build"});
   for (const int64_t count : threads) {
@@ -223,28 +184,6 @@ void PrintPeak(const std::vector<int64_t>& threads, TableFormat format) {
                   BuildId()});
   }
   std::fputs(table.Print(format).c_str(), stdout);
-}
-
-// Returns the JSON object of one measurement in the file that --life writes.
-std::string LifeText(const BenchmarkOptions& options, const Measurement& m) {
-  std::ostringstream text;
-  text << "{\"model\": " << JsonString(NameOf(options))
-       << ", \"tier\": " << JsonString(options.tier)
-       << ", \"threads\": " << options.threads << ", \"load_ms\": " << m.load_ms
-       << ", \"first_ms\": " << m.first_ms << ", \"median_ms\": " << m.median_ms
-       << ", \"warmup_calls\": " << m.warmup_calls
-       << ", \"is_settled\": " << (m.is_settled ? "true" : "false")
-       << ", \"compile_ms\": " << m.compile_ms << ", \"kernels\": " << m.kernels
-       << ", \"kernels_loaded\": " << m.kernels_loaded
-       << ", \"kernels_tuned\": " << m.kernels_tuned
-       << ", \"tier_mix\": " << JsonString(m.tier_mix) << ", \"calls_ms\": [";
-  for (size_t i = 0; i < m.calls_ms.size(); ++i)
-    text << (i == 0 ? "" : ", ") << m.calls_ms[i];
-  text << "], \"waits_ms\": [";
-  for (size_t i = 0; i < m.waits_ms.size(); ++i)
-    text << (i == 0 ? "" : ", ") << m.waits_ms[i];
-  text << "]}";
-  return text.str();
 }
 
 // Checks the flags that do not depend on a measurement, before the first one
@@ -289,16 +228,6 @@ StatusOr<double> PrepareExpression(Options& options) {
   return work.operations;
 }
 
-// One row of the table: a model with a tier and a number of threads.
-struct Configuration {
-  BenchmarkOptions options;
-  Rounds rounds;
-  // The peer's measurements, if there is one.
-  std::vector<PeerMeasurement> peer;
-  std::vector<double> peaks;  // GFLOP/s of the processor before each round
-  Status error;
-};
-
 std::vector<Configuration> ConfigurationsOf(
     const Options& options, const std::vector<std::string>& tiers,
     const std::vector<int64_t>& threads) {
@@ -324,185 +253,31 @@ bool MeasuresPeak(const Options& options) {
   return options.format == "json" && options.benchmark.device == "cpu";
 }
 
-// Measures one round of the configuration, in the peer too if there is one.
-Status MeasureRound(const Options& options, const PeerInputs* inputs,
-                    Configuration& configuration) {
-  BenchmarkOptions& own = configuration.options;
-  constexpr double kPeakSeconds = 0.05;
-  if (MeasuresPeak(options) || !options.compare.empty()) {
-    configuration.peaks.push_back(
-        jit::MeasureFmaPeak(static_cast<int>(own.threads), kPeakSeconds));
-  }
-  own.peer_inputs = inputs;
-  EMBER_ASSIGN_OR_RETURN(Measurement measurement, MeasureInChild(own));
-  own.reports_random = false;
-  configuration.rounds.Add(std::move(measurement));
-  if (inputs == nullptr) return OkStatus();
-  EMBER_ASSIGN_OR_RETURN(PeerMeasurement peer,
-                         MeasurePeer({.model = own.model,
-                                      .threads = own.threads,
-                                      .warmup = own.warmup,
-                                      .runs = own.runs,
-                                      .seconds = own.seconds},
-                                     *inputs));
-  configuration.peer.push_back(std::move(peer));
-  return OkStatus();
-}
-
-// Measures all configurations, one after the other in each round. A
-// configuration with an error is left out of the later rounds.
-Status MeasureAll(const Options& options,
-                  std::vector<Configuration>& configurations) {
-  std::optional<PeerInputs> inputs;
-  if (!options.peer.empty()) {
-    EMBER_ASSIGN_OR_RETURN(PeerInputs created, PeerInputs::Create());
-    inputs.emplace(std::move(created));
-  }
-  for (int64_t round = 0; round < options.rounds; ++round) {
-    for (Configuration& configuration : configurations) {
-      if (!configuration.error.ok()) continue;
-      configuration.error =
-          MeasureRound(options, inputs ? &*inputs : nullptr, configuration);
-    }
-  }
-  for (const Configuration& configuration : configurations)
-    EMBER_RETURN_IF_ERROR(configuration.error);
-  return OkStatus();
-}
-
-EarlierRow RowOf(const Configuration& configuration) {
-  const BenchmarkOptions& own = configuration.options;
-  EarlierRow row = {.model = NameOf(own),
-                    .device = own.device,
-                    .tier = own.tier,
-                    .build = BuildId(),
-                    .threads = own.threads,
-                    .rounds_ms = configuration.rounds.Medians()};
-  if (!configuration.peaks.empty())
-    row.peak_gflops = Quantiles(configuration.peaks).At(0.5);
-  return row;
-}
-
-std::vector<Cell> RatioCells(const SpeedRatio& ratio) {
-  return {Cell(ratio.ratio, 3), Cell(ratio.low, 3), Cell(ratio.high, 3),
-          Cell(ratio.sure, 3), ratio.verdict()};
-}
-
-std::vector<Cell> Joined(std::vector<Cell> cells, std::vector<Cell> more) {
-  cells.insert(cells.end(), std::make_move_iterator(more.begin()),
-               std::make_move_iterator(more.end()));
-  return cells;
-}
-
-// Returns the table of --compare, and prints what makes it unsure to stderr.
-StatusOr<Table> CompareWithEarlier(
-    const Options& options, const std::vector<EarlierRow>& earlier,
-    const std::vector<Configuration>& configurations) {
-  Table table({"model", "device", "tier", "threads", "before_ms", "now_ms",
-               "ratio", "from", "to", "sure", "verdict"});
-  for (const Configuration& configuration : configurations) {
-    if (configuration.rounds.empty()) continue;
-    const EarlierRow now = RowOf(configuration);
-    const EarlierRow* const before = FindEarlier(earlier, now);
-    if (before == nullptr) {
-      return InvalidArgumentError(
-          Concat({options.compare, ": expected a row of ", now.model,
-                  " with device ", now.device, ", tier ", now.tier, " and ",
-                  now.threads, " threads, found none"}));
-    }
-    const SpeedRatio ratio = CompareSpeeds(before->rounds_ms, now.rounds_ms);
-    table.AddRow(Joined({now.model, now.device, now.tier, now.threads,
-                         Cell(Quantiles(before->rounds_ms).At(0.5), 4),
-                         Cell(Quantiles(now.rounds_ms).At(0.5), 4)},
-                        RatioCells(ratio)));
-    for (const std::string& doubt : DoubtsOf(*before, now, ratio))
+// Prints the table that the flags ask for.
+Status PrintTable(const Options& options,
+                  const std::vector<EarlierRow>& earlier, double operations,
+                  TableFormat format,
+                  const std::vector<Configuration>& configurations) {
+  const auto print = [format](const Table& table) {
+    std::fputs(table.Print(format).c_str(), stdout);
+    return OkStatus();
+  };
+  if (!options.peer.empty()) return print(CompareWithPeer(configurations));
+  if (!options.compare.empty()) {
+    EMBER_ASSIGN_OR_RETURN(
+        const EarlierComparison comparison,
+        CompareWithEarlier(options.compare, earlier, configurations));
+    for (const std::string& doubt : comparison.doubts)
       std::fprintf(stderr, "vm-bench: note: %s\n", OnOneLine(doubt).c_str());
+    return print(comparison.table);
   }
-  return table;
-}
-
-// Returns the table of --peer.
-Table CompareWithPeer(const std::vector<Configuration>& configurations) {
-  Table table({"model", "tier", "threads", "ember_ms", "onnxruntime_ms",
-               "ratio", "from", "to", "sure", "verdict", "ember_first_ms",
-               "onnxruntime_first_ms", "ember_rss_mb", "onnxruntime_rss_mb",
-               "onnxruntime"});
-  for (const Configuration& configuration : configurations) {
-    if (configuration.rounds.empty() || configuration.peer.empty()) continue;
-    std::vector<double> medians, first, memory;
-    for (const PeerMeasurement& peer : configuration.peer) {
-      medians.push_back(peer.median_ms);
-      first.push_back(peer.first_ms);
-      memory.push_back(peer.rss_mb);
-    }
-    const Measurement own = configuration.rounds.Combined();
-    table.AddRow(Joined(
-        Joined(
-            {NameOf(configuration.options), configuration.options.tier,
-             configuration.options.threads, Cell(own.median_ms, 4),
-             Cell(Quantiles(medians).At(0.5), 4)},
-            RatioCells(CompareSpeeds(medians, configuration.rounds.Medians()))),
-        {Cell(own.first_ms, 1), Cell(Quantiles(first).At(0.5), 1),
-         Cell(own.rss_mb, 0), Cell(Quantiles(memory).At(0.5), 0),
-         configuration.peer.front().version}));
-  }
-  return table;
-}
-
-// Returns the medians of all rounds, as a JSON list.
-Cell RoundsCell(const Configuration& configuration) {
-  std::ostringstream text;
-  text.precision(6);
-  for (const double ms : configuration.rounds.Medians())
-    text << (text.tellp() == 0 ? "[" : ", ") << ms;
-  Cell cell(text.str() + "]");
-  cell.is_number = true;
-  return cell;
-}
-
-// Writes the file of --life: an object for each round of each configuration.
-Status WriteLife(const std::string& path,
-                 const std::vector<Configuration>& configurations) {
-  std::string lives;
-  for (const Configuration& configuration : configurations) {
-    for (const Measurement& m : configuration.rounds.measurements()) {
-      lives +=
-          (lives.empty() ? "[" : ",\n ") + LifeText(configuration.options, m);
-    }
-  }
-  return WriteUserFile(path, lives + "]\n");
-}
-
-// Returns the table of the measurements.
-Table MeasuredTable(const Options& options,
-                    const std::vector<Configuration>& configurations,
-                    double operations) {
-  std::vector<std::string> columns = {
-      "model",   "device", "tier",     "threads",  "median_ms",
-      "p10_ms",  "p90_ms", "load_ms",  "first_ms", "rss_mb",
-      "peak_mb", "runs",   "tier_mix", "build"};
-  if (options.benchmark.device != "cpu") {
-    columns.insert(columns.end(),
-                   {"host_ms", "submissions", "commands", "on_cpu"});
-  }
-  if (options.benchmark.cancels > 0) {
-    columns.insert(columns.end(), {"cancelled", "cancel_ms", "worst_ms"});
-  }
-  if (options.benchmark.module != nullptr) columns.emplace_back("gflops");
-  if (options.format == "json") columns.emplace_back("rounds_ms");
-  if (MeasuresPeak(options)) columns.emplace_back("peak_gflops");
-  Table table(columns);
-  for (const Configuration& configuration : configurations) {
-    if (configuration.rounds.empty()) continue;
-    std::vector<Cell> row = RowCells(configuration.options, operations,
-                                     configuration.rounds.Combined());
-    if (options.format == "json") row.push_back(RoundsCell(configuration));
-    if (MeasuresPeak(options)) {
-      row.emplace_back(Cell(Quantiles(configuration.peaks).At(0.5), 1));
-    }
-    table.AddRow(std::move(row));
-  }
-  return table;
+  return print(MeasuredTable({.device = options.benchmark.device,
+                              .has_cancels = options.benchmark.cancels > 0,
+                              .has_gflops = options.benchmark.module != nullptr,
+                              .operations = operations,
+                              .has_rounds = options.format == "json",
+                              .has_peak = MeasuresPeak(options)},
+                             configurations));
 }
 
 // Checks the flags of comparisons, and sets the number of rounds and the work
@@ -572,22 +347,15 @@ Status Bench(Options& options) {
   options.benchmark.cache = CacheOptionsOf(options.cache);
   std::vector<Configuration> configurations =
       ConfigurationsOf(options, tiers, threads);
-  Status error = MeasureAll(options, configurations);
-  if (!options.peer.empty()) {
-    std::fputs(CompareWithPeer(configurations).Print(format).c_str(), stdout);
-  } else if (!options.compare.empty()) {
-    EMBER_ASSIGN_OR_RETURN(
-        const Table table,
-        CompareWithEarlier(options, earlier, configurations));
-    std::fputs(table.Print(format).c_str(), stdout);
-  } else {
-    std::fputs(MeasuredTable(options, configurations, operations)
-                   .Print(format)
-                   .c_str(),
-               stdout);
-  }
+  const RoundsOptions rounds = {
+      .rounds = options.rounds,
+      .measures_peak = MeasuresPeak(options) || !options.compare.empty(),
+      .has_peer = !options.peer.empty()};
+  Status error = MeasureConfigurations(rounds, configurations);
+  EMBER_RETURN_IF_ERROR(
+      PrintTable(options, earlier, operations, format, configurations));
   if (!options.life.empty() && error.ok())
-    error = WriteLife(options.life, configurations);
+    error = WriteUserFile(options.life, LifeText(configurations));
   return error;
 }
 

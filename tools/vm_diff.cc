@@ -41,7 +41,7 @@ struct Options {
   LimitFlags limits;
   MissingInputs missing;
   bool allow_tf32 = false;
-  bool differs = false;  // The run sets this: true if results differ.
+  bool differs = false;  // The run sets this to true if results differ.
 };
 
 void Declare(Options& options, Flags& flags) {

@@ -312,7 +312,8 @@ class ProgramEmitter::LoopEmitter {
   const Operation& operation_;
   const graph::LoopParts parts_;
   const Graph& body_;
-  // True if a result of the loop may use the memory of the iteration number.
+  // True if a result of the loop may still refer to the memory that holds the
+  // iteration number, which must then not be overwritten.
   const bool keeps_iteration_;
   std::set<std::string> defines_;
   uint32_t program_ = 0;

@@ -26,8 +26,8 @@ using graph::TensorType;
 // Number of bytes by which the result of one folded operation may exceed a
 // small multiple of its operands' size.
 constexpr int64_t kFreeGrowthBytes = 64 * 1024;
-// Smallest number of bytes of a constant for which a transposed copy in memory
-// is avoided.
+// Constants of at least this many bytes are not transposed when compiling,
+// because the transposed copy would take much memory.
 constexpr int64_t kLargeConstant = int64_t{1} << 20;
 
 int64_t ByteSize(const TensorType& type) {
@@ -57,7 +57,7 @@ bool IsReadInAnyOrder(const Operation& operation) {
          });
 }
 
-// Smallest number of bytes of a constant of packed weights.
+// Constants with fewer bytes than this do not count as packed weights.
 constexpr int64_t kPackedWeights = int64_t{4} << 10;
 
 // True if the operation takes some bytes of each block of packed weights: a

@@ -81,8 +81,8 @@ StatusOr<Value*> IndexFor(const Value& constant, const Counted& counted,
   return rewriter.Make("add", {index, start});
 }
 
-// Returns the operation whose elements the value has, through reshapes; null
-// for an input.
+// Returns the operation that computes the value. Reshapes are skipped. Returns
+// null if the value is an input.
 const Operation* SourceOf(const Value* value) {
   const Operation* producer = value->producer();
   while (producer != nullptr && producer->name() == "reshape")
@@ -151,7 +151,7 @@ Status UseIndicesInComparisons(graph::Graph& graph) {
 bool IsOfIndices(const Operation& operation) {
   if (IsShiftedIndex(operation) || IsComparisonOfIndices(operation))
     return true;
-  // A sliding window is two comparisons.
+  // A mask for a sliding window is the conjunction of two comparisons.
   return operation.name() == "and" &&
          std::ranges::all_of(operation.operands(), [](const Value* operand) {
            const Operation* source = SourceOf(operand);

@@ -361,8 +361,7 @@ class Sinker {
     if (!in_order) {
       const Permutation inner = OrderRuns(runs, from, permutation);
       const Permutation rest = Compose(Inverse(inner), permutation);
-      // If the rest is the identity, no part of the permutation can move past
-      // the reshape.
+      // `rest` is the part of the permutation that can move past the reshape.
       if (IsIdentity(rest)) return nullptr;
       EMBER_ASSIGN_OR_RETURN(Value * ordered,
                              rewriter_.Transpose(Source(operation), inner));
@@ -376,7 +375,8 @@ class Sinker {
                                       const std::vector<Run>& runs) {
     const Shape& from = operation.operand(0)->shape();
     const Shape& to = operation.result()->shape();
-    // Numbers of the runs, in the order in which their dims occur in x.
+    // The numbers of the runs, sorted by the first of their dims in the
+    // operand.
     std::vector<size_t> order(runs.size());
     for (size_t r = 0; r < order.size(); ++r) order[r] = r;
     const auto first_source = [&](size_t run) {
@@ -431,7 +431,7 @@ class Sinker {
       j = run.to_end;
     }
     if (runs.empty()) return {};
-    // A valid match leaves only dims of extent 1 on either side.
+    // The dims that belong to no run must all have the extent 1.
     for (; i < from.size(); ++i) {
       if (from[i] != Dim(1)) return {};
     }

@@ -117,7 +117,8 @@ void SparseToDense(MilOperation& o) {
   });
 }
 
-// Since iOS 18 the packed constant itself has the shape.
+// Until iOS 17 the operation has a parameter with the shape of the constant.
+// Since iOS 18 the packed constant itself has this shape.
 void LookUp(MilOperation& o) {
   return o.Has("shape") ? LookUpTable(o) : BlockwiseLookUp(o);
 }

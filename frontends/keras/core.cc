@@ -73,7 +73,8 @@ void ImportEinsumDense(LayerContext& c) {
     if (!c.ok() || arrow == std::string::npos) return;
     std::string result = equation.substr(arrow + 2);
     const size_t dots = result.find("...");
-    // The bias has no dims for the ellipsis of the equation.
+    // The bias broadcasts along the dims that the ellipsis of the equation
+    // covers.
     const int shift = y.rank() - static_cast<int>(result.size());
     Shape shape(static_cast<size_t>(y.rank()), Dim(1));
     for (size_t i = 0; i < result.size(); ++i) {

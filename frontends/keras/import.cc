@@ -22,7 +22,9 @@ namespace {
 
 // An opened file with the description of its model.
 struct OpenedModel {
-  std::shared_ptr<hdf5::File> weights;  // null in an archive until OpenWeights
+  // The weights. Null if the model is in an archive and OpenWeights has not
+  // been called.
+  std::shared_ptr<hdf5::File> weights;
   std::optional<archive::ZipArchive> zip;
   std::shared_ptr<Document> document;
   int major_version = 2;

@@ -18,7 +18,8 @@ Tensor InComputeType(Tensor a, const Compute& compute) {
   return Cast(compute(Cast(a, wide)), type);
 }
 
-// The same for two operands, which must have one type.
+// Runs `compute` on two operands of one type, in f32 if they are f16 or bf16,
+// and rounds once at the end.
 template <typename Compute>
 Tensor InComputeType(Tensor a, Tensor b, const Compute& compute) {
   if (!HaveOneType({a, b})) return {&a.builder(), nullptr};

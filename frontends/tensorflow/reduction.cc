@@ -106,7 +106,8 @@ void ImportSegmentProd(OperatorContext& c) {
 // Sets the maximum or minimum of the rows of each segment, and 0 for segments
 // without rows.
 void SetExtremeSegments(OperatorContext& c, bool highest) {
-  // Rows may be infinite.
+  // The reduction of floats starts at an infinity and not at the extreme finite
+  // number, because elements may be infinite.
   const Tensor x = c.Input(0);
   const double infinity = std::numeric_limits<double>::infinity();
   tf_common::ImportSegment(c, highest ? "maximum" : "minimum",

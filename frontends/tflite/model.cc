@@ -14,7 +14,8 @@ namespace {
 // Real models are far below.
 constexpr uint32_t kMaxDepth = 64, kMaxTables = 10'000'000;
 constexpr int kMaxRank = 16;
-// Bytes that a table is charged, whatever its contents.
+// Each table counts as this many bytes towards the limit, in addition to its
+// contents.
 constexpr uint64_t kTableBytes = 64;
 // An offset of 0 or 1 means that the data is inside of the FlatBuffer, not
 // after it.

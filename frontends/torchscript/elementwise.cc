@@ -197,7 +197,8 @@ Operands Comparable(Call& c) {
   }
   return {c.scalar("self", type), c.scalar("other", type)};
 }
-// kSwapped: a > b is computed as b < a.
+// The order in which the operands are compared. With kSwapped, a > b is
+// computed as b < a.
 enum class Order { kGiven, kSwapped };
 template <Opcode opcode, Order order = Order::kGiven>
 Tensor Compare(Call& c) {

@@ -126,7 +126,7 @@ Merge::Node Merge::Plan(const Value& then, const Value& otherwise,
     if (otherwise.kind != kind) kind = Kind::kFloat;
     return PlanOutput(then, otherwise, kind, ScalarDType(kind));
   }
-  // A result of a region has neither complex numbers nor a quantization.
+  // A region cannot return complex or quantized tensors.
   for (const Value* value : {&then, &otherwise})
     if (value->is_complex() || value->is_quantized()) return conflict();
   if (then.is_tensor() && otherwise.is_tensor()) {

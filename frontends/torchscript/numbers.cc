@@ -183,8 +183,8 @@ Order OrderOf(const Value& a, const Value& b, bool takes_not_empty) {
   return order;
 }
 
-// Returns the order of an int and a number. The int is 0, or only known to be 1
-// or more.
+// Compares an int with a known number. The int is the extent of a dim: it is 0
+// if `is_zero`, and otherwise an unknown value of at least 1.
 Order OrderOfExtent(bool is_zero, double number) {
   if (is_zero) return {0 < number, 0 == number};
   if (number < 1) return {false, false};

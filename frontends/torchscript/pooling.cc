@@ -116,8 +116,9 @@ Tensor AdaptAxis(Call& c, const Tensor& x, int axis, int64_t out,
   }
   return Concat(parts, axis);
 }
-// Returns the output_size of an adaptive pooling of the last `count` axes; an
-// axis without one stays as it is. Nullopt after an error.
+// Returns the output_size of an adaptive pooling: an entry for each of the last
+// `count` axes. An entry without a value keeps the axis's extent. Returns
+// nullopt after an error.
 std::optional<std::vector<std::optional<int64_t>>> AdaptedSizes(Call& c,
                                                                 const Tensor& x,
                                                                 size_t count) {

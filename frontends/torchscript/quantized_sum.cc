@@ -11,7 +11,8 @@ namespace {
 using ops::Opcode;
 using ops::Tensor;
 
-// The larger factor has this many bits.
+// Both factors are integers with a common power of two as their unit. It is
+// chosen so that the larger factor has this many bits.
 constexpr int kFactorBits = 22;
 
 }  // namespace

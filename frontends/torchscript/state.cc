@@ -74,7 +74,7 @@ Value& StateEntry::Make(Value& attribute, Machine& machine) const {
       *at = machine.NewList(std::vector<Value>(step.size));
       at->kind = step.kind;
       at->list->fields = step.fields;
-      // Resized, as a list has no items after an error.
+      // After an error NewList returns a list without items, so it is resized.
       at->list->items.resize(step.size);
     }
     at = &at->list->items[step.index];
@@ -88,7 +88,8 @@ bool ModuleState::AddItems(const StateEntry& entry, const Value& now,
   constexpr size_t kMaxDepth = 8;
   constexpr size_t kMaxEntries = 10000;
   if (!now.is_sequence() || entry.steps.size() >= kMaxDepth) return false;
-  // The list may be the same one as before, with other items.
+  // The model may have changed the items of a list in place, so the items are
+  // compared even if the list is the same object as before.
   const auto before = old == nullptr || old->kind != now.kind
                           ? items_.end()
                           : items_.find(ContainerOf(*old));
@@ -133,7 +134,7 @@ std::map<std::string, Object*> ObjectsOf(Object& module) {
 
 bool ModuleState::IsChanged(const Before& before, const Value& now,
                             Compared& compared) const {
-  // More values than modules have. They are compared in about a second.
+  // No real module has this many values. Comparing them takes about a second.
   constexpr size_t kMaxVisited = 10'000'000;
   std::vector<std::pair<const Before*, const Value*>> open = {{&before, &now}};
   const auto is_same = [&](const Before& old, const Value& value) {
@@ -154,7 +155,9 @@ bool ModuleState::IsChanged(const Before& before, const Value& now,
     const auto [old, value] = open.back();
     open.pop_back();
     if (++compared.visited <= kMaxVisited && is_same(*old, *value)) continue;
-    // Another attribute may have containers that were entered here.
+    // The pairs of containers that were found equal so far may be inside of the
+    // changed value. Another attribute may also hold them, so they are
+    // forgotten.
     compared.pairs.clear();
     return true;
   }

@@ -111,7 +111,7 @@ Value AliasOf(Machine& machine, const Value& value) {
     view.cell->is_complex = cell.is_complex;
     return view;
   }
-  // Another view of the same base makes no chain of views.
+  // The alias becomes a view of the same base, rather than a view of a view.
   Value view = machine.NewTensor(now);
   const uint64_t made = view.cell->made;
   *view.cell = cell;

@@ -34,8 +34,8 @@ bool IsByte(ComponentType type) {
   return type == ComponentType::kSigned8 || type == ComponentType::kUnsigned8;
 }
 
-// True if the compiler accumulates products of these factors in the product's
-// sum type.
+// True if Ember's kernels use this combination of types: bytes are summed in 32
+// bits, f16 in f16 or f32.
 bool IsSumOf(const CooperativeMatrixProperties& p) {
   if (IsByte(p.AType) && IsByte(p.BType)) {
     const bool is_unsigned = p.AType == ComponentType::kUnsigned8 &&

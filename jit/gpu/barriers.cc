@@ -331,8 +331,9 @@ class BarrierPlanner {
     }
   }
 
-  // Returns a value if a barrier belongs before the branch or loop rather than
-  // in it: the accesses that may follow that barrier, before the next one.
+  // Returns nullopt if no barrier is needed before the branch or loop.
+  // Otherwise a barrier belongs there, rather than inside, and the function
+  // returns the accesses between that barrier and the next one.
   std::optional<Accesses> AccessesToSynchronizeBefore(
       const Statement& statement, size_t number, const Accesses& pending) {
     if (statement.kind == Statement::Kind::kFor)
@@ -353,11 +354,11 @@ class BarrierPlanner {
     return accesses;
   }
 
-  // Returns a value if a barrier before the loop leaves fewer barriers in the
-  // loop: one of them would only be needed because of accesses before the loop.
-  // This plans the loop twice, with and without those accesses. Inner loops are
-  // then not planned twice again, because deep nests would take exponential
-  // time.
+  // Returns nullopt unless a barrier before the loop saves a barrier inside of
+  // it. It does if a barrier inside is only needed because of accesses before
+  // the loop. To find that out, this plans the loop twice, with and without
+  // those accesses. Inner loops are then not planned twice again, because deep
+  // nests would take exponential time.
   std::optional<Accesses> AccessesOfLoopToSynchronizeBefore(
       const Statement& loop, size_t number, const Accesses& pending) {
     const Accesses none(nest_.buffers.size());
@@ -398,8 +399,9 @@ class BarrierPlanner {
       pending = std::move(next);
     }
     around_.pop_back();
-    // The loop's last iteration is not known, so after the loop an access may
-    // have been to any slot of the ring.
+    // The number of iterations is not known. So after the loop it is not known
+    // to which slots of the ring the last accesses were, and all slots are
+    // assumed.
     ForEachRingOf(loop.variable, pending,
                   [](RingSlots slots, int count) -> RingSlots {
                     return slots == 0 ? 0 : AllRingSlots(count);

@@ -114,9 +114,9 @@ class Combiner {
     block = std::move(result);
   }
 
-  // Adds the statements that stand for the loop to `result`. Every value is
-  // read before an element is updated, whose memory may be that of what is
-  // read.
+  // Adds the statements that replace the loop to `result`. They read all values
+  // before they update an element, because the values may be in the memory of
+  // that element.
   void Replace(const Statement& loop, Block& result) {
     std::vector<Store> of_subgroups, of_halves;
     for (const Store& store : loop.body[0].stores) {
@@ -134,8 +134,8 @@ class Combiner {
     if (!first.body.empty()) AddStep(std::move(first), result);
   }
 
-  // Adds a step. A nest that has barriers gets no others, so a step that other
-  // invocations wait for brings its own.
+  // Adds a step. If the nest has its barriers already, no later pass adds any.
+  // So a barrier is added before the step here.
   void AddStep(Statement step, Block& result) const {
     if (has_barriers_) {
       Statement barrier;
@@ -201,8 +201,9 @@ class Combiner {
     const int64_t values =
         *nest_.pool.IntegerConstant(loops::ExtentOf(nest_.pool, variable));
     const int64_t size = device_.subgroup_size;
-    // Whole subgroups take part. Where subgroups need not be whole, it is not
-    // known which invocations form one, and all of them take part.
+    // Only whole subgroups can combine values. If the device does not ensure
+    // that consecutive invocations form whole subgroups, all invocations take
+    // part.
     const int64_t all =
         device_.has_whole_subgroups ? RoundUp(values, size) : invocations_;
     const int64_t subgroups = DivideRoundingUp(all, size);

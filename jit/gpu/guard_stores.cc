@@ -72,9 +72,9 @@ class Guard {
     block.back().body.push_back(std::move(statement));
   }
 
-  // Moves the stores to memory before the others of the statement: they read
-  // the registers as they were, and no invocation reads their memory before the
-  // next barrier.
+  // Splits the statement in two: first the stores to memory, then those to
+  // registers. The stores to memory need the old values of the registers. The
+  // order is safe: no invocation reads that memory before the next barrier.
   void Split(Statement& statement, Block& result) const {
     Statement of_first;
     of_first.kind = Statement::Kind::kStore;

@@ -269,7 +269,8 @@ TEST(InsertBarriers, NoneIsLeftOut) {
   EXPECT_LE(4 * (all.removed - all.caught), all.removed);
 }
 
-// Returns what became of the removed waits of a kernel.
+// Removes each wait of a kernel, one at a time. Returns how many waits there
+// are, and for how many of them the evaluator detects that the wait is missing.
 Outcome RemoveEachWait(const Kind& kind) {
   Outcome outcome;
   const auto plain = NestOf(kind);

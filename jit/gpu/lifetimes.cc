@@ -61,9 +61,9 @@ void CollectTouched(const LoopNest& nest, const Statement& statement,
     CollectTouched(nest, inner, touched);
 }
 
-// Finds out if every iteration of a loop stores to the same elements of a
-// buffer. With `loads`, every iteration must also load the same elements and
-// use them.
+// Checks that every iteration of a loop stores to the same elements of a
+// buffer. With `loads`, every iteration must also load the same elements, and
+// no selection (kSelect) may use a loaded value in one iteration only.
 class SameInEachIteration {
  public:
   SameInEachIteration(const LoopNest& nest, NodeId variable, uint32_t buffer,

@@ -24,7 +24,7 @@ class Marker {
   struct Path {
     // True if panels were stored to, and no fence has followed yet.
     bool is_dirty = false;
-    // True after asynchronous stores that an await may still end.
+    // True if asynchronous stores were begun, and no await has followed yet.
     bool is_copying = false;
 
     void Join(const Path& other) {

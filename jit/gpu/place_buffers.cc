@@ -391,7 +391,8 @@ class BufferPlacer {
     if (!is_better) allocate();
   }
 
-  // Checks that the buffers that must be in the workgroup's memory are.
+  // Declines the nest if a buffer that must be in the workgroup's memory did
+  // not get room there.
   Status CheckShared() const {
     for (size_t i = 0; i < workgroup_.storage.size(); ++i) {
       if (nest_.buffers[i].is_shared &&

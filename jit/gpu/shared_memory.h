@@ -47,7 +47,7 @@ SharedMemory SharedMemoryOf(const loops::LoopNest& nest,
                             const loops::Workgroup& workgroup,
                             const DeviceTraits& device);
 
-// Returns the same memory as if no two buffers shared bytes.
+// Returns the memory of a phase in which no two buffers share bytes.
 SharedMemory SharedMemoryApart(const loops::Workgroup& workgroup);
 
 }  // namespace ember::jit::gpu

@@ -70,10 +70,10 @@ class WarpSpecialiser {
   }
 
  private:
-  // True if all that the producer reads is memory that the phase does not
-  // write. The producer computes nothing that the others do, and waits for none
-  // of it. Slices are excluded: each workgroup has one slice, for one task at a
-  // time.
+  // True if the producer reads only memory that the phase does not write, so
+  // that it never waits for values that other invocations compute. Also returns
+  // false if a buffer has slices (StorageKind::kSlices): a workgroup has one
+  // slice, which can serve only one task at a time.
   bool ProducerHasAll(const Statement& loop, const Block& body) const {
     const std::vector<BufferStorage>& storages = phase_.workgroup.storage;
     const auto is_there = [&](NodeId id) {

@@ -51,7 +51,8 @@ class Marker {
         panels_(panels),
         rings_(nest, body, memory.is_of_many) {}
 
-  // Marks the body, also in part if it returns nothing.
+  // Marks the statements of the body by role. Returns nothing if the body
+  // cannot be divided; some statements may be marked even then.
   std::optional<WarpRoles> Mark() {
     const auto loop =
         std::ranges::find_if(body_, [](const Statement& statement) {
@@ -190,7 +191,7 @@ class Marker {
   // the loop, where fills are for iterations 0, 1 and so on.
   struct Fills {
     int64_t count = 0;
-    // buffers that the current, incomplete fill has brought
+    // The buffers to which the current fill has already copied.
     std::set<uint32_t> begun;
     std::optional<int64_t> ahead;
   };
@@ -258,9 +259,10 @@ class Marker {
     return true;
   }
 
-  // True if every call has iteration `iteration`. Copies in the loop always
-  // need a condition, since the iterations that they are for do not exist near
-  // the loop's end.
+  // True if the loop has an iteration of this number in every call. A copy
+  // before the loop then needs no condition. A copy inside the loop always
+  // needs one: near the loop's end, the iteration that it is for does not
+  // exist.
   bool AllHaveIteration(int64_t iteration) const {
     return iteration <
            nest_.pool[loops::ExtentOf(nest_.pool, Variable())].range.low;
@@ -431,7 +433,8 @@ class Marker {
     return nest_.pool.Intern(opcode, type, operands, immediate, /*scope=*/1);
   }
 
-  // Adds the beginnings of fills, each before the first of its copies.
+  // Inserts the statement that begins a fill before the first copy of each
+  // fill.
   void AddFills(Block& block) const {
     Block result;
     for (Statement& statement : block) {
@@ -455,7 +458,8 @@ class Marker {
     for (Statement& statement : block) LeaveOutAwaits(statement.body);
   }
 
-  // Returns the position of the loop now that there are other statements.
+  // Searches for the loop again, because inserted statements have moved it.
+  // Returns its position.
   size_t LoopWithReaders() const {
     const auto is_it = [&](const Statement& statement) {
       return IsSerialLoop(statement) && HasAsyncStore(statement);

@@ -30,7 +30,7 @@ Interval Legaliser::RangeOfInteger(NodeId id) const {
   const Interval type = tensor::RangeOfType(node.type);
   if (node.opcode != Opcode::kCast || !IsInteger(TypeOf(node.operands[0])))
     return type;
-  // A cast keeps the values that its type has.
+  // A cast does not change values that its type can represent.
   const Interval operand = RangeOfInteger(node.operands[0]);
   return operand.Within(type) ? operand : type;
 }

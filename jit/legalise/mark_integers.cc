@@ -89,8 +89,8 @@ class Marker {
     for (NodeId& root : roots) root = Mark(root);
   }
 
-  // Returns the expression with the tests of its pads, and notes which of its
-  // nodes are wide.
+  // Returns the expression, in which each Pad has marks for the tests of its
+  // indices. Notes the nodes that need integers of 64 bits.
   NodeId Mark(NodeId root) {
     for (const NodeId id : loops::NodesUnder(nest_.pool, {&root, 1})) {
       if (marked_.contains(id)) continue;

@@ -18,7 +18,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// The peak's nest has 28 independent sums, as many as the tile's.
+// The nest that measures the peak has 28 independent sums, as many as the nest
+// of the register tile.
 constexpr const char* kPeak = R"(loops @peak<K>(%y: output f32[28, 16]) {
   register %acc: f32[28, 16]
   phase t < 1 {

@@ -76,7 +76,7 @@ std::string IdentityOf(const Host& host, const void* llvm) {
 
 class LlvmCompiler : public ObjectCompiler {
  public:
-  // machine: a target machine of full effort.
+  // machine: a target machine that optimises fully (Effort::kFull).
   LlvmCompiler(Host host, std::unique_ptr<llvm::TargetMachine> machine)
       : host_(std::move(host)),
         // The target's description is part of LLVM's library, so its address

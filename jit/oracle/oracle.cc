@@ -163,8 +163,9 @@ class Comparison {
   Verdict VerdictOn(uint32_t buffer, int64_t element, uint64_t got,
                     uint64_t want, double size) {
     const DType type = dispatch_.buffers[buffer].type;
-    // A kernel that sums other products (growth_ > 1) has errors proportional
-    // to the largest results.
+    // If the kernel computes a sum from other products than the definition, as
+    // Winograd's method does (growth_ > 1), its errors are proportional to the
+    // largest results.
     const double distance = std::abs(tensor::BitsToDouble(got, type) -
                                      tensor::BitsToDouble(want, type));
     if (growth_ > 1 && IsFloat(type) &&

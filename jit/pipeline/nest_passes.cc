@@ -103,7 +103,8 @@ constexpr Pass<NestBuild> kPasses[] = {
      [](NestBuild& b) { return CheckIndexTerms(b.computation); }},
     {{"mark-constants", "notes which inputs are constants, and their range"},
      MarkConstants},
-    // normalise knows the constants, since it does not move their axes.
+    // mark-constants runs before normalise, which must know the constants: it
+    // does not move their axes.
     {{kNormalise, "drops, orders, collapses and splits axes of stages",
       PassTargets::kAll, /*may_be_disabled=*/true},
      [](NestBuild& b) {

@@ -31,7 +31,8 @@ int64_t BlocksOfProcessor(const loops::LoopNest& nest,
                           const loops::Workgroup& workgroup,
                           const Target& target) {
   constexpr int64_t kMaxSumsOfTwo = 64;
-  // Number of accumulators, and number of a thread's registers for their sums.
+  // `products` counts the accumulators, and `sums` the registers of a thread
+  // that hold them.
   int64_t products = 0, sums = 0;
   for (size_t i = 0; i < workgroup.storage.size(); ++i) {
     if (workgroup.storage[i].kind != loops::StorageKind::kMatrices) continue;

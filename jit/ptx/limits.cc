@@ -15,7 +15,7 @@ namespace {
 struct Limit {
   llvm::Value* x = nullptr;
   llvm::Value* limit = nullptr;
-  // true: results are at least the limit; false: at most
+  // True if the result is max(x, limit); false if it is min(x, limit).
   bool is_least = false;
 };
 

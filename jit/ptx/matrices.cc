@@ -27,8 +27,8 @@ constexpr int64_t kLoadedRows = 8;
 constexpr int64_t kLoadedRowBytes = 16;
 constexpr int64_t kThreads = 4;
 
-// Returns the number of elements from one place of a matrix in memory to
-// another.
+// Returns the distance in memory, in elements, of two elements of a matrix
+// whose rows and columns differ by `step`.
 int64_t OffsetOf(const MatrixInMemory& matrix, MatrixStep step) {
   return step.row * matrix.row_stride + step.column * matrix.column_stride;
 }

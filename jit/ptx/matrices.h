@@ -147,7 +147,8 @@ class Matrices {
   size_t begun_depth_ = 0;
   // Set in a loop's body after LetGoOn: the number of surrounding bodies.
   std::optional<size_t> go_on_in_;
-  // number of products before each surrounding body
+  // For each surrounding loop body: the value of `products_` where the body
+  // begins.
   std::vector<int64_t> begun_before_;
   int64_t products_ = 0;
 };

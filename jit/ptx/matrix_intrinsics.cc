@@ -12,7 +12,7 @@ struct Intrinsic {
   llvm::Intrinsic::ID id;
 };
 
-using namespace llvm::Intrinsic;  // NOLINT: the table has many names of it
+using namespace llvm::Intrinsic;  // NOLINT: the table below uses its names
 
 constexpr Intrinsic kIntrinsics[] = {
     {"mma.m16n8k16.f32.f16.f16", nvvm_mma_m16n8k16_row_col_f32_f32},

@@ -71,7 +71,8 @@ void CodeBuilder::Remember(Key key, Id id) {
     return;
   }
   if (conditional_ != 0) return;
-  // Values of a scope without a prologue belong to the surrounding scope.
+  // The code of a scope without a prologue is part of the surrounding scope, so
+  // its values are recorded there.
   for (size_t i = scopes_.size(); i-- > 0;) {
     if (!scopes_[i].has_prologue) continue;
     scopes_[i].values.emplace(std::move(key), id);
@@ -194,8 +195,9 @@ std::optional<Value> CodeBuilder::OrderOfWords(spv::Op op, Value a, Value b) {
   if (a.type != Scalar::kI64) return std::nullopt;
   const auto x = WordOf(a), y = WordOf(b);
   if (x && y) return Binary(op, Scalar::kBool, *x, *y);
-  // A constant that is no sign-extended word is larger or smaller than all
-  // words, so its sign decides.
+  // `x` is a word of 32 bits, and `b` a constant outside of the range of words.
+  // So `b` is larger than every word, or smaller than every word if it is
+  // negative.
   if (x && Known(b)) return Bool(*KnownInteger(b) > 0);
   if (y && Known(a)) return Bool(*KnownInteger(a) < 0);
   return std::nullopt;

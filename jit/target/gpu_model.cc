@@ -12,7 +12,8 @@
 namespace ember::jit {
 namespace {
 
-// Largest size of subgroups that are mostly lanes of a CPU's vectors.
+// Drivers that run on a CPU report subgroups of at most this size: they map
+// invocations to the lanes of the CPU's vectors.
 constexpr int64_t kLargestVector = 8;
 // Number of registers of a processor, in all of CUDA's architectures since 7.0
 // (CUDA C++ Programming Guide, "Technical Specifications per Compute

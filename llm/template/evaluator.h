@@ -65,7 +65,7 @@ class Evaluator {
   // Charge what a function is about to do; an error ends the template.
   Status ChargeSteps(uint64_t steps);
   Status ChargeBytes(uint64_t bytes);
-  // Makes values of charged size.
+  // Make values, and charge their bytes.
   StatusOr<Value> MakeText(std::string text);
   StatusOr<Value> MakeList(Value::Items items);
   StatusOr<Value> MakeTuple(Value::Items items);
@@ -96,7 +96,9 @@ class Evaluator {
   struct Scope {
     Scope* parent = nullptr;
     std::map<std::string, Value, std::less<>> variables;
-    bool is_captured = false;  // A macro may refer to it.
+    // True if a macro may refer to this scope, which must then outlive its
+    // body.
+    bool is_captured = false;
   };
   enum class Flow : uint8_t { kNext, kBreak, kContinue };
   // Counts a nested node while it exists.

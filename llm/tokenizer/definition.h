@@ -94,7 +94,7 @@ struct SplitStep {
     // and splits before each mark if `is_split`.
     kSpaceMark,
   };
-  // Says what becomes of the matches of a pattern.
+  // Says whether the matches of a pattern are kept, and in which piece.
   enum class Behavior : uint8_t {
     kIsolated,            // Each match is a piece.
     kRemoved,             // Matches are dropped.

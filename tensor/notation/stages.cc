@@ -107,8 +107,8 @@ class StatementLowering {
     return names;
   }
 
-  // Makes the names of reductions that the expression uses loads of their
-  // temporaries.
+  // Each reduction of the expression has been stored to a temporary. Binds the
+  // name of each reduction to a load of its temporary.
   void NameTemporaries(const Expression& e, NameScope& names) {
     for (const Expression& operand : e.operands)
       NameTemporaries(operand, names);

@@ -216,7 +216,8 @@ std::string NodeOf(std::string_view message) {
   const std::string_view rest = message.substr(found + kNode.size());
   for (size_t end = rest.find('\''); end != std::string_view::npos;
        end = rest.find('\'', end + 1)) {
-    // A name may contain the mark. The one that ends it is before punctuation.
+    // A name may contain the quotation mark. The name ends at the first one
+    // that punctuation or the end of the message follows.
     if (end + 1 == rest.size() ||
         std::string_view(":),; ").find(rest[end + 1]) != std::string_view::npos)
       return std::string(rest.substr(0, end));

@@ -157,7 +157,7 @@ Status FleetWorker::RunJobs(const std::vector<Job>& jobs) {
         std::erase_if(running_,
                       [&](const Job& other) { return other.id == job.id; });
       });
-  // Other workers need not wait for the leases.
+  // Other workers can take these jobs at once, before the leases end.
   for (const Job& job : running_) static_cast<void>(queue_.GiveBack(job));
   running_.clear();
   if (ran.code() == StatusCode::kCancelled) return failed;

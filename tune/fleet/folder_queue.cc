@@ -146,10 +146,11 @@ StatusOr<std::vector<Answer>> FolderQueue::Answers(const std::string& session,
     for (const fs::directory_entry& entry :
          fs::directory_iterator(Path("answers", session), error)) {
       const std::string id = entry.path().filename().string();
-      // A file that is being written has another name.
+      // Files are written under a temporary name, which is skipped here.
       if (!SessionOf(id).ok()) continue;
       StatusOr<std::string> message = ReadMessage(entry.path().string());
-      // A message that cannot be read is an answer that will be refused.
+      // If the message cannot be read, the answer is empty. The tuner refuses
+      // empty answers.
       answers.push_back(
           {id, message.ok() ? *std::move(message) : std::string()});
       ::unlink(entry.path().c_str());
@@ -210,7 +211,8 @@ std::optional<Job> FolderQueue::TakeOne(const std::string& channel) {
     if (!file) continue;
     const std::string from = Path("jobs", channel + "/" + name);
     const std::string to = Path("taken", channel + "/" + name);
-    // The lease begins now. A worker that renames the file later does the same.
+    // The lease begins at the file's time, which is therefore set before the
+    // file is renamed. If another worker is faster, the rename fails.
     ::utimensat(AT_FDCWD, from.c_str(), nullptr, 0);
     if (::rename(from.c_str(), to.c_str()) != 0) continue;
     StatusOr<std::string> message = ReadMessage(to);
@@ -247,7 +249,7 @@ Status FolderQueue::Extend(const Job& job) {
 Status FolderQueue::Reply(const Job& job, const std::string& message) {
   EMBER_ASSIGN_OR_RETURN(const std::string session, SessionOf(job.id));
   std::error_code error;
-  // A tuner that has ended removed the folder, and takes no answers.
+  // The folder is missing if the tuner has ended. The answer is then dropped.
   if (fs::exists(Path("answers", session), error)) {
     EMBER_RETURN_IF_ERROR(
         WriteFileAtomically(Path("answers", session + "/" + job.id), message));

@@ -13,7 +13,7 @@ namespace {
 // Number of tasks whose shared parts are kept.
 constexpr size_t kKept = 4;
 constexpr size_t kCacheLine = 64;
-// A careful trial takes this many times as long.
+// A careful trial measures for this many times as long as other trials.
 constexpr int kCareful = 3;
 
 TrialResult Failed(Outcome outcome, const Status& status) {

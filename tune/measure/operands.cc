@@ -18,7 +18,8 @@ namespace {
 
 // Largest number of bytes of all operands.
 constexpr int64_t kMaxBytes = int64_t{1} << 31;
-// Steps with which suspects are computed once more (OracleOptions).
+// Largest number of steps for computing a suspicious result again with the
+// definition (OracleOptions).
 constexpr int64_t kMaxSteps = int64_t{1} << 20;
 
 std::vector<const void*> DataOf(const std::vector<vm::Tensor>& tensors) {

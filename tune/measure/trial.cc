@@ -30,7 +30,8 @@ Status TakeNumber(std::string_view& text, Number& number) {
   return DataLossError(Concat({"expected a number, found '", line, "'"}));
 }
 
-// Returns the number so that it is read as the same one.
+// Returns the number as text with enough digits that parsing it gives the same
+// number.
 std::string Exact(double number) {
   char text[40];
   std::snprintf(text, sizeof text, "%.17g", number);

@@ -86,7 +86,8 @@ TEST(WorkerPool, AHangCostsOneTrial) {
   EXPECT_EQ(RunAll(pool, {"b"})[0].outcome, Outcome::kMeasured);
 }
 
-// A busy machine lets a trial wait for a core, which is no hang.
+// The limit is one of processor time. A trial that waits for a core, as on a
+// busy machine, may take longer by the clock before it counts as hung.
 TEST(WorkerPool, ATrialThatWaitsHasMoreTime) {
   WorkerPool pool({.workers = 1, .most_time = milliseconds(100)}, Obey);
   const std::vector<TrialResult> results = RunAll(pool, {"wait a bit", "wait"});

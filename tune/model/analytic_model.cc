@@ -34,7 +34,8 @@ void AnalyticModel::Update(std::span<const std::vector<float>> features,
   if (residuals.size() < 2) return;
   for (size_t i = 0; i < residuals.size(); ++i)
     squares_ += residuals[i].error * residuals[i].error;
-  // The mean of the group is not known but computed from it.
+  // The residuals are relative to the mean of the same sample, so the variance
+  // is divided by one less than their number.
   count_ += static_cast<double>(residuals.size() - 1);
 }
 

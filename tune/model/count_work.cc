@@ -33,11 +33,11 @@ LoopSet BitOf(size_t position) {
 
 // The number of times that something happens in a call.
 struct Times {
-  double times = 0;   // executions, each for all lanes
-  double copies = 1;  // copies in the code
-  double lanes = 1;   // lanes of each execution
+  double times = 0;   // number of executions; one execution serves all lanes
+  double copies = 1;  // number of copies in the code, because of unrolling
+  double lanes = 1;   // number of lanes of each execution
   double invocations = 1;
-  bool has_lanes = false;  // differs between lanes or invocations
+  bool has_lanes = false;  // true if the value differs by lane or invocation
 
   double elements() const { return times * lanes * invocations; }
 };
@@ -90,7 +90,7 @@ class LeafCounter {
   }
 
  private:
-  // --- how often ---
+  // --- Finding how often each value is computed. ---
 
   void FindLoopSets(std::span<const NodeId> roots) {
     for (NodeId id : loops::NodesUnder(pool_, roots)) {
@@ -103,7 +103,8 @@ class LeafCounter {
             node.opcode == Opcode::kAxis
                 ? chain_[i]->variable == id
                 : IsAccess(node) && chain_[i]->stores[node.buffer];
-        // A task's own stores are not of other tasks.
+        // A loaded value is taken to be the same in all tasks, even if the task
+        // loop contains stores to the buffer: they are to other elements.
         if (varies && (node.opcode == Opcode::kAxis || chain_[i]->parent >= 0))
           set |= BitOf(i);
       }
@@ -252,7 +253,8 @@ class LeafCounter {
       if (kind == OperationKind::kSlow) {
         body_.index_divisions += times.times * VectorsOf(times, node.type);
       } else {
-        // The part of an index that lanes add is in the instruction that loads.
+        // The lanes' part of an index costs nothing: the load instruction adds
+        // it.
         body_.index_instructions += times.times;
       }
     }
@@ -350,7 +352,7 @@ class LeafCounter {
     const bool is_update = store.update != Update::kAssign;
     const Node& value = pool_[store.value];
     if (matrix > 1) {
-      // A subgroup does all of it with one instruction.
+      // A subgroup multiplies the whole matrices with one instruction.
       if (is_update) body_.matrices += times.times;
       body_.operations += is_update ? 2 * matrix * times.times : 0;
       body_.lane_operations += is_update ? 2 * matrix * times.times : 0;
@@ -386,7 +388,8 @@ class LeafCounter {
 
   // Counts the latency of updates that wait for each other.
   void CountChain(const Store& store) {
-    if (machine_.is_gpu) return;  // other invocations run in the meantime
+    // On a GPU, other invocations run while one waits.
+    if (machine_.is_gpu) return;
     double latency = LatencyOf(store);
     if (latency == 0) return;
     constexpr double kOfMemory = 5;
@@ -416,7 +419,9 @@ class LeafCounter {
     const DType type = tree_.nest().buffers[store.buffer].type;
     if (store.update != Update::kAssign)
       return IsFloat(type) ? kFloat : kInteger;
-    std::unordered_map<NodeId, double> since;  // only for values of the old one
+    // Latency from the load of the element's old value to each node that
+    // depends on that load.
+    std::unordered_map<NodeId, double> since;
     for (NodeId id : loops::NodesUnder(pool_, {&store.value, 1})) {
       const Node& node = pool_[id];
       if (node.opcode == Opcode::kLoad && node.buffer == store.buffer) {

@@ -9,7 +9,8 @@ namespace {
 // Share of the error's variance that depends on the features. The rest is noise
 // of the measurements and of what features do not say.
 constexpr double kSignal = 0.8;
-// The distance of features at which errors have little in common.
+// The errors of candidates whose features differ by this distance or more are
+// hardly correlated.
 constexpr double kLength = 4;
 
 double Square(double x) { return x * x; }

@@ -42,7 +42,7 @@ double Size(int64_t number) { return static_cast<double>(number); }
 double ShareBelow(Interval a, Interval b) {
   if (a.high < b.low) return 1;
   if (a.low >= b.high) return 0;
-  // In most conditions b does not vary, so its middle is enough.
+  // b is constant in most conditions, so the middle of its range is compared.
   const double limit = (Size(b.low) + Size(b.high)) / 2;
   const double count = Size(a.high) - Size(a.low) + 1;
   return std::clamp((limit - Size(a.low)) / count, 0.0, 1.0);
@@ -94,8 +94,9 @@ void LoopTree::Add(const Block& block, int loop, double share, bool is_masked) {
       case Statement::Kind::kIf: {
         const bool differs = DiffersInLanes(statement.condition, loop);
         leaves_.push_back({&statement, loop, share, is_masked});
-        // A condition on lanes is a mask: the lanes that are off take the time
-        // of the others.
+        // If the condition differs by lane, the body runs with a mask. Lanes
+        // for which the condition is false then take as much time as the
+        // others.
         const double inside =
             differs ? share : share * ShareOf(statement.condition);
         Add(statement.body, loop, inside, is_masked || differs);

@@ -26,12 +26,13 @@ constexpr std::string_view kNames[] = {
 // Rates of a core, in bytes per cycle, at which lines come from beyond a cache.
 // Common values of the 2020s; their ratios matter.
 constexpr double kRateOfL2 = 32, kRateOfL3 = 12, kRateOfMemory = 4;
-// Cycles of other costs.
+// Cycles of each iteration of a loop, entry of a loop, task, phase, and start
+// of the threads.
 constexpr double kCyclesOfIteration = 1, kCyclesOfEntry = 8;
 constexpr double kCyclesOfTask = 60, kCyclesOfPhase = 400;
 constexpr double kCyclesOfThreads = 4000;
-// The share of a task's shorter part, computing or fetching, that the longer
-// one does not hide.
+// Computing and fetching overlap. Of the one that takes less time, this share
+// is not hidden by the other.
 constexpr double kUnhidden = 0.3;
 
 double Log(double x) { return std::log2(1 + std::max(x, 0.0)); }
@@ -106,7 +107,8 @@ class Features {
     // Two multiply-adds in each cycle.
     const double arithmetic =
         total_.operations / (4 * machine_.Lanes(DType::kF32));
-    // A packed constant replaces an input.
+    // Kernels read packed constants in place of the inputs from which these are
+    // made, so both kinds count.
     operand_bytes_ = BytesIn(MemoryScope::kOutput);
     operand_bytes_ +=
         std::min(BytesIn(MemoryScope::kInput) + BytesIn(MemoryScope::kPacked),
@@ -290,7 +292,8 @@ class Features {
                 instructions));
     Set(Feature::kHotGuards,
         ShareOf(work.guards + work.masked + work.pads, instructions));
-    // The loop itself, the one around it, the next one, and the task.
+    // Bytes that are touched by the innermost loop, by the loop around it, by
+    // the one around that, and by a task.
     double bytes[4] = {};
     for (size_t i = 0; i < 3 && i < chain.size(); ++i)
       bytes[i] = traffic_.BytesOfLoop(chain[chain.size() - 1 - i]);
@@ -326,7 +329,7 @@ class Features {
   const LoopTree tree_;
   const MemoryTraffic traffic_;
   const std::vector<BodyWork> work_;
-  std::vector<double> cycles_;  // for each loop, those of its body
+  std::vector<double> cycles_;  // for each loop: the cycles of its body
   BodyWork total_;
   double body_cycles_ = 0, loop_cycles_ = 0, operand_bytes_ = 0, ideal_ = 0;
   double estimate_ = 0;

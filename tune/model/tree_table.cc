@@ -53,7 +53,7 @@ StatusOr<TreeTable> TreeTable::Parse(std::span<const uint8_t> file) {
   for (uint64_t i = 0; i < ensembles; ++i) {
     Ensemble& ensemble = table.ensembles_.emplace_back();
     const uint64_t trees = in.Unsigned(4), nodes = in.Unsigned(4);
-    // Both numbers have 32 bits, so the products fit.
+    // The products do not overflow, because both numbers have 32 bits.
     if (!in.ok() || 4 * trees + kBytesOfNode * nodes > in.remaining())
       return Damaged(Concat({"ensemble ", i, " is cut off"}));
     for (uint64_t t = 0; t < trees; ++t)

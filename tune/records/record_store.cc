@@ -16,7 +16,8 @@
 namespace ember::tune {
 namespace {
 
-// Changes when the tables do. A file of a later version is refused.
+// Version of the tables; it is raised when they change. A file of a later
+// version is refused.
 constexpr int64_t kVersion = 1;
 // Milliseconds to wait for a process that writes at the moment.
 constexpr int kPatience = 5000;

@@ -16,7 +16,8 @@
 namespace ember::tune {
 namespace {
 
-// Attempts to find a candidate that is new, for each that is wanted.
+// Number of attempts to draw a new candidate, for each candidate that is
+// wanted.
 constexpr size_t kAttempts = 8;
 
 // Collects candidates, each once.
@@ -114,13 +115,15 @@ class DraftStrategy final : public Strategy {
  public:
   std::vector<Candidate> Propose(const TaskState& state, const Scorer& scorer,
                                  size_t count, Random& random) override {
-    // Candidates that are drawn and that are ranked, for each that is measured.
+    // For each candidate that is measured, kDrawn candidates are drawn. A quick
+    // score chooses kRanked of these, and only they get the model's full score.
     constexpr size_t kDrawn = 8, kRanked = 4;
     constexpr size_t kParents = 8;
     const std::vector<const Tried*> fastest = state.Fastest(kParents);
     Collection drawn(state);
-    // The first trials are neighbours of the default schedule as well as
-    // samples; later ones come more and more from the fastest.
+    // Until there are 32 trials, half of the candidates are random samples.
+    // After that a quarter is. The others are made from the fastest schedules
+    // so far.
     const double fresh = state.trials() < 32 ? 0.5 : 0.25;
     for (size_t i = 0; i < count * kDrawn * 2 && drawn.size() < count * kDrawn;
          ++i) {
@@ -187,7 +190,7 @@ class AnnealingStrategy final : public Strategy {
       chains_.push_back(
           {start ? start->point : state.space().start().point, std::nullopt});
     }
-    // The score of a point changes as the model learns.
+    // The model has learned since the last call, so old scores are dropped.
     for (Chain& chain : chains_) chain.score.reset();
     Collection visited(state);
     for (size_t step = 0; step < kSteps; ++step) {

@@ -10,7 +10,7 @@ namespace {
 // the number of trials after which most of it has been found.
 constexpr double kAssumedGain = 0.2;
 constexpr double kAssumedTrials = 48;
-// Number of trials over which recent improvement is taken.
+// The recent improvement of a task is its mean over this number of trials.
 constexpr size_t kWindow = 32;
 
 }  // namespace
@@ -28,7 +28,7 @@ double TaskScheduler::Gain(size_t task, const TaskState& state) const {
         curve.size() > window ? curve[curve.size() - 1 - window] : 1;
     recent = (before - curve.back()) / static_cast<double>(window);
   }
-  // Improvements become rarer, so half of the recent ones is expected.
+  // Improvements become rarer, so the expected one is half of the recent one.
   return shares_[task] * std::max(assumed, recent / 2);
 }
 

@@ -10,8 +10,9 @@ namespace {
 
 // Number of careful trials of a candidate that may be kept.
 constexpr size_t kVerifications = 3;
-// Trial::best for which no trial is hopeless: beside other programs, the
-// default may seem to be much slower than itself.
+// A trial is stopped as hopeless if it is much slower than Trial::best. This
+// value of Trial::best prevents that for the default schedule: if other
+// programs disturb the measurement, it may seem much slower than it is.
 constexpr double kNeverHopeless = 1000;
 // Number of candidates of a batch that are verified.
 constexpr size_t kVerified = 2;
@@ -96,7 +97,8 @@ Status Tuner::Suggest(size_t task, const Point& point) {
 
 void Tuner::Recall(size_t task, Tried tried) {
   const size_t slot = slot_[task];
-  // A trial that no longer applies cannot be proposed either.
+  // A trial whose schedule no longer applies is ignored: no strategy can
+  // propose it.
   const StatusOr<Candidate> candidate = spaces_[slot].Build(tried.point);
   if (!candidate.ok() || states_[slot].WasSeen(*candidate)) return;
   states_[slot].MarkSeen(*candidate);
@@ -121,7 +123,8 @@ void Tuner::LearnRecalled() {
 Status Tuner::Run() {
   LearnRecalled();
   while (!IsAtEnd()) {
-    // Suggestions come first: they are the best that is known.
+    // Tasks with suggestions come first: a suggestion is the best schedule that
+    // is known so far.
     size_t next = 0;
     while (next < active_.size() && suggested_[next].empty()) ++next;
     if (next == active_.size()) next = scheduler_->Next(states_);

@@ -9,7 +9,7 @@ namespace ember::tune {
 namespace {
 
 constexpr int64_t kLanesOfVector = 16;
-// The largest result, so that products do not overflow.
+// Sizes are limited to this number, so that products of them do not overflow.
 constexpr int64_t kMax = int64_t{1} << 40;
 
 int64_t SizeOf(const loops::LoopNest& nest, const loops::Block& block) {

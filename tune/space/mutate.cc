@@ -29,7 +29,7 @@ constexpr int64_t kMaxUnrolled = 16;
 // Largest number that a mutation gives a step.
 constexpr int64_t kMaxNumber = 4096;
 
-// True for steps without which the later ones are still legal.
+// True if a schedule stays legal when the step is removed from it.
 bool IsMark(const Step& step) {
   return std::holds_alternative<schedule::Unroll>(step) ||
          std::holds_alternative<schedule::Vectorize>(step) ||
@@ -78,7 +78,7 @@ class Mutator {
  private:
   // --- numbers ---
 
-  // Returns extents of the computation's axes that are constant, and 64.
+  // Returns the constant extents of the computation's axes, and also 64.
   std::vector<int64_t> Extents() const {
     const schedule::Computation& c = schedule_.computation();
     std::vector<int64_t> extents = {64};
@@ -166,7 +166,9 @@ class Mutator {
     if (candidates.empty()) return false;
     const size_t chosen = random_.Pick(candidates);
     const Step step = point_.steps[chosen];
-    std::vector<StageRef> copies;  // the stage that is no longer made
+    // The stage that the removed step made. Steps that refer to it must go,
+    // too.
+    std::vector<StageRef> copies;
     if (const auto* copy = std::get_if<schedule::CacheRead>(&step))
       copies.push_back({copy->copy});
     if (const auto* pack = std::get_if<schedule::Pack>(&step))

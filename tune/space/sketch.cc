@@ -44,7 +44,7 @@ struct Tile {
   int lane_axis = -1;  // the spatial axis of lanes; -1: none
   int row_axis = -1;   // the spatial axis of rows; -1: none
   int64_t lanes = 1;
-  int64_t width = 1;  // along the lanes' axis
+  int64_t width = 1;  // number of elements of the tile along `lane_axis`
   int64_t rows = 1;
 };
 

@@ -510,7 +510,8 @@ class StripRun {
                                     clip.first_column * operand.column_stride *
                                         info.element_size);
     }
-    if (vertical) {  // A column of values is processed as a row.
+    // Swaps the strides, so that the code for rows processes a column.
+    if (vertical) {
       operand.column_stride = operand.row_stride / info.element_size;
       operand.row_stride = 0;
     }

@@ -110,7 +110,7 @@ TEST(Broadcasting, DimsOfDataAreNeverAssumed) {
   EXPECT_NE(sum->shape(), found->shape());
   EXPECT_NE(more->shape(), x->shape());
   EXPECT_TRUE(b.assumed_dims().empty());
-  // Equal dims are not repeated.
+  // Operands of equal dims need no broadcast, so Add reads `found` itself.
   EXPECT_EQ(b.Add(found, found)->producer()->operand(0), found);
 }
 

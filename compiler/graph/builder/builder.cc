@@ -21,7 +21,8 @@ namespace {
 // the size at which a dim becomes invalid.
 constexpr int kMaxLeaves = 24;
 constexpr size_t kLongestText = 512;
-// A dim with a text of at most so many bytes has at most kMaxLeaves leaves.
+// A dim whose text has at most this many bytes has at most kMaxLeaves leaves,
+// because each leaf takes two bytes or more.
 constexpr size_t kShortText = 2 * kMaxLeaves;
 
 // Largest number of elements that one call of Extents accepts; each element may

@@ -83,8 +83,7 @@ std::optional<ConstantData> FoldSmallConstant(const Operation& operation) {
     if (data == nullptr || !count) return std::nullopt;
     operand_elements += *count;
     buffers.push_back(
-        // The cast changes no constant, because the evaluator only reads its
-        // inputs.
+        // Removing const is safe, because the evaluator only reads its inputs.
         const_cast<uint8_t*>(data->bytes.data()));
   }
   if (DividesByZero(operation)) return std::nullopt;

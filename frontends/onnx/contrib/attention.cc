@@ -79,7 +79,8 @@ MultiHeadResults Compute(NodeContext& c, const MultiHead& m) {
   Tensor bias = Wide(m.attention_bias);
   const bool is_buffer = m.past_key && m.past_length;
   if (is_buffer) {
-    // The past is a buffer that has room for the fresh keys.
+    // past_key and past_value are buffers with room for more positions, into
+    // which the new keys and values are written.
     const Dim& length = m.past_key.dim(2);
     past = Reshape(Cast(m.past_length, DType::kI64), {});
     o.k = WriteToCache(Wide(m.past_key), o.k, past, length, true);

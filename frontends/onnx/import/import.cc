@@ -40,7 +40,8 @@ StatusOr<std::shared_ptr<const ModelProto>> ParseProto(
   }
   google::protobuf::io::CodedInputStream stream(bytes.data(),
                                                 static_cast<int>(bytes.size()));
-  // Each level of subgraphs nests three messages: graph, node, attribute.
+  // Each level of subgraphs nests three messages of protobuf: a graph, a node
+  // and an attribute.
   stream.SetRecursionLimit(3 * kMaxCallDepth + 8);
   if (!model->ParseFromCodedStream(&stream) ||
       !stream.ConsumedEntireMessage()) {

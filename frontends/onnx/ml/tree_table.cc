@@ -393,7 +393,7 @@ void AddVotes(NodeContext& c, const std::string& vote,
   }
   for (size_t i = 0; i < trees.size() && c.ok(); ++i) {
     const int64_t node = FindNode(c, numbers, names[1], {trees[i], nodes[i]});
-    // Votes at branches are ignored, as no row ends there.
+    // Votes of nodes that are not leaves are ignored, because only leaves vote.
     if (node < 0) {
       table.leaves[-1 - node].push_back({targets[i], weights.values[i]});
     }

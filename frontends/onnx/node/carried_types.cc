@@ -211,7 +211,8 @@ Tensor DecodeCarried(Tensor x, DType type) {
 
 Tensor RoundToFloat8(Tensor x, DType type, bool saturate) {
   if (x.dtype() == type || !saturate) return Cast(x, type);
-  // f32 rounds only integers that are beyond the largest value anyway.
+  // A cast of an integer to f32 may round it only if it is far above the
+  // largest value of the 8-bit type, to which it is clamped below.
   if (x.dtype() != DType::kF64) x = Cast(x, DType::kF32);
   const double most =
       tensor::BitsToDouble(tensor::LargestFiniteBits(type), type);

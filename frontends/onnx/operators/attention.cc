@@ -208,7 +208,7 @@ void ImportAttention(NodeContext& c) {
   const Tensor biased = masks.bias ? capped + masks.bias : capped;
   const Tensor scores = HideUnseen(biased, masks.seen);
   const Tensor probabilities = Probabilities(c, scores, masks);
-  // The values may have another type than the queries, which the result has.
+  // The result has the type of the queries, so values of another type are cast.
   Tensor y = Contract(probabilities, Cast(v, probabilities.dtype()),
                       "bhqk,bhks->bhqs");
   c.SetOutput(0, o->heads_merged ? MergeHeads(y) : y);

@@ -248,8 +248,9 @@ void ImportCastLike(NodeContext& c) {
                                      : DTypeToOnnx(like.dtype()));
 }
 
-// Returns the bits of a carried type as u8. Integers are held by value, not by
-// code.
+// Returns the bit patterns of values of a narrow type (such as f4 or i4) that
+// is held in a wider one. Floats are already held as bit patterns. Integers are
+// held as values, of which this takes the low bits.
 Tensor CodeOf(Tensor x, const CarriedFormat& format) {
   if (format.is_float()) return x.Marked(0);
   Tensor bits = Cast(x.Marked(0), DType::kU8);

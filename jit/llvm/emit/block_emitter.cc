@@ -265,7 +265,8 @@ Value* BlockEmitter::FirstLane(Value* value, Value* which) {
   if (!IsVector(value)) return value;
   const auto lanes = static_cast<unsigned>(expressions_.scopes().lanes());
   Value* bits = b_.CreateBitCast(which, b_.getIntNTy(lanes));
-  // If no lane failed, the result is not used, so any lane will do.
+  // If no lane failed, the number of the lane is clamped to the last one. The
+  // result is not used then.
   Value* lane =
       b_.CreateBinaryIntrinsic(llvm::Intrinsic::cttz, bits, b_.getFalse());
   Value* last = llvm::ConstantInt::get(lane->getType(), lanes - 1);

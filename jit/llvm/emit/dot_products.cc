@@ -163,7 +163,7 @@ Value* DotProducts::SplatByte(int byte) {
 }
 
 Value* DotProducts::ArmDot(ByteDot dot, Value* sum, Value* a, Value* b) {
-  using namespace llvm::Intrinsic;  // NOLINT: the table has many names of it
+  using namespace llvm::Intrinsic;  // NOLINT: the table below uses its names
   static constexpr ID kTable[3][2] = {{aarch64_neon_sdot, aarch64_sve_sdot},
                                       {aarch64_neon_udot, aarch64_sve_udot},
                                       {aarch64_neon_usdot, aarch64_sve_usdot}};
@@ -175,7 +175,8 @@ Value* DotProducts::ArmDot(ByteDot dot, Value* sum, Value* a, Value* b) {
   b = b_.CreateBitCast(b, bytes);
   if (!is_scalable)
     return b_.CreateIntrinsic(id, {sum->getType(), bytes}, {sum, a, b});
-  // SVE's vectors hold all lanes: the code is for one size of them.
+  // The code is for one length of SVE's vectors, with which a vector holds all
+  // lanes.
   const auto scalable = [&](Value* value) {
     llvm::Type* const element = value->getType()->getScalarType();
     llvm::Type* const type = llvm::ScalableVectorType::get(

@@ -196,8 +196,8 @@ Value* ExpressionEmitter::EmitSelect(const Node& node) {
     return Emit(node.operands[known->isOne() ? 1 : 2]);
   Value* const a = Emit(node.operands[1]);
   Value* const b = Emit(node.operands[2]);
-  // A scalar condition may choose between vectors, for which all become
-  // vectors.
+  // If a scalar condition chooses between a vector and a scalar, the scalar is
+  // broadcast to a vector first.
   if (!IsVector(condition) && (IsVector(a) || IsVector(b))) {
     return b_.CreateSelect(condition, Splat(b_, a, scopes_.lanes()),
                            Splat(b_, b, scopes_.lanes()));

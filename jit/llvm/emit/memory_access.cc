@@ -35,8 +35,8 @@ std::optional<Lanes> ConstantLanes(Value* value) {
   return lanes;
 }
 
-// True if no part of the index that is the same in all lanes is negative by
-// itself.
+// True if each of the index's terms that are the same in all lanes is known not
+// to be negative.
 bool AreNotNegative(const LinearIndex& index) {
   const auto is_known = [](const ScopedValue& part) {
     const llvm::DataLayout layout("");
@@ -236,7 +236,7 @@ Address MemoryAccess::AddressOf(uint32_t buffer,
     if (!scopes_.VariesByLane(indices[dim])) continue;
     const LinearIndex index = linearizer_.Of(indices[dim]);
     address.is_distinct |= index.HasConstantStride() && !index.IsUniform();
-    // If several indices vary by lane, the address does not count as whole.
+    // `is_whole` is only true if exactly one index varies by lane.
     address.is_whole = ++varying == 1 && HasAllLanes(buffer, dim, index);
   }
   linearizer_.JoinDigits(offset);

@@ -9,7 +9,8 @@ using llvm::Value;
 
 namespace {
 
-// Largest distance of lanes. With more, most of what is accessed is not needed.
+// Largest stride, in elements, for which the lanes are picked out of contiguous
+// loads. With a larger one, most of the loaded elements are not needed.
 constexpr int64_t kMaxStride = 4;
 
 // One access of neighbours: the number of the first one, and for each neighbour
@@ -24,7 +25,8 @@ std::vector<Chunk> ChunksOf(int64_t stride, int lanes) {
   std::vector<Chunk> chunks;
   int lane = 0;
   while (lane < lanes) {
-    // The last chunk ends with the last lane.
+    // The last chunk ends with the last lane's element, because the elements
+    // behind it may not exist.
     const int64_t first = std::min(lane * stride, last - lanes + 1);
     Chunk chunk{first, std::vector<int>(static_cast<size_t>(lanes), -1)};
     for (; lane < lanes && lane * stride < first + lanes; ++lane)

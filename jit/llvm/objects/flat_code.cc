@@ -27,8 +27,8 @@ using llvm::object::SectionRef;
 
 constexpr uint32_t kPage = 4096;
 
-// The change that a relocation makes to the bytes at its place. S is the
-// symbol's place, A the addend, and P the place of the bytes.
+// The value that a relocation writes, and the bits that it writes. S is the
+// address of the symbol, A the addend, and P the address of the written bytes.
 enum class Fixup : uint8_t {
   kNone,
   kRelative32,    // S + A - P, in 4 bytes

@@ -29,7 +29,8 @@ class MaskedAccess {
       : call_(call), has_avx2_(has_avx2), b_(&call) {
     is_load_ = call.getIntrinsicID() == llvm::Intrinsic::masked_load;
     // The operands are load(pointer, alignment, mask, off) and store(value,
-    // pointer, alignment, mask).
+    // pointer, alignment, mask). `off` is the result in lanes that the mask
+    // disables.
     pointer_ = call.getArgOperand(is_load_ ? 0 : 1);
     alignment_ = call.getArgOperand(is_load_ ? 1 : 2);
     mask_ = call.getArgOperand(is_load_ ? 2 : 3);
@@ -107,8 +108,8 @@ class MaskedAccess {
         b_.CreateIntrinsic(Instruction(off->getType()), {},
                            {pointer, Signs(mask, off->getType())});
     Value* value = b_.CreateBitCast(Marked(loaded), off->getType());
-    // The instruction sets masked lanes to 0, so only other values need a
-    // selection.
+    // The instruction sets lanes that the mask disables to 0. If they must have
+    // another value, it is selected here.
     const auto* known = llvm::dyn_cast<llvm::Constant>(off);
     const bool any = known != nullptr && (llvm::isa<llvm::UndefValue>(known) ||
                                           known->isNullValue());
@@ -146,7 +147,7 @@ class MaskedAccess {
   ID Instruction(llvm::Type* type) const {
     // The indices of the table: floats or not, load or store, 32 or 64 bits,
     // 128 or 256 bits.
-    using namespace llvm::Intrinsic;  // NOLINT: the table has many names of it
+    using namespace llvm::Intrinsic;  // NOLINT: the table below uses its names
     static constexpr ID kTable[2][2][2][2] = {
         {{{x86_avx2_maskload_d, x86_avx2_maskload_d_256},
           {x86_avx2_maskload_q, x86_avx2_maskload_q_256}},
@@ -195,7 +196,8 @@ class MaskedAccess {
   Value* pointer_;
   Value* alignment_;
   Value* mask_;
-  Value* value_;  // the value to store, or that of masked lanes
+  // The value to store; for a load, the result in lanes that the mask disables.
+  Value* value_;
   llvm::Type* element_;
   int lanes_;
 };

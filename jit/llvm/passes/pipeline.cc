@@ -91,7 +91,8 @@ Status Optimize(const Host& host, llvm::TargetMachine& machine, Effort effort,
     LowerMaskedAccesses(module, host.has_sign_masks_of_integers);
   ExpandMissingInstructions(host.traits, module);
   if (machine.getTargetTriple().isWasm()) ReplaceHalvesByBits(module);
-  // For functions that ExpandMissingInstructions added.
+  // ExpandMissingInstructions has added functions, which also need the
+  // attributes.
   AddTargetAttributes(host, module);
   return OkStatus();
 }

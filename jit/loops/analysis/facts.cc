@@ -216,7 +216,9 @@ void Facts::NoteInequality(LinearSum sum, const std::vector<uint32_t>& loads) {
     });
     const std::optional<int64_t> rest = UpperBound(others);
     if (!rest || *rest == INT64_MIN || term.coefficient == INT64_MIN) continue;
-    if (term.coefficient > 0) {  // The bound is coefficient * x >= -rest.
+    // The sum is at least 0 and the other terms are at most `rest`, so
+    // coefficient * x >= -rest.
+    if (term.coefficient > 0) {
       NoteRange(term.node, {-FloorQuotient(*rest, term.coefficient), INT64_MAX},
                 loads);
     } else {
@@ -391,7 +393,7 @@ std::optional<Product> Facts::ExactProduct(NodeId node) const {
   for (NodeId factor : product->factors) {
     const Interval range = RangeOf(factor);
     if (range.low < 0) return std::nullopt;
-    // Becomes the full range if the product may overflow.
+    // Interval's product is the full range if it may overflow.
     exact = exact * range;
   }
   if (exact.low >= 0 || FitsBuffer(*product)) return product;

@@ -184,7 +184,8 @@ class Evaluator {
     const Node* node = nullptr;
     size_t first = 0, count = 0;
     bool is_raw = false;
-    bool is_short = false;  // the value must fit i32
+    bool is_short =
+        false;  // true if the evaluator checks that the value fits i32
   };
   // A node and all nodes that it is computed from, operands before users.
   struct Program {

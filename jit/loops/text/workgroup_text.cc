@@ -15,7 +15,7 @@
 namespace ember::loops {
 namespace {
 
-// The numbers of a workgroup that are printed if they are not 0.
+// A field of Workgroup that is printed, behind its keyword, if it is not 0.
 struct NumberRow {
   std::string_view keyword;
   int64_t Workgroup::* field;

@@ -43,7 +43,8 @@ enum class Binder : uint8_t {
   kUnrolled,
   kVector,
   kInvocation,  // an invocation or subgroup loop
-  // checked like an unrolled loop; matrix_rules.h checks the other rules
+  // A matrix loop. It is checked like an unrolled loop here; matrix_rules.h
+  // checks the rules that only matrix loops have.
   kMatrix
 };
 

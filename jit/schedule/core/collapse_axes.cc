@@ -124,8 +124,8 @@ class Collapser {
         if (!FindAxes(dims, open)) return false;
       }
     }
-    // Keeps axes that are the innermost dims of every buffer if rows are whole
-    // vectors: lanes then run along a row.
+    // Two axes are not collapsed if they are the innermost dims of every buffer
+    // and rows are whole vectors: lanes can then run along a row.
     return std::any_of(dims_.begin(), dims_.end(), [&](const Pair& dims) {
       const auto& extents = c_.buffers[dims.owner].extents;
       return SizeOf(extents[dims.first + 1]) % kElementsOfVectors != 0 ||

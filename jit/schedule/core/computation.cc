@@ -88,7 +88,8 @@ class Disassembler {
   }
 
   void NoteCheckedExtents() {
-    // Nests have the inputs and outputs, so their extents are known there.
+    // The extents of inputs and outputs are known in a nest, because the nest
+    // has these buffers.
     std::vector<NodeId> known;
     const auto note = [&](NodeId extent) {
       if (result_.pool.IntegerConstant(extent) ||

@@ -69,7 +69,8 @@ bool StoreIsDistinct(const Computation& computation,
       });
 }
 
-// True if every index of the dim occurs.
+// True if the index takes every value from 0 to extent - 1 while the axes
+// iterate.
 bool CoversDim(const ExpressionPool& pool, NodeId index, NodeId extent) {
   if (pool[index].opcode == Opcode::kAxis)
     return pool[index].operands[0] == extent;
@@ -85,9 +86,10 @@ bool CoversDim(const ExpressionPool& pool, NodeId index, NodeId extent) {
   return pool.IntegerConstant(extent) == next;
 }
 
-// True if the stage has all points that its indices need. An axis of at most
-// one point is no digit of an index. But it may have no point, and then nothing
-// is stored: that is right only if a dim has as few elements as the axis.
+// True if no axis can keep the stage from storing elements that the buffer has.
+// An axis of at most one point does not occur in DigitsOf. If it has no point,
+// the stage stores nothing. That is right only if the axis indexes a dim of the
+// same extent, which then has no element either.
 bool HasItsPoints(const Computation& computation, const ComputationStage& stage,
                   const ComputationStore& store) {
   const ExpressionPool& pool = computation.pool;
@@ -212,7 +214,8 @@ bool IsStoredWhole(const Computation& c, uint32_t buffer) {
       const std::optional<CoveredPart> part = PartOf(c, c.stages[i], store);
       if (!part) continue;
       if (part->dim < 0) return true;
-      // Parts along another dim cannot be combined with these.
+      // The parts that are collected so far divide the buffer along `dim`. A
+      // part along another dim cannot be combined with them.
       if (dim >= 0 && part->dim != dim) continue;
       dim = part->dim;
       parts.push_back(part->values);

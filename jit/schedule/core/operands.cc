@@ -11,15 +11,16 @@
 namespace ember::schedule {
 namespace {
 
-// The kind of a member, and how often it may be there.
+// Describes an operand of a primitive: its kind, and how often it may occur.
 struct Member {
   OperandKind kind;
   bool is_optional = false;
   bool is_repeated = false;
-  bool has_stage = false;  // The member is written with its stage.
+  bool has_stage = false;  // The text of the operand names its stage, too.
 };
 
-// A member of a type without a function here does not build.
+// The functions below have an overload for each type of operand. A primitive
+// with an operand of another type does not compile.
 constexpr Member MemberOf(const StageRef*) { return {OperandKind::kStage}; }
 constexpr Member MemberOf(const BufferRef*) { return {OperandKind::kBuffer}; }
 constexpr Member MemberOf(const LoopRef*) {

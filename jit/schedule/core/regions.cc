@@ -44,7 +44,8 @@ class Reader {
             Make(Opcode::kMaximum, a.end, b.end)};
   }
 
-  // Returns the union of two regions at a constant distance.
+  // Returns the smallest region that contains both. Returns nullopt unless the
+  // difference of their bases is a constant.
   std::optional<AxisRegion> Union(const AxisRegion& a, const AxisRegion& b) {
     const NodeId distance = Make(Opcode::kSubtract, b.base, a.base);
     const std::optional<int64_t> constant = pool_.IntegerConstant(distance);
@@ -150,10 +151,10 @@ std::optional<AxisPart> ShortenedPart(const ComputationStage& stage,
 // The elements of a dim that loads read.
 struct DimRead {
   std::optional<AxisRegion> region;
-  // True if nothing better than the whole dim is known for some load.
+  // True if for some load it is not known which part of the dim it reads.
   bool is_whole = false;
-  // The part that all loads so far read, in loops that were shortened; nullopt
-  // if another load was found.
+  // The part of a shortened loop that all loads so far read. nullopt if a load
+  // reads something else.
   std::optional<AxisPart> part;
   bool has_loads = false;
 };
@@ -203,7 +204,8 @@ std::vector<AxisRegion> RegionRead(const Computation& computation,
     const bool covers = !has_matrices && dim.region &&
                         nest.pool[dim.region->extent].range.low >=
                             nest.pool[full[d]].range.high;
-    // The buffer of a part that differs between iterations has the whole dim.
+    // If iterations need different parts of the dim, the buffer has the whole
+    // dim.
     if (dim.part || dim.is_whole || !dim.region || covers)
       result.push_back({nest.pool.Integer(0), full[d], dim.part});
     else

@@ -14,8 +14,9 @@ namespace {
 
 using tensor::Opcode;
 
-// Smallest number of iterations of an inner loop that is shortened, too: the
-// extents of shorter ones are better constant.
+// If the outer loop of a split axis is shortened, its inner loop is shortened,
+// too, if it has at least this many iterations. Shorter inner loops keep their
+// constant extents, which are worth more.
 constexpr int64_t kLeastInner = 8;
 // Loops over several elements cover multiples of this number, if they can. So
 // the loops of all stages of a tile cover the same part, and its begin and end
@@ -38,7 +39,8 @@ class Shortener {
           s_.regions[static_cast<size_t>(a)].needed;
       if (part) Shorten(a, {.begin = part->begin, .end = part->end});
     }
-    // The ends of elements depend on the loops over points.
+    // The number of elements that a reduction needs may depend on the loops
+    // over the stage's points, so it is computed after those loops.
     if (!stage_.useful) return;
     Rewriter rewriter = ToLoops(computation_, s_, nest_.pool);
     Needed needed{.begin = std::nullopt,
@@ -82,8 +84,9 @@ class Shortener {
     std::optional<ShortenedAxis>& shortened =
         s_.shortened[static_cast<size_t>(axis)];
     shortened = {.part = *covered, .loop = digits[0].loop};
-    // The first and the last iteration of the outer loop may need only some of
-    // their elements, which pays if these are many.
+    // In the first and the last iteration of the outer loop, only a part of the
+    // elements may be needed. The inner loop is shortened for that, too, if it
+    // is long enough.
     if (digits.size() < 2 || !MayShorten(digits[1].loop) ||
         s_.plan->PositionOf(digits[1].loop) !=
             s_.plan->PositionOf(digits[0].loop) + 1) {

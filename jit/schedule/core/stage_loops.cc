@@ -83,8 +83,9 @@ class Maker {
     return schedule_.computation().stages[static_cast<size_t>(r_.stage)];
   }
 
-  // Makes the loops. that_end: makes only the loops whose extents differ per
-  // point (ComputationStage::end); if false, makes all other loops.
+  // Makes a part of the stage's loops. If `that_end` is true, these are the
+  // loops whose extents differ from point to point (ComputationStage::end);
+  // otherwise all other loops.
   Status MakeLoops(bool that_end, bool is_placed) {
     const auto is_meant = [&](size_t loop) {
       return ending_.contains(static_cast<int>(loop)) == that_end;

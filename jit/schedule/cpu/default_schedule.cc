@@ -151,8 +151,8 @@ class Chooser {
   // Leaves out keys that a mask hides, if the stage is the product of a softmax
   // with such a mask.
   void SkipHiddenKeys(const StageRef& product) {
-    // A primitive that is tried copies the schedule, so other stages are left
-    // out first.
+    // Trying a primitive copies the schedule, which takes time. So this first
+    // checks that the stages have the form that the primitive requires.
     const bool is_softmax =
         MatchSoftmaxOfProduct(writer_.schedule(), writer_.NumberOf(product),
                               KeyCount::kAny)
@@ -269,8 +269,9 @@ class Chooser {
     const int spatial = writer_.StageAt(group.root).spatial_count;
     if (product && group.depth == spatial && others_plain &&
         (product == group.root || IsElementwise(group.root))) {
-      // A member before the product cannot be computed on the product's tile,
-      // and it would prevent the order of loops that the tile needs.
+      // The rules below need the product to be the first stage of the group. An
+      // earlier member could not be computed on the product's tile, and the
+      // tile's order of loops would not be possible.
       if (product == group.root || group.members.front() == product) {
         if ((!exact_ && TryRule(ScheduleWinograd, group, *product)) ||
             TryRule(ScheduleSumLanes, group, *product) ||
@@ -406,8 +407,8 @@ class Chooser {
     const int64_t narrow_rows =
         product || lane_axis >= 0 ? 0 : NarrowRowsOf(group);
     if (lane_axis >= 0) {
-      // All stages have all of the axes. Points are computed a few vectors at a
-      // time: a row of the group is the points of these vectors.
+      // All stages have all axes of the root. A "row" of the group is then a
+      // few vectors of points along the axis of the lanes.
       lanes = LanesOf(
           group,
           StageShape(c, writer_.NumberOf(group.root)).LikelyExtent(lane_axis));

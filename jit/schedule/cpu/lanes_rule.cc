@@ -31,8 +31,9 @@ constexpr int64_t kLineBytes = 64;
 // Bytes of a line that are loaded at once: jit/llvm/emit/load_column.h.
 constexpr int64_t kChunkBytes = 16;
 constexpr int64_t kFewestNarrowLanes = 4;
-// Largest number of vectors after which the digits of lanes may repeat, because
-// the code of so many vectors is unrolled.
+// Largest period that is unrolled. If lanes run over two fused axes, each
+// lane's index of the inner axis repeats after a number of vectors: the period
+// (PeriodOf). All vectors of a period are unrolled.
 constexpr int64_t kLongestPeriod = 16;
 
 struct LaneAxis {
@@ -181,7 +182,7 @@ int64_t LanesWithoutMasks(const std::optional<int64_t>& extent, int64_t lanes,
 struct LineAxis {
   int axis = -1;      // number of the axis; -1: none
   int64_t line = 1;   // number of elements in a cache line
-  int64_t chunk = 1;  // number of elements that are loaded together
+  int64_t chunk = 1;  // number of elements that one instruction loads
   BufferRef buffer;   // the buffer that the load reads
   // the buffer's dim along which lanes move; -1: the load is not tiled
   int rows = -1;
@@ -356,7 +357,8 @@ int64_t VectorsSideBySide(int64_t count) {
   for (int64_t vectors = kMaxVectors; vectors > 1; --vectors) {
     if (count % vectors == 0) return vectors;
   }
-  // The last vectors are a tile of their own, which is peeled.
+  // The count is no multiple, so the vectors behind the last whole tile are
+  // computed after the loop.
   return count > 2 * kMaxVectors ? kMaxVectors : 1;
 }
 
@@ -421,8 +423,9 @@ void ScheduleLanes(const jit::CpuModel& cpu, const StageRef& stage,
     if (lanes.before >= 0) before = loop_of(lanes.before);
     period = PeriodOf(shape, lanes);
     is_apart = lanes.over_points && !shape.StoresAlong(lanes.axis);
-    // Lanes of narrow elements with a condition each, whose results lie apart,
-    // are loaded and stored one by one in any case.
+    // Without mask registers, such lanes would be loaded and stored one by one:
+    // elements are narrow, loads have a condition for each lane, and results
+    // are not adjacent in memory. So the loop gets no vectors.
     if (is_apart && !cpu.has_masks && shape.WidestBytes() < 4 &&
         std::ranges::any_of(
             shape.loads(), [&](NodeId load) { return shape.IsPadded(load); })) {
@@ -448,8 +451,9 @@ void ScheduleLanes(const jit::CpuModel& cpu, const StageRef& stage,
   if (SplitVectorsSideBySide(axis, lanes.lanes, side_by_side, writer)) return;
   const LoopRef block{stage, axis.name + "_block"},
       lane{stage, axis.name + "_lane"};
-  // A stage that is computed for a few points of another one may not have more
-  // lanes than points: it would compute twice a result that a stage reads.
+  // If the stage is computed for a few points of another stage, the split is
+  // refused with more lanes than points, because some results would then be
+  // computed twice. Fewer lanes are tried instead.
   while (!writer.Try(Split{.loop = axis,
                            .factor = lanes.lanes,
                            .outer = block.name,

@@ -27,9 +27,9 @@ enum class Packing : uint8_t {
   // Operands that move along the vectors in steps of more than one element, and
   // constants.
   kWhereItTakes,
-  // All operands that move along the vectors. A group of stages reads them
-  // again for each block of rows, and each vector would be in another cache
-  // line if vectors are far apart.
+  // All operands that move along the vectors. It is for groups of stages, which
+  // read these operands again for each block of rows. Without copies, vectors
+  // that are far apart would each be in a cache line of their own.
   kAll
 };
 
@@ -39,8 +39,9 @@ bool IsPacked(const Computation& c, const StageShape& shape,
   const tensor::Node& node = c.pool[load];
   if (node.opcode != Opcode::kLoad) return false;
   const Stride stride = shape.StrideOf(load, tile.v);
-  // The sum is short, so it reads few vectors, which are near without a copy.
-  // But copies are padded to whole vectors.
+  // If the sum is short (writes_out_sum), it reads few vectors, so a copy would
+  // not bring them closer together. It is made anyway if the axis is no
+  // multiple of the lanes, because copies are padded to whole vectors.
   const bool copies_constants =
       !tile.writes_out_sum ||
       shape.Extent(tile.v).value_or(1) % tile.lanes != 0;
@@ -124,7 +125,8 @@ std::vector<StageRef> CopyOperands(const jit::CpuModel& cpu,
   struct Operand {
     BufferRef buffer;
     bool is_padded = false;
-    std::optional<DType> type;  // the copy's; nullopt: the buffer's type
+    // The type of the copy's elements; nullopt: the type of the buffer.
+    std::optional<DType> type;
     // order of the copy's dims; only for a constant, which is copied once
     std::vector<LayoutDim> layout;
   };

@@ -216,8 +216,8 @@ class TileChooser {
     return extents;
   }
 
-  // Returns how many different values of the operand a tile reads at one point
-  // of v.
+  // Returns how many different values of the operand the tile reads for a
+  // single index of the axis `tile.v`, along which its vectors run.
   double Values(const RegisterTile& tile, NodeId load) const {
     const LoadWalk::Pieces pieces =
         shape_.WalkOf(load).Over(ExtentsOf(tile, /*width=*/1));

@@ -9,7 +9,8 @@
 namespace ember::schedule {
 namespace {
 
-// Number of reads of an element from which on a copy is faster.
+// A widened copy is made if each of its elements is read at least this many
+// times. With fewer reads, widening at each read is faster.
 constexpr double kManyReads = 3;
 
 // True if the load is of narrow floats that a product's factor widens.

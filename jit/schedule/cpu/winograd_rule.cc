@@ -338,7 +338,7 @@ class Writer {
     writer_.Do(Unroll{x});
     writer_.Do(Unroll{y});
     writer_.Do(Vectorize{c_lane});
-    // If a primitive was refused, there may be no copies.
+    // If an earlier primitive was refused, the copies may not exist.
     if (!writer_.status().ok()) return;
     for (size_t copy = copies.size(); copy-- > 0;) {
       ScheduleLanes(cpu_, copies[copy], {}, writer_);

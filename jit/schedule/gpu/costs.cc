@@ -58,7 +58,8 @@ double CostOfTiles(const jit::GpuModel& gpu, const TilesOnGpu& tiles) {
   }
   const double most = std::ceil(of_each);
   const double there = WorkgroupsThere(tiles);
-  // Workgroups that fit at the same time wait for their first slices together.
+  // Workgroups that run on a processor at the same time load their first slices
+  // at the same time, so their waits count as one.
   const double waves = std::ceil(most / std::max(there, 1.0));
   return processors * (SlowedWork(tiles) * std::max(most, there) +
                        waves * kLoadsOfTile * MultiplyAddsOfLoad(gpu));
@@ -73,7 +74,8 @@ double CostShared(const jit::GpuModel& gpu, const TilesOnGpu& tiles) {
 
 double CostOfRanges(const jit::GpuModel& gpu, const TilesOnGpu& ranges,
                     const TilesOnGpu* before) {
-  // The second tile of a range also waits for its first slices.
+  // A range usually continues in a second tile. Its workgroup then waits once
+  // more, until the first slices of that tile are loaded.
   return CostOfTiles(gpu, ranges) +
          (before != nullptr ? CostOfTiles(gpu, *before) : 0) +
          Processors(gpu) * kLoadsOfTile * MultiplyAddsOfLoad(gpu);

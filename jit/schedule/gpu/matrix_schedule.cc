@@ -329,7 +329,8 @@ class MatrixScheduler {
   const MatrixPlan plan_;
   ScheduleWriter& writer_;
   std::vector<MatrixFactor> factors_;
-  // number of subgroups that copy; 0: the subgroups that multiply
+  // Number of subgroups that only copy. If it is 0, the subgroups that multiply
+  // also copy.
   int64_t copying_subgroups_ = 0;
 };
 

@@ -22,7 +22,8 @@ using tensor::Opcode;
 // Cost of waiting for a slice that is not in registers yet, in multiply-adds of
 // an invocation, as all costs here and in costs.h.
 constexpr double kWait = 64;
-// Largest ratio of padded to real sizes: emptier matrices do not pay.
+// Largest ratio of the size with padding to the size without. Beyond it, matrix
+// instructions spend most of their time on padding and are not faster.
 constexpr double kMaxPadding = 2.5;
 constexpr int64_t kMaxSubgroups = 8;
 // Largest number of registers of an invocation for sums and factors. An
@@ -33,7 +34,8 @@ constexpr int64_t kMaxRegisters = 192;
 // ptxas spilt addresses of convolutions.
 constexpr double kMaxWideRegisters = 132;
 constexpr int64_t kLeastSteps = 8;
-// Speed of instructions of several subgroups, relative to others.
+// Speed of matrix instructions that several subgroups execute together (wgmma),
+// relative to those of a single subgroup.
 constexpr double kWideSpeed = 2;
 // Speed of products that continue in the next iteration, relative to products
 // that are awaited in their own iteration. It is a guess between two measured

@@ -77,7 +77,7 @@ std::optional<LoopRef> SchedulePoints(const jit::GpuModel& gpu,
                                       const StageRef& stage, int64_t lanes,
                                       ScheduleWriter& writer) {
   const int number = writer.NumberOf(stage);
-  size_t together = 0;  // number of axes that are fused, from the last one back
+  size_t together = 0;  // the last `together` axes are fused
   int64_t extent = 1;   // number of points of the fused axes
   bool is_constant = true;
   size_t count = 0;

@@ -201,10 +201,11 @@ class RowChooser {
     return fixed;
   }
 
-  // Binds the loops of a stage in a row. The loops of the stage's axes from
-  // number `axis` on begin with loop number `first`. Bound are those over its
-  // points, or those of its reductions if these are longer and the points are
-  // fewer than invocations.
+  // Binds loops of a stage in a row to invocations. `first` is the number of
+  // the first loop of the axis with number `axis`; only loops from there on are
+  // bound. They are the loops over the stage's points. If there are fewer
+  // points than invocations and the reductions are longer, they are those of
+  // the reductions.
   void BindRow(const StageRef& stage, int axis, size_t first) {
     std::string name = "row";
     size_t count = 0;

@@ -32,8 +32,8 @@ constexpr int64_t kRowPaddingBytes = 16;
 constexpr int64_t kMaxInlined = 4;
 // Workgroups with more rows need more than half of a processor's registers.
 constexpr int64_t kMaxRowsOfTwo = 64;
-// Largest number of results of an invocation in a fold. All are of one row:
-// sums, with one total and one maximum.
+// Largest number of results of an invocation in a fold. All of them belong to
+// one row, so they share the row's total and its maximum.
 constexpr int64_t kMaxFolded = 32;
 // Assumed number of invocations per processor, if the number of processors is
 // not known.
@@ -252,9 +252,9 @@ class RowTileScheduler {
     if (IsFold(stage)) return RunsOf(columns);
     if (shape.stage().has_reduction() || last < group_.depth)
       return std::nullopt;
-    // The columns of a row may be the whole last axis. If the stage is computed
-    // block by block, the last axis may instead have the elements of all
-    // blocks.
+    // The last axis is along the row if its extent is the number of columns. In
+    // a stage that is computed block by block, it is the number of columns
+    // times the number of blocks.
     const int64_t extent = shape.LikelyExtent(last);
     const bool is_alone =
         extent == columns ||
@@ -546,9 +546,9 @@ class RowTileScheduler {
     group_.members = std::move(members);
   }
 
-  // If a product's rows are read in parts by several stages, makes the product
-  // a copy in registers of another stage, which multiplies in the workgroup's
-  // memory.
+  // If several stages read a product's rows in parts, splits the product in
+  // two: a new stage multiplies and stores to the workgroup's memory, and the
+  // product itself becomes a copy of that stage in registers.
   void ReadProductsOnce() {
     for (size_t i = 0; i < group_.members.size(); ++i) {
       const StageRef product = group_.members[i];

@@ -5,22 +5,23 @@
 namespace ember::schedule {
 namespace {
 
-// Costs per key in addition to the rows of a tile, in units of a row's cost:
-// for slices that are copied when they are needed; and, divided by a block's
-// keys, for barriers and similar costs per block.
+// A tile costs one unit for each of its rows and each key. kRowsOfSlices is the
+// additional cost per key of slices that are copied when they are needed.
+// kElementsOfBlock is the additional cost per block, for barriers and the like.
 constexpr double kRowsOfSlices = 24;
 constexpr double kElementsOfBlock = 2000;
-// Cost of another phase, which combines the results for parts of the keys. A
-// guess.
+// Cost of a second phase, which combines the results of several parts of the
+// keys. The number is a guess.
 constexpr double kElementsOfCombining = 32000;
 // Relative cost of products of warpgroups, which load no factors to registers.
 constexpr double kCostOfWide = 0.9;
-// Relative cost if a processor has only one workgroup, so that nothing runs
-// while it waits. The second cost, which is lower, is for a workgroup that
-// waits only at barriers, not for memory. Both costs are guesses.
+// The cost is multiplied by kCostOfWaiting if a processor has only one
+// workgroup, so that nothing runs while it waits, and by kCostOfWaitingAhead if
+// that workgroup waits only at barriers and not for memory. Both are guesses.
 constexpr double kCostOfWaiting = 1.5;
 constexpr double kCostOfWaitingAhead = 1.4;
-// Cost of scaling sums for each block, in keys.
+// Scaling the running sums, which happens once per block, costs as much as this
+// number of keys.
 constexpr double kKeysOfFold = 12.8;
 
 }  // namespace

@@ -29,15 +29,15 @@ constexpr int64_t kMaxParts = 64;
 // Smallest number of steps of a part: that of the shortest slice
 // (tiles.cc).
 constexpr int64_t kShortestPart = 8;
-// An invocation adds up neighbouring results if at least a 16th of the
-// invocations that keep the device busy is left: each invocation has many loads
-// in flight, because it loads all parts of its results at once.
+// An invocation adds up several neighbouring results if the number of
+// invocations is then still at least a 16th of those that keep a device busy.
+// Few invocations suffice, because each loads all parts of its results at once.
 constexpr int64_t kInvocationsOfBusy = 16;
 
-// Largest number of places at which results may be cut in two.
+// Largest number of positions that are tried for cutting the results in two.
 constexpr int64_t kMaxCuts = 20;
-// Smallest fraction of the time that parts have to save, compared with whole
-// sums, because the model is not more exact.
+// Sums are divided only if that saves at least this fraction of the time. The
+// cost model is not exact enough for smaller gains.
 constexpr double kLeastSaved = 0.1;
 
 // The division of a sum: whole, in parts of one length, or in ranges
@@ -53,8 +53,8 @@ struct Parts {
   Stream ranges = {};
 };
 
-// One way to compute a product: how its sums are divided, and for which
-// results.
+// A way to compute a product. It says how the sums are divided, and for which
+// of the results.
 struct Way {
   Parts parts;
   // If set, the results before the cut have whole sums. Only the sums of the
@@ -161,8 +161,8 @@ class SumScheduler {
     if (tile->tiles.count >= tile->ranges) return std::nullopt;
     const Computation& c = schedule.computation();
     const StageShape sum(c, c.FindStage(stages.product.name));
-    // The ranges are computed in several rounds if a single range would add up
-    // too many terms.
+    // One accumulator may add up at most kMaxMatrixTerms terms. If ranges are
+    // longer than that, there are more of them, which run in several rounds.
     double ranges = tile->ranges;
     if (!sum.SumsIntegers()) {
       const double terms = static_cast<double>(
@@ -178,7 +178,8 @@ class SumScheduler {
     const auto has_pieces = [](const ProductCost::Along& along) {
       return along.axis >= 0 && along.size >= 2;
     };
-    // Without slices of the sum, the stream has no reduction and is refused.
+    // If the tile has no slices of the sum, the stream has no reduction. The
+    // primitive then refuses it.
     Stream stream{.reduction = {.loop = {stages.product, ""}},
                   .ranges = static_cast<int64_t>(ranges)};
     if (has_pieces(tile->steps)) stream.reduction = pieces(tile->steps);
@@ -297,9 +298,9 @@ class SumScheduler {
     return ways;
   }
 
-  // A place to cut the results: the tiles before it fill whole waves. The best
-  // cut is the one with the lowest cost, if each result after the cut costs as
-  // much as in the best of all cuts.
+  // A position at which the results are cut. The tiles before it fill whole
+  // waves. To compare cuts, the results behind each of them are assumed to cost
+  // as much as the cheapest results before any cut.
   struct WholeTiles {
     Cut cut;
     Schedule schedule;
@@ -323,7 +324,8 @@ class SumScheduler {
     const double least =
         std::ranges::min_element(cuts, {}, &WholeTiles::CostOfEach)
             ->CostOfEach();
-    // If waves are equally full, the last cut is chosen.
+    // min_element returns the first of several equal costs, so the order is
+    // reversed to prefer the last cut.
     std::ranges::reverse(cuts);
     return *std::ranges::min_element(cuts, {}, [&](const WholeTiles& tiles) {
       return tiles.cost + static_cast<double>(extent - tiles.cut.first) * least;

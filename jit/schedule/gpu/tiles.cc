@@ -57,7 +57,8 @@ class GpuTileChooser {
   static constexpr std::array<int64_t, 8> kRowThreads = {1, 2,  4,  7,
                                                          8, 14, 16, 32};
 
-  // Chooses the last two axes that reuse loads along v.
+  // Chooses the row axes: the last two axes along which some load does not move
+  // that moves along v.
   void ChooseRowAxes() {
     for (int a = shape_.spatial_count(); a-- > 0 && rows_.size() < 2;) {
       if (a == v_ || shape_.LikelyExtent(a) < 2) continue;
@@ -82,8 +83,8 @@ class GpuTileChooser {
     return best >= 0 && shape_.LikelyExtent(best) >= 8 ? best : -1;
   }
 
-  // The first row axis may have several registers per invocation, the others
-  // only one.
+  // Tries sizes for the row axes from number `row` on. An invocation computes
+  // up to 8 results along the first row axis, and one along the others.
   void ChooseRows(size_t row, WorkgroupTile& tile) {
     if (row == rows_.size()) return Consider(tile);
     AxisTile& axis = tile.axes[static_cast<size_t>(rows_[row])];

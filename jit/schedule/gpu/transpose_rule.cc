@@ -167,8 +167,8 @@ class Transposer {
   void Copy(const StageRef& reader, const BufferRef& buffer,
             const LoopRef& tasks) {
     const StageRef copy{NameOfSlice(c(), reader, buffer)};
-    // The primitive is refused if loads of the buffer differ: the buffer is
-    // then read through caches.
+    // The primitive is refused if the reader loads the buffer with different
+    // indices. The reader then loads from the buffer itself.
     const CacheRead read{.reader = reader, .buffer = buffer, .copy = copy.name};
     if (!writer_.Try(read)) return;
     writer_.Do(ComputeAt{.producer = copy, .loop = tasks});

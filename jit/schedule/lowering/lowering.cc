@@ -46,16 +46,18 @@ using tensor::Update;
 // Names a part of a stage's code. It selects some of the stage's loops, and the
 // guards that apply in them.
 enum class Part : uint8_t {
-  kOuter,  // the loops around the whole stage
-  // Loops over results in progress, without reading operands or storing
-  // results.
+  kOuter,  // The loops around the whole stage.
+  // The loops that set the results in progress to their first values. They read
+  // no operands and store no results.
   kInitial,
-  kUpdate,  // all loops from the outermost reduction loop on
-  // Loops over those results in progress that exist, without reading operands.
+  kUpdate,  // The outermost reduction loop and all loops inside of it.
+  // The loops that add accumulators to their totals. They skip results that do
+  // not exist, and read no operands.
   kTotals,
-  // Loops over results in progress, one by one, with the stores of parts.
+  // The loops that combine the parts of a result that lanes or invocations have
+  // computed, one result at a time.
   kCombine,
-  kFinal  // loops over results in progress, with the stage's stores
+  kFinal  // The loops that store the stage's results.
 };
 
 class Lowering {

@@ -116,7 +116,7 @@ class PartsMaker {
         store.indices.push_back(stage.axes[a].variable);
       stage.stores.push_back(std::move(store));
     }
-    // Parts of other reductions combine all of their elements.
+    // Only in folds may the parts leave out elements that no result needs.
     if (whole_.useful && IsFold())
       stage.useful = UsefulOfPart(digit, rewriter.Rewrite(whole_.useful->end));
     return stage;

@@ -34,9 +34,10 @@ struct DotPlan {
     bool LiesAlong() const { return step_dim + 1 == rank; }
   };
   int64_t count = 4;
-  std::optional<DType> type;              // type of copies of 16-bit integers
-  std::optional<tensor::Interval> range;  // b's elements must be in it, too
-  int axis = 0;                           // number of the reduction's axis
+  std::optional<DType> type;  // type of copies of 16-bit integers
+  // If set, the elements of factor b must be in this range.
+  std::optional<tensor::Interval> range;
+  int axis = 0;  // number of the reduction's axis
   LoopRef reduction;
   bool is_exact = true;  // true if `count` divides the reduction's extent
   Factor a, b;           // factor b depends on the axis v, a does not

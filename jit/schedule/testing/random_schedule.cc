@@ -89,7 +89,8 @@ class StepWriter : private tensor::RandomChoices {
   int AnyStage() {
     return Below(static_cast<int>(computation().stages.size()));
   }
-  // Returns a random stage, with at least `loops` loops if there is one.
+  // Returns a random stage. Tries a few times to find one with at least `loops`
+  // loops; otherwise the stage may have fewer.
   int AnyStage(size_t loops) {
     int stage = AnyStage();
     for (int i = 0; i < 5 && schedule_.plan(stage).order.size() < loops; ++i)

@@ -1,7 +1,7 @@
 # The newer Mesa on which ./dev lavapipe and CI run tests.
 # shellcheck shell=bash
 
-# The tests of features that Debian 12's Mesa lacks; CI runs them on the newer one.
+# These tests need features that Debian 12's Mesa lacks. CI runs them on the newer Mesa.
 MATRIX_TESTS=(//jit/spirv:matrices_test //jit/spirv:nest_test //tests/nests:conformance_test_spirv //tests/cases:cases_test //hal/vulkan:all)
 
 # Flags of `bazel test` for tests on the newer Mesa. Results are not cached, because Bazel does not

@@ -114,7 +114,8 @@ std::vector<std::string> DoubtsOf(const EarlierRow& before,
                                   const EarlierRow& now,
                                   const SpeedRatio& ratio) {
   constexpr double kSure = 0.95;
-  // The peak of a machine that nothing disturbs varies less than this.
+  // If the machine's measured peak changed by a larger share, other work
+  // disturbed the measurement.
   constexpr double kPeakChange = 0.05;
   std::vector<std::string> doubts;
   if (ratio.sure < kSure) {

@@ -8,7 +8,8 @@
 namespace ember::tools {
 namespace {
 
-// The probability that the interval misses the true ratio, at most.
+// The interval contains the true ratio with a probability of at least 1 minus
+// this.
 constexpr double kMissed = 0.05;
 // More rounds than this are not compared; the tables would be large.
 constexpr size_t kMaxRounds = 200;
@@ -56,7 +57,7 @@ SpeedRatio CompareSpeeds(const std::vector<double>& before,
   }
   std::ranges::sort(ratios);
   const std::vector<double> pairs = PairProbabilities(m, n);
-  // Leaves out as many ratios at each end as the level allows.
+  // Leaves out as many of the sorted ratios at each end as kMissed allows.
   size_t left_out = 0;
   double missed = 2 * pairs[0];
   while (2 * (left_out + 1) < ratios.size() &&

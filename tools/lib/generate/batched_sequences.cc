@@ -40,7 +40,8 @@ BatchedSequences::Member::Member(BatchedSequences& all) : all_(all) {
 BatchedSequences::Member::~Member() {
   const std::scoped_lock lock(all_.mutex_);
   all_.entries_[sequence_].is_used = false;
-  // The others may have waited for this member only.
+  // The other members wait until all members have appended. If this one was the
+  // last to wait for, they run now.
   all_.RunIfAllWait();
 }
 
@@ -48,7 +49,8 @@ StatusOr<std::span<const float>> BatchedSequences::Member::Append(
     std::span<const int32_t> ids) {
   std::unique_lock<std::mutex> lock(all_.mutex_);
   const auto count = static_cast<int64_t>(ids.size());
-  // An error of this sequence alone must not be one of the others.
+  // This error is found before the batch runs, so that it does not end the
+  // members that share the batch.
   if (count < 1 || count > all_.batch_.room(sequence_)) {
     return ResourceExhaustedError(
         "the context is full: expected at most " +

@@ -16,7 +16,7 @@
 namespace ember::tools {
 namespace {
 
-// Tokens that are generated without -n, except in chats.
+// Number of tokens that are generated if -n is not given. Chats have no limit.
 constexpr int64_t kDefaultCount = 128;
 
 Status CheckAtLeast(const char* flag, int64_t value, int64_t least) {

@@ -66,7 +66,8 @@ StatusOr<std::vector<int32_t>> EncodePrompt(const llm::Tokenizer& tokenizer,
                                             const std::string& text) {
   EMBER_ASSIGN_OR_RETURN(const std::vector<int32_t> encoded,
                          tokenizer.Encode(text, {.add_special = false}));
-  // The tokens that end texts would end this one.
+  // Only the tokens that begin a text are added. Those that end one would make
+  // the model stop at once.
   std::vector<int32_t> ids = tokenizer.definition().prefix;
   ids.insert(ids.end(), encoded.begin(), encoded.end());
   if (!ids.empty()) return ids;
@@ -135,7 +136,7 @@ Status TextPrinter::Chat(const llm::ChatTemplate& chat_template,
     EMBER_RETURN_IF_ERROR(Reply(chat));
     CatchInterrupt::Clear();
   }
-  // The terminal's line that Ctrl-D or Ctrl-C has left.
+  // Ctrl-D and Ctrl-C leave the cursor behind the prompt, so a line ends here.
   if (is_terminal) std::fprintf(stderr, "\n");
   return OkStatus();
 }

@@ -36,7 +36,7 @@ TEST(LabelsTest, Lines) {
   EXPECT_EQ(Parsed("1,cat\n2,dog"), (Names{"cat", "dog"}));
   EXPECT_EQ(Parsed("n01440764 tench\nn01443537 gold fish"),
             (Names{"tench", "gold fish"}));
-  // Numbers that are labels themselves stay.
+  // A number is only removed if it is the index of its line and a text follows.
   EXPECT_EQ(Parsed("0\n1\n2"), (Names{"0", "1", "2"}));
   EXPECT_EQ(Parsed("5 cats\n7 cats"), (Names{"5 cats", "7 cats"}));
 }

@@ -10,7 +10,8 @@
 namespace ember::tools {
 namespace {
 
-// A result without its leading dims of 1. One box stays [1, 4].
+// A result of the model. `dims` lacks the leading dims of 1, but [1, 4] is
+// kept: it is one box.
 struct Result {
   std::string name;  // in lower case
   const vm::Tensor* tensor = nullptr;

@@ -54,7 +54,7 @@ std::optional<Layout> LayoutOf(std::span<const int64_t> dims,
 }
 
 double Grey(const uint8_t* pixel) {
-  // Pillow's weights and rounding.
+  // The weights and the rounding are those of the Python library Pillow.
   return (pixel[0] * 19595 + pixel[1] * 38470 + pixel[2] * 7471 + 0x8000) >> 16;
 }
 

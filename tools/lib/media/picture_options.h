@@ -40,9 +40,13 @@ namespace ember::tools {
 
 struct PictureOptions {
   enum class Fit : uint8_t {
-    kStretch,  // both sides are resized to the input's
-    kCrop,     // the shorter side is; the longer one loses its ends
-    kPad,      // the longer side is; black is added at the right or below
+    kStretch,  // Each side is resized to the input's side.
+    // The picture is scaled until its shorter side fits the input; the ends of
+    // the longer side are cut off.
+    kCrop,
+    // The picture is scaled until its longer side fits the input; black pixels
+    // are added at the right or below.
+    kPad,
   };
   struct Size {
     int64_t width = 0, height = 0;

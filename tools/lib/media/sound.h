@@ -27,7 +27,8 @@ struct Sound {
   static constexpr int64_t kMaxSamples = int64_t{1} << 28;
 
   int rate = 0;
-  int channels = 1;  // number of channels of the file, whose mean this is
+  // Number of channels of the file. `samples` are the mean over all channels.
+  int channels = 1;
   std::vector<float> samples;
 };
 

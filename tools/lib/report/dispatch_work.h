@@ -25,7 +25,7 @@ namespace ember::tools {
 struct DispatchWork {
   double operations = 0;
   double bytes = 0;
-  std::vector<double> input_bytes;  // the bytes among them of each input
+  std::vector<double> input_bytes;  // for each input: its part of `bytes`
   double points = 0;                // number of points, summed over all stages
   // Text about the last result and the largest reduction: "1x28x28x8xf32, sum
   // of 9".

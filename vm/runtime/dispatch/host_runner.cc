@@ -48,8 +48,8 @@ Status HostDispatchRunner::EndRun() {
   // program, because the call came earlier.
   Status kept = side_by_side_->Synchronize();
   side_by_side_->EndRun();
-  // There are no batches and no more will be formed, so instructions need not
-  // be checked for kept calls any more.
+  // If no batch was formed and none will be, calls are no longer kept. Later
+  // runs then need not look for kept calls before each instruction.
   if (side_by_side_->is_decided() && side_by_side_->batch_count() == 0) {
     side_by_side_.reset();
     keeps_calls_ = false;

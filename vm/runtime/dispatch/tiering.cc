@@ -99,7 +99,8 @@ int Tiering::NextTier(size_t group, std::span<const int64_t> parameters,
   if (is_hot && options_.max_tier >= 2 &&
       slot.specialised() < options_.most_specialised)
     return 2;
-  // The next class will show if the values in common remain.
+  // Waits for the next shape class. It will show if the parameters that were
+  // equal so far stay equal.
   if (common && !shares && calls == 0 && options_.max_tier >= 2)
     return requested;
   return std::max(requested, 1);

@@ -12,11 +12,13 @@ constexpr size_t kNone = SIZE_MAX;
 
 // The instructions that use a buffer register.
 struct Uses {
-  size_t count = 0;  // number of uses, without Release
+  size_t count = 0;  // number of uses; Release does not count
   size_t first = kNone;
   size_t writes = 0;
-  size_t allocation = kNone;  // the Allocate that writes it
-  size_t input = kNone;       // the program's input that it refers to
+  // The Allocate that writes the register; kNone if there is none.
+  size_t allocation = kNone;
+  // The program's input to which the register refers; kNone if there is none.
+  size_t input = kNone;
 };
 
 class Finder {
@@ -27,7 +29,8 @@ class Finder {
         uses_(program_.buffer_register_count) {}
 
   std::vector<InPlaceAllocation> Run() {
-    // The order of instructions is that of execution only without branches.
+    // A program with branches is left alone: its instructions are not executed
+    // in the order of the list.
     for (size_t i = 0; i < program_.instructions.size(); ++i) {
       const ProgramOpcode opcode = program_.instructions[i].opcode;
       if (opcode == ProgramOpcode::kBranch ||

@@ -118,8 +118,8 @@ Status ProgramSession::ResolveStrings(const TensorSignature& signature,
       .WithContext(Concat({"result '", signature.name, "'"}));
 }
 
-// Returns the input whose memory an allocation has taken; null if the memory is
-// no such one.
+// Returns the input to which the memory belongs, if a result is computed in
+// place, in the memory of that input; null otherwise.
 const Tensor* ProgramSession::InputWith(const MemoryReference& memory) const {
   if (!result_buffers_.has_in_place() || memory.block != nullptr)
     return nullptr;

@@ -133,9 +133,9 @@ class NatsQueue final : public tune::JobQueue {
   const std::string url_;
   Connection connection_;
   Context context_;
-  std::map<std::string, Subscription>
-      subscriptions_;                     // keys: names of their consumers
-  std::map<std::string, Message> taken_;  // keys: handles of jobs
+  // The subscriptions. The key is the name of the subscription's consumer.
+  std::map<std::string, Subscription> subscriptions_;
+  std::map<std::string, Message> taken_;  // key: the handle of the job
   uint64_t handles_ = 0;
 };
 
