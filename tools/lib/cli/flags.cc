@@ -219,7 +219,8 @@ Status Flags::UnknownFlag(const std::string& argument) const {
   const std::optional<std::string_view> nearest = NearestName(name, names);
   for (const auto& [habit, answer] : kHabits) {
     if (name == habit)
-      return InvalidArgumentError("unknown flag " + argument + "; " + answer);
+      return InvalidArgumentError("unknown flag " + argument + "; " +
+                                  std::string(answer));
   }
   return InvalidArgumentError(
       "unknown flag " + argument +
