@@ -32,10 +32,15 @@ Status CheckNames(const std::vector<ModelInput>& inputs,
   return OkStatus();
 }
 
+bool IsFixed(const ModelDim& dim) {
+  return !dim.may_differ && dim.symbol.empty() && !dim.expression;
+}
+
 // Returns the extents that the user fixes for the dims of an input; nullopt for
-// all other dims.
+// all other dims. A dim of `input` that the user asks to leave open, and that
+// the model does not fix, becomes an open one.
 StatusOr<std::vector<std::optional<int64_t>>> PinsOf(
-    const ModelInput& input, const ImportOptions& options) {
+    const ImportOptions& options, ModelInput& input) {
   const std::string what = "input '" + OnOneLine(input.name) + "'";
   std::vector<std::optional<int64_t>> pins;
   if (input.dims) pins.resize(input.dims->size());
@@ -57,18 +62,18 @@ StatusOr<std::vector<std::optional<int64_t>>> PinsOf(
                                 std::to_string(input.dims->size()) +
                                 ", found rank " + std::to_string(pins.size()));
   }
+  if (!given) return pins;
   for (size_t i = 0; i < pins.size(); ++i) {
-    if (!pins[i]) continue;
-    const bool fixed = input.dims && !(*input.dims)[i].may_differ &&
-                       (*input.dims)[i].symbol.empty() &&
-                       !(*input.dims)[i].expression &&
-                       (*input.dims)[i].extent != *pins[i];
-    if (*pins[i] < 0 || fixed) {
-      return InvalidArgumentError(
-          what + " axis " + std::to_string(i) + ": expected pin " +
-          (fixed ? std::to_string((*input.dims)[i].extent) : "0 or more") +
-          ", found " + std::to_string(*pins[i]));
+    if (pins[i] && *pins[i] < 0) {
+      return InvalidArgumentError(what + " axis " + std::to_string(i) +
+                                  ": expected pin 0 or more, found " +
+                                  std::to_string(*pins[i]));
     }
+    if (!input.dims) continue;
+    ModelDim& dim = (*input.dims)[i];
+    if (IsFixed(dim) && pins[i] != dim.extent)
+      return FixedDimError(what, i, dim.extent, pins[i]);
+    if (dim.may_differ && !pins[i]) dim = OpenDim(input.name, i);
   }
   return pins;
 }
@@ -121,20 +126,30 @@ std::string ToIdentifier(std::string_view text) {
   return name;
 }
 
+Status FixedDimError(std::string_view input, size_t axis, int64_t fixed,
+                     std::optional<int64_t> found) {
+  const std::string extent = std::to_string(fixed);
+  return InvalidArgumentError(
+      std::string(input) + " axis " + std::to_string(axis) + ": expected " +
+      extent + ", as the model fixes this dim, found " +
+      (found ? std::to_string(*found) : "'?' for an open one") + "; give " +
+      extent + ", or export the model with this dim open");
+}
+
 ModelDim OpenDim(std::string_view input, size_t axis) {
   return {.symbol = ToIdentifier(input) + "_" + std::to_string(axis)};
 }
 
-StatusOr<std::vector<graph::Value*>> AddInputs(
-    const std::vector<ModelInput>& inputs, const ImportOptions& options,
-    graph::GraphBuilder& builder) {
+StatusOr<std::vector<graph::Value*>> AddInputs(std::vector<ModelInput> inputs,
+                                               const ImportOptions& options,
+                                               graph::GraphBuilder& builder) {
   EMBER_RETURN_IF_ERROR(CheckNames(inputs, options));
   std::vector<std::vector<std::optional<int64_t>>> pins;
   // The extents that the user fixed, by the name of the dim. Such an extent
   // applies to every dim with this name.
   std::map<std::string, int64_t> extents;
-  for (const ModelInput& input : inputs) {
-    EMBER_ASSIGN_OR_RETURN(pins.emplace_back(), PinsOf(input, options));
+  for (ModelInput& input : inputs) {
+    EMBER_ASSIGN_OR_RETURN(pins.emplace_back(), PinsOf(options, input));
     for (size_t i = 0; input.dims && i < pins.back().size(); ++i) {
       if (!pins.back()[i]) continue;
       const ModelDim& dim = (*input.dims)[i];

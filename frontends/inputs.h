@@ -29,7 +29,8 @@ struct ModelDim {
   // of other inputs too, are equal.
   std::string symbol = "";
   // True if the extent is only the one with which the model was saved. The user
-  // may then fix another one (ImportOptions::input_shapes).
+  // may then fix another one, or leave the dim open
+  // (ImportOptions::input_shapes).
   bool may_differ = false;
   // Set if the dim is an expression of symbols that name other dims ("2*N +
   // 1"). If pins determine its value, it has that value; otherwise it is open,
@@ -54,9 +55,15 @@ struct ModelInput {
 // Returns a value for each input, in their order. Errors: names that no input
 // has, pins that contradict the model or each other, given values of another
 // type than the input.
-StatusOr<std::vector<graph::Value*>> AddInputs(
-    const std::vector<ModelInput>& inputs, const ImportOptions& options,
-    graph::GraphBuilder& builder);
+StatusOr<std::vector<graph::Value*>> AddInputs(std::vector<ModelInput> inputs,
+                                               const ImportOptions& options,
+                                               graph::GraphBuilder& builder);
+
+// Returns the error for a dim that the model fixes, and for which the user gave
+// another extent, or '?' (nullopt). `input` is the beginning of the line, such
+// as "input 'x'".
+Status FixedDimError(std::string_view input, size_t axis, int64_t fixed,
+                     std::optional<int64_t> found);
 
 // Converts text to a name of a dim: letters, digits and '_', starting with a
 // letter.

@@ -118,7 +118,7 @@ TEST_F(CliTest, BadInputs) {
               2);
   ExpectError("vm-run model.vmfb --shape=image=1x1x2x2",
               "vm-run: --shape of input 'image': expected Nx1x28x28xf32, found "
-              "1x1x2x2",
+              "1x1x2x2; only dims with names are open",
               2);
 }
 

@@ -189,8 +189,9 @@ TEST_F(CompileTest, InputsBecomeConstants) {
               "vm-compile: reshape.onnx: input 'shape': expected a value of "
               "type i64, found i32");
   ExpectError(compile + "--input=shape=3xi64=3,2,1",
-              "vm-compile: reshape.onnx: input 'shape' axis 0: expected pin 3, "
-              "found 2");
+              "vm-compile: reshape.onnx: input 'shape' axis 0: expected 2, as "
+              "the model fixes this dim, found 3; give 2, or export the model "
+              "with this dim open");
   ExpectError(compile + "--input=shape=2xi64=3,2 --input=shape=2xi64=3,2",
               "vm-compile: input 'shape': expected one value, found two");
 }

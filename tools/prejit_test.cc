@@ -149,6 +149,7 @@ TEST_F(PrejitTest, SignedModulesRunWithTheKey) {
         std::tuple("native.vmfb", "mine.public",
                    "expected a signature, found none")}) {
     const std::string output = run(module, key);
+    EXPECT_THAT(output, HasSubstr("no native kernels are used\n"));
     EXPECT_THAT(output, HasSubstr(why));
     EXPECT_THAT(output, Not(HasSubstr("of the module, for ")));
   }
@@ -305,6 +306,10 @@ TEST_F(PrejitTest, SharedObjectsAreLoadedByHand) {
       Run(std::string("vm-run native.vmfb --tier=0 --print=none "
                       "--native-library=libmodel.so"));
   EXPECT_EQ(beside.exit_status, 0) << beside.output;
+  EXPECT_THAT(beside.output,
+              HasSubstr("the module's native kernels are not used, as they run "
+                        "only with --allow-native or --key; those of "
+                        "--native-library are used\n"));
 }
 
 TEST_F(PrejitTest, ObjectFilesHaveAHeader) {
@@ -389,9 +394,10 @@ TEST_F(PrejitTest, OverlaysAreFoundBesideTheModule) {
   ASSERT_EQ(made.exit_status, 0) << made.output;
   EXPECT_THAT(made.output, HasSubstr("beside/app.armv7+neon.vmfb-overlay: "));
   const std::string run = "vm-run beside/app.vmfb --tier=0 --profile";
-  EXPECT_THAT(Run(run + kCheck).output,
-              HasSubstr("the module's native kernels are not used, as they run "
-                        "only with --allow-native or --key\n"));
+  EXPECT_THAT(
+      Run(run + kCheck).output,
+      HasSubstr("the overlay's native kernels are not used, as they run "
+                "only with --allow-native or --key\n"));
   const Outcome allowed = Run(run + " --allow-native" + kCheck);
   EXPECT_THAT(allowed.output, HasSubstr("native kernels for "));
   EXPECT_THAT(allowed.output, HasSubstr("is as expected"));

@@ -127,7 +127,8 @@ class Runner {
   Status RunAll() {
     EMBER_RETURN_IF_ERROR(RunLimited());
     if (options_.tier == "auto") {
-      EMBER_RETURN_IF_ERROR(WarmUp(tier_, [this] { return RunLimited(); }));
+      EMBER_RETURN_IF_ERROR(
+          WarmUp("vm-report", tier_, [this] { return RunLimited(); }));
     }
     // The session's profile has the counters of the runs that follow.
     if (options_.runs > 1) TakeCalls(session_, life_);

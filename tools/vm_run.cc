@@ -414,7 +414,7 @@ Status RunAll(const Options& options, const Tier& tier, vm::Session& session,
     if (run == 1 && options.runs == 0 && options.tier == "auto") {
       // So --explain describes the kernels, not the interpreter.
       EMBER_RETURN_IF_ERROR(ReportStep(progress, {"warm-up", "", 0, 0}));
-      EMBER_RETURN_IF_ERROR(WarmUp(tier, run_once));
+      EMBER_RETURN_IF_ERROR(WarmUp("vm-run", tier, run_once));
     }
     if (run == 1) life.warm_up_runs = life.runs.size();
     if (run == 1) TakeCalls(session, life);

@@ -6,6 +6,7 @@
 
 #include "base/one_line.h"
 #include "frontends/ops/ranks.h"
+#include "frontends/torchscript/known_when_importing.h"
 
 namespace ember::torchscript {
 
@@ -68,7 +69,7 @@ int64_t Call::integer(std::string_view name) {
   if (!ok()) return 0;
   if (!dim.is_constant()) {
     FailUnsupported(What(name) + "an int that is known when importing, found " +
-                    dim.ToString());
+                    dim.ToString() + kMakeItKnown);
     return 0;
   }
   return dim.constant();
@@ -81,7 +82,7 @@ std::vector<int64_t> Call::integers(std::string_view name) {
     if (!dim.is_constant()) {
       FailUnsupported(What(name) +
                       "ints that are known when importing, found " +
-                      dim.ToString());
+                      dim.ToString() + kMakeItKnown);
       return numbers;
     }
     numbers.push_back(dim.constant());
@@ -110,7 +111,7 @@ double Call::number(std::string_view name) {
     if (known && known->size() == 1) return known->front();
   }
   FailUnsupported(What(name) + "a number that is known when importing, found " +
-                  Describe(given));
+                  Describe(given) + kMakeItKnown);
   return 0;
 }
 
@@ -122,7 +123,7 @@ std::vector<double> Call::numbers(std::string_view name) {
     if (!item.is_known_number()) {
       FailUnsupported(What(name) +
                       "numbers that are known when importing, found " +
-                      Describe(item));
+                      Describe(item) + kMakeItKnown);
       return numbers;
     }
     numbers.push_back(item.known_number());

@@ -6,6 +6,7 @@
 
 #include "base/one_line.h"
 #include "frontends/torchscript/known_extents.h"
+#include "frontends/torchscript/known_when_importing.h"
 #include "frontends/torchscript/operator_table.h"
 
 namespace ember::torchscript {
@@ -47,7 +48,7 @@ std::optional<size_t> IndexIn(Call& c, const std::vector<Value>& items,
   if (!index.is_known_number() || index.is(Kind::kFloat)) {
     c.FailUnsupported(
         "expected an index of a list that is known when importing, found " +
-        Describe(index));
+        Describe(index) + kMakeItKnown);
     return std::nullopt;
   }
   const auto size = static_cast<int64_t>(items.size());

@@ -1,8 +1,10 @@
 // Imports operators on lists.
 #include <algorithm>
+#include <string>
 #include <utility>
 
 #include "frontends/torchscript/items.h"
+#include "frontends/torchscript/known_when_importing.h"
 #include "frontends/torchscript/operator_table.h"
 
 namespace ember::torchscript {
@@ -91,7 +93,7 @@ std::vector<size_t> IndicesOf(Call& c, const Value& value) {
     if (!equal) {
       c.FailUnsupported(
           "expected items that are known when importing to compare, found " +
-          Describe(items[i]));
+          Describe(items[i]) + kMakeItKnown);
       return {};
     }
     if (*equal) indices.push_back(i);
@@ -193,7 +195,9 @@ Value SumOfList(Call& c) {
     } else if (item.is_known_number() && total.is_known_number()) {
       total = Value::Float(total.known_number() + item.known_number());
     } else {
-      c.FailUnsupported("expected numbers that are known when importing");
+      c.FailUnsupported(
+          std::string("expected numbers that are known when importing") +
+          kMakeItKnown);
       return {};
     }
   }
@@ -204,7 +208,9 @@ Value SumOfList(Call& c) {
 Value TruthOfList(Call& c, bool is_any) {
   for (const Value& item : c.value("self").list->items) {
     if (!item.is_known_number()) {
-      c.FailUnsupported("expected booleans that are known when importing");
+      c.FailUnsupported(
+          std::string("expected booleans that are known when importing") +
+          kMakeItKnown);
       return {};
     }
     if ((item.known_number() != 0) == is_any) return Value::Bool(is_any);

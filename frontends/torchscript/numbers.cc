@@ -3,8 +3,10 @@
 #include <cmath>
 #include <limits>
 #include <optional>
+#include <string>
 
 #include "frontends/torchscript/known_extents.h"
+#include "frontends/torchscript/known_when_importing.h"
 #include "frontends/torchscript/operator_table.h"
 
 namespace ember::torchscript {
@@ -147,7 +149,9 @@ Value ExtremeOfList(Call& c, bool is_largest) {
   const Value* best = &items[0];
   for (const Value& item : items) {
     if (!item.is_known_number() || !best->is_known_number()) {
-      c.FailUnsupported("expected numbers that are known when importing");
+      c.FailUnsupported(
+          std::string("expected numbers that are known when importing") +
+          kMakeItKnown);
       return {};
     }
     const bool is_better = is_largest

@@ -116,13 +116,16 @@ TEST(Import, RulesOfPhases) {
 }
 
 TEST(Import, PinsReplaceDims) {
+  const std::string text = R"(input: "x" input_shape { dim: 1 dim: 1 }
+      layer { name: "a" type: "AbsVal" bottom: "x" top: "y" })";
   frontends::ImportOptions options;
-  options.input_shapes["x"] = {2, std::nullopt};
-  ExpectNumbers(RunNet(R"(input: "x" input_shape { dim: 1 dim: 1 }
-                          layer { name: "a" type: "AbsVal" bottom: "x"
-                                  top: "y" })",
-                       "", {F32({2, 1}, {-1, 2})}, options),
+  options.input_shapes["x"] = {2, 1};
+  ExpectNumbers(RunNet(text, "", {F32({2, 1}, {-1, 2})}, options),
                 {F32({2, 1}, {1, 2})});
+  // A dim that is left open takes any extent, not only the net's.
+  options.input_shapes["x"] = {2, std::nullopt};
+  ExpectNumbers(RunNet(text, "", {F32({2, 2}, {-1, 2, -3, 4})}, options),
+                {F32({2, 2}, {1, 2, 3, 4})});
 }
 
 TEST(Import, Constants) {

@@ -98,9 +98,15 @@ TEST(Import, Pins) {
     options.input_shapes[name] = std::move(dims);
     return options;
   };
-  EXPECT_EQ(ErrorOf(file, pinned("x", {5, std::nullopt})), "");
+  EXPECT_EQ(ErrorOf(file, pinned("x", {5, 2})), "");
+  EXPECT_EQ(ErrorOf(file, pinned("x", {std::nullopt, 2})), "");
   EXPECT_THAT(ErrorOf(file, pinned("x", {5, 3})),
-              HasSubstr("input 'x' axis 1: expected pin 2, found 3"));
+              HasSubstr("input 'x' axis 1: expected 2, as the model fixes this "
+                        "dim, found 3; give 2, or export the model with this "
+                        "dim open"));
+  EXPECT_THAT(ErrorOf(file, pinned("x", {5, std::nullopt})),
+              HasSubstr("input 'x' axis 1: expected 2, as the model fixes this "
+                        "dim, found '?' for an open one; give 2, "));
   EXPECT_THAT(ErrorOf(file, pinned("z", {5, 3})),
               HasSubstr("expected one of the inputs 'x', found 'z'"));
 }

@@ -84,6 +84,26 @@ TEST(Import, NumbersAsArguments) {
   ExpectNumbers(
       RunTorchArchive(archive, {F32({2}, {1, 2}), I64({}, {3})}, options),
       {F32({2}, {3.5, 6.5})});
+  // A step of a slice must be known.
+  frontends::ImportOptions rows;
+  rows.input_shapes["x"] = {4};
+  const std::string slice =
+      Forward("x: Tensor,\n    step: int",
+              "    return torch.slice(x, 0, 0, 4, step)\n");
+  ExpectError(slice,
+              "step: expected an int that is known when importing, found _0; "
+              "if an input decides it, make that a constant "
+              "(--constant=NAME=VALUE) or fix its dims (--shape)",
+              rows);
+  const auto two = std::make_shared<int64_t>(2);
+  rows.input_values["step"] = {
+      .dtype = DType::kI64,
+      .dims = {},
+      .owner = two,
+      .bytes = {reinterpret_cast<const uint8_t*>(two.get()), 8},
+      .strings = {}};
+  ExpectNumbers(RunTorchArchive(slice, {F32({4}, {1, 2, 3, 4})}, rows),
+                {F32({2}, {1, 3})});
   // If the user gives a value for an argument, the argument becomes a constant.
   // An argument with a default value can also be an input.
   const auto three = std::make_shared<int64_t>(3);

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "base/one_line.h"
+#include "frontends/inputs.h"
 #include "frontends/onnx/import/model_index.h"
 #include "frontends/onnx/node/tensor.h"
 #include "frontends/onnx/node/tensor_proto.h"
@@ -130,8 +131,8 @@ class InputReader {
       } else {
         dim = symbols_.Fresh(name, axis);
       }
-      if (has_pins && pins->second[axis]) {
-        EMBER_RETURN_IF_ERROR(Pin(name, axis, *pins->second[axis], dim));
+      if (has_pins) {
+        EMBER_RETURN_IF_ERROR(Pin(name, axis, pins->second[axis], dim));
       }
       shape.push_back(dim);
     }
@@ -155,23 +156,28 @@ class InputReader {
     return symbols_.Fresh(name, axis);
   }
 
-  Status Pin(const std::string& name, int axis, int64_t extent, Dim& dim) {
-    std::string found;
-    if (dim.is_constant()) {
-      if (dim.constant() != extent) found = dim.ToString();
-    } else {
-      auto [entry, added] = pinned_.emplace(dim.ToString(), Dim(extent));
-      if (!added && entry->second != Dim(extent)) {
-        found = "a pin of the same dim '" + entry->first + "' to " +
-                entry->second.ToString();
-      }
-      dim = Dim(extent);
+  // Fixes the dim at `pin`; nullopt: leaves it open.
+  Status Pin(const std::string& name, int axis, std::optional<int64_t> pin,
+             Dim& dim) {
+    const std::string what = Named(name) + " axis " + std::to_string(axis);
+    if (pin && *pin < 0) {
+      return InvalidArgumentError(what + ": expected pin 0 or more, found " +
+                                  std::to_string(*pin));
     }
-    if (extent < 0) found = std::to_string(extent);
-    if (found.empty()) return OkStatus();
-    return InvalidArgumentError(Named(name) + " axis " + std::to_string(axis) +
-                                ": expected pin " + std::to_string(extent) +
-                                ", found " + found);
+    if (dim.is_constant()) {
+      if (pin == dim.constant()) return OkStatus();
+      return frontends::FixedDimError(Named(name), axis, dim.constant(), pin);
+    }
+    if (!pin) return OkStatus();
+    const auto [entry, added] = pinned_.emplace(dim.ToString(), Dim(*pin));
+    if (!added && entry->second != Dim(*pin)) {
+      return InvalidArgumentError(
+          what + ": expected pin " + entry->second.ToString() +
+          ", as another input has for the same dim '" + entry->first +
+          "', found " + std::to_string(*pin));
+    }
+    dim = Dim(*pin);
+    return OkStatus();
   }
 
   const ImportOptions& options_;

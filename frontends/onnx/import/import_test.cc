@@ -68,8 +68,12 @@ TEST(Import, PinnedSymbolIsPinnedEverywhere) {
   m.Node("Add", {"a", "b"}, {"y"});
   m.Output("y");
   ImportOptions options;
-  options.input_shapes["b"] = {5, std::nullopt};
+  options.input_shapes["b"] = {5, 2};
   EXPECT_EQ(OutputShape(m, options), "[5, 2]");
+  options.input_shapes["a"] = {4, 2};
+  EXPECT_THAT(ErrorOf(m, options),
+              HasSubstr("input 'b' axis 0: expected pin 4, as another input "
+                        "has for the same dim 'N', found 5"));
 }
 
 TEST(Import, WrongPins) {
@@ -84,7 +88,17 @@ TEST(Import, WrongPins) {
               HasSubstr("expected a pinned shape of rank 2, found rank 1"));
   options.input_shapes = {{"x", {1, 4}}};
   EXPECT_THAT(ErrorOf(m, options),
-              HasSubstr("input 'x' axis 1: expected pin 4, found 3"));
+              HasSubstr("input 'x' axis 1: expected 3, as the model fixes this "
+                        "dim, found 4; give 3, or export the model with this "
+                        "dim open"));
+  // '?' does not open a dim that the model fixes.
+  options.input_shapes = {{"x", {1, std::nullopt}}};
+  EXPECT_THAT(ErrorOf(m, options),
+              HasSubstr("input 'x' axis 1: expected 3, as the model fixes this "
+                        "dim, found '?' for an open one; give 3, "));
+  options.input_shapes = {{"x", {-1, 3}}};
+  EXPECT_THAT(ErrorOf(m, options),
+              HasSubstr("input 'x' axis 0: expected pin 0 or more, found -1"));
 }
 
 TEST(Import, UnsupportedOperatorsAreListedAtOnce) {

@@ -24,6 +24,17 @@
 namespace ember::tools {
 namespace {
 
+// Flags of many other programs, with what does the same here.
+constexpr struct {
+  std::string_view name, answer;
+} kHabits[] = {
+    {"V", "did you mean --version?"},
+    {"q", "notes go to stderr, and 2>/dev/null hides them"},
+    {"quiet", "notes go to stderr, and 2>/dev/null hides them"},
+    {"silent", "notes go to stderr, and 2>/dev/null hides them"},
+    {"v", "did you mean --version?"},
+};
+
 Status Malformed(const std::string& flag, std::string_view expected,
                  const std::string& found) {
   return InvalidArgumentError(flag + ": expected " + std::string(expected) +
@@ -206,6 +217,11 @@ Status Flags::UnknownFlag(const std::string& argument) const {
   std::vector<std::string_view> names;
   for (const Flag& flag : flags_) names.push_back(flag.name);
   const std::optional<std::string_view> nearest = NearestName(name, names);
+  for (const auto& [habit, answer] : kHabits) {
+    if (name == habit)
+      return InvalidArgumentError("unknown flag " + argument + "; " +
+                                  std::string(answer));
+  }
   return InvalidArgumentError(
       "unknown flag " + argument +
       (nearest ? "; did you mean " + Find(*nearest)->Spelling() + "?"

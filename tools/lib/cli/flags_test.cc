@@ -110,6 +110,10 @@ TEST_F(FlagsTest, ErrorsAreOneLine) {
             "unknown flag --frobnicate (see vm-test --help)");
   EXPECT_EQ(Error({"a", "-runs", "3"}),
             "unknown flag -runs; did you mean --runs?");
+  EXPECT_EQ(Error({"a", "-v"}), "unknown flag -v; did you mean --version?");
+  EXPECT_EQ(Error({"a", "--quiet"}),
+            "unknown flag --quiet; notes go to stderr, and 2>/dev/null hides "
+            "them");
   EXPECT_EQ(
       Error({"a", "--runs=many"}),
       "--runs: expected a whole number that is not negative, found 'many'");

@@ -119,10 +119,11 @@ Status BindShapes(const vm::Module& module,
              *shapes[i].dims[d] == signature.dims[d];
     }
     if (!fits) {
-      return CommandLineError("--shape of input '" + signature.name +
-                              "': expected " +
-                              vm::SignatureText(module.entry(), signature) +
-                              ", found " + ShapeText(shapes[i]));
+      return CommandLineError(
+          "--shape of input '" + signature.name + "': expected " +
+          vm::SignatureText(module.entry(), signature) + ", found " +
+          ShapeText(shapes[i]) +
+          (signature.dims.empty() ? "" : "; only dims with names are open"));
     }
     BindSymbols(signature, shapes[i].dims, symbols);
   }

@@ -112,7 +112,8 @@ TEST_F(BindTest, ErrorsListWhatThereIs) {
   EXPECT_EQ(Types({"1x4xf32", "1xi64", "1xi64"}, {}),
             "more than 2 inputs; " + there);
   EXPECT_EQ(Types({}, {"x=3x5"}),
-            "--shape of input 'x': expected Nx4xf32, found 3x5");
+            "--shape of input 'x': expected Nx4xf32, found 3x5; only dims "
+            "with names are open");
 }
 
 TEST_F(BindTest, AReaderMakesValuesFromFilesThatOnlyItKnows) {

@@ -227,22 +227,35 @@ StatusOr<Natives> NativesOf(const TierOptions& options,
   const std::string path = UserPath(options.model);
   if (natives.permission.kind != vm::NativePermission::kNone) {
     natives.options.overlays = vm::FindOverlays(path, &natives.problems);
-  } else if (!module.definition().natives.empty() ||
-             !vm::FindOverlayFiles(path).empty()) {
-    std::fprintf(stderr,
-                 "the module's native kernels are not used, as they run only "
-                 "with --allow-native or --key\n");
+  } else {
+    const bool in_module = !module.definition().natives.empty();
+    const bool in_overlay = !vm::FindOverlayFiles(path).empty();
+    if (in_module || in_overlay) {
+      std::fprintf(stderr,
+                   "the %s native kernels are not used, as they run only with "
+                   "--allow-native or --key%s\n",
+                   in_module ? "module's" : "overlay's",
+                   natives.options.tables.empty()
+                       ? ""
+                       : "; those of --native-library are used");
+    }
   }
   return natives;
 }
 
 // Kernels for other machines are mentioned only if there are none for this one.
-void PrintNatives(const vm::NativeReport& report,
-                  const std::vector<std::string>& problems) {
-  for (const std::string& line : problems)
+void PrintNatives(const vm::NativeReport& report, const Natives& natives) {
+  for (const std::string& line : natives.problems)
     std::fprintf(stderr, "%s\n", line.c_str());
   if (report.kernels > 0) return;
-  std::fprintf(stderr, "%s\n", report.Text().c_str());
+  // With a key, the lines that follow say whether the key or the machine does
+  // not fit.
+  const bool may_be_key =
+      natives.permission.kind == vm::NativePermission::kSigned &&
+      !report.refused.empty();
+  std::fprintf(
+      stderr, "%s\n",
+      may_be_key ? "no native kernels are used" : report.Text().c_str());
   for (const std::string& line : report.refused)
     std::fprintf(stderr, "%s\n", line.c_str());
 }
@@ -324,7 +337,7 @@ StatusOr<Tier> OpenTier(const TierOptions& options,
     std::fprintf(stderr, "%s\n", kernels->warning.c_str());
   if (!kernels->natives) return tier;
   tier.native = kernels->natives->Text();
-  PrintNatives(*kernels->natives, natives.problems);
+  PrintNatives(*kernels->natives, natives);
   return tier;
 }
 

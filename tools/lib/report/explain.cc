@@ -113,8 +113,8 @@ std::string ExplainText(const vm::Session& session, const vm::Tiering* tiering,
   const std::vector<vm::SiteProfile> profile = session.Profile();
   const double total_ms = TotalMilliseconds(session);
   double roof_ms = 0;
-  Table table({"share", "calls", "µs", "roof %", "bound", "MFLOP", "MB", "tier",
-               "dispatch", "computes", "nodes"});
+  Table table({"share", "calls", "median µs", "roof %", "bound", "MFLOP", "MB",
+               "tier", "dispatch", "computes", "nodes"});
   const std::vector<DispatchMeasure> measures = SlowestFirst(session, tiering);
   for (size_t i = 0; i < measures.size(); ++i) {
     const DispatchMeasure& measure = measures[i];
@@ -145,8 +145,8 @@ std::string ExplainDeviceText(const vm::Session& session,
                               const std::string& device, size_t rows) {
   const std::vector<vm::SiteProfile> profile = session.Profile();
   const double total_ms = TotalMilliseconds(session);
-  Table table({"share", "calls", "µs", "GFLOP/s", "GB/s", "MFLOP", "MB", "tier",
-               "where", "dispatch", "computes", "nodes"});
+  Table table({"share", "calls", "median µs", "GFLOP/s", "GB/s", "MFLOP", "MB",
+               "tier", "where", "dispatch", "computes", "nodes"});
   const std::vector<DispatchMeasure> measures = SlowestFirst(session, tiering);
   for (size_t i = 0; i < std::min(rows, measures.size()); ++i) {
     const DispatchMeasure& measure = measures[i];
