@@ -1,9 +1,22 @@
 #include "tensor/range_rules.h"
 
+#include <algorithm>
+#include <bit>
+
 #include "tensor/scalar.h"
 
 namespace ember::tensor {
 namespace {
+
+// True if all of the values are shifts that every integer type allows.
+bool IsShift(Interval count) { return count.Within({0, 7}); }
+
+// Returns the largest number that has no more bits than the largest value of
+// the ranges, whose values are not negative.
+int64_t AllBitsOf(Interval a, Interval b) {
+  const auto high = static_cast<uint64_t>(std::max(a.high, b.high));
+  return static_cast<int64_t>((uint64_t{1} << std::bit_width(high)) - 1);
+}
 
 // Returns the range of the exact result, before it wraps to its type.
 Interval ExactRange(Opcode opcode, Interval a, Interval b, Interval c) {
@@ -42,6 +55,19 @@ Interval ExactRange(Opcode opcode, Interval a, Interval b, Interval c) {
     case Opcode::kAnd:
       return a.low >= 0 && b.low >= 0 ? Interval{0, Minimum(a, b).high}
                                       : Interval::Full();
+    case Opcode::kOr:
+      if (a.low < 0 || b.low < 0) return Interval::Full();
+      return {std::max(a.low, b.low), AllBitsOf(a, b)};
+    case Opcode::kXor:
+      if (a.low < 0 || b.low < 0) return Interval::Full();
+      return {0, AllBitsOf(a, b)};
+    case Opcode::kShiftLeft:
+      if (a.low < 0 || a.high > INT32_MAX || !IsShift(b))
+        return Interval::Full();
+      return {a.low << b.low, a.high << b.high};
+    case Opcode::kShiftRight:
+      if (a.low < 0 || !IsShift(b)) return Interval::Full();
+      return {a.low >> b.high, a.high >> b.low};
     default:
       return Interval::Full();
   }

@@ -58,7 +58,8 @@ struct NotationStatement {
   std::optional<size_t> FindAxis(std::string_view name) const;
 };
 
-// Returns the number of the reduction to which a kSigil expression refers.
+// Returns the number of the reduction to which a kSigil expression refers. The
+// parser replaces each reduction by such an expression.
 size_t ReductionOf(const Expression& sigil);
 
 class StatementParser final : public ExpressionParser {

@@ -22,6 +22,9 @@ constexpr int64_t kMaxSteps = 32;
 // Largest number of parts of a block with scales of their own that are
 // unrolled.
 constexpr int64_t kMaxParts = 4;
+// Largest number of products of a tile that are unrolled, if they are not those
+// of dot loops: each takes some instructions that unpack the weight.
+constexpr int64_t kMaxProducts = 256;
 // Vectors of a tile with one row: independent sums hide the time until the
 // result of an addition can be used again.
 constexpr int64_t kVectorsOfRow = 2;
@@ -239,6 +242,15 @@ class Rule {
     return point;
   }
 
+  // Returns the number of products that the sum of a block adds.
+  int64_t StepsOfProduct() const {
+    const StageShape shape(writer_.computation(), Number(sum_.product));
+    int64_t steps = 1;
+    for (int a = shape.spatial_count(); a < shape.axis_count(); ++a)
+      steps *= std::min(shape.LikelyExtent(a), kMaxSteps);
+    return std::min(steps, kMaxSteps);
+  }
+
   bool ScheduleTotal() {
     const StageRef& stage = sum_.total;
     const int spatial = writer_.StageAt(stage).spatial_count;
@@ -267,7 +279,10 @@ class Rule {
     blocks_ = sums.back();
     const std::optional<int64_t> parts =
         StageShape(writer_.computation(), Number(stage)).Extent(axes - 1);
-    const bool has_parts = sums.size() > 1 && parts && *parts <= kMaxParts;
+    const bool has_parts =
+        sums.size() > 1 && parts && *parts <= kMaxParts &&
+        (dot_ || *parts * StepsOfProduct() * tile_.rows * tile_.vectors <=
+                     kMaxProducts);
     const auto [vector, lane] =
         writer_.Split(columns, tile_.lanes, "_vector", "_lane");
     inner.push_back(vector);
