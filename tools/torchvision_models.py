@@ -73,10 +73,10 @@ def build(kind, name, make, least_score):
         arguments["weights_backbone"] = None
     if kind == "quantization":
         arguments["quantize"] = True
-        # Most builders of quantized models ask for the engine FBGEMM, which not every PyTorch has;
-        # then QNNPACK is used. Quantized operators round as the engine that runs them does. Ember rounds as
-        # QNNPACK, from which oneDNN, PyTorch's own choice on x86, differs by a step in 0.3% of the results of
-        # two convolutions and a sum.
+        # Quantized operators round as the engine that runs them does. The engine is QNNPACK, because Ember
+        # rounds as it does. oneDNN, PyTorch's own choice on x86, differs from it by a step in 0.3% of the
+        # results of two convolutions and a sum. Most builders then ask for FBGEMM, and get QNNPACK if this
+        # PyTorch lacks FBGEMM.
         torch.backends.quantized.engine = "qnnpack"
         owner = sys.modules[make.__module__]
         own = models.quantization.utils.quantize_model

@@ -103,7 +103,8 @@ struct LayerContext {
   Tensor TokenPositions() const;
 };
 
-// Joins the results of sequences along dim 1.
+// Concatenates the parts, one [batch, tokens, …] for each sequence, along their
+// tokens (dim 1).
 Tensor JoinTokens(const std::vector<Tensor>& parts);
 
 // Returns x / sqrt(mean(x²) + epsilon) or (x - mean) / sqrt(variance +

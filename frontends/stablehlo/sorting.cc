@@ -143,7 +143,8 @@ Tensor KeyOf(OperationContext& c, const Region& region, const KeyOrder& order,
 }
 
 // Returns, for each position of the sorted result, the index of the element
-// that belongs there. The keys are compared as numbers.
+// that belongs there. The keys are sorted without calls of a comparator, floats
+// by TOTALORDER if the order asks for it.
 Tensor OrderByKey(OperationContext& c, Tensor key, int axis,
                   const KeyOrder& order) {
   if (key.is_float()) {

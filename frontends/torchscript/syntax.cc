@@ -100,7 +100,8 @@ class Parser {
     return name;
   }
 
-  // Increases the nesting depth; false, with an error, if it is too deep.
+  // Increases the parser's nesting depth while the object exists. The
+  // constructor fails the parser if the depth exceeds kMaxNesting.
   class Deeper {
    public:
     explicit Deeper(Parser& parser) : parser_(parser) {

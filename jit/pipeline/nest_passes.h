@@ -36,7 +36,8 @@ struct NestBuild {
   std::span<const int64_t> parameters;
   // Contents of inputs that are constants of the module; empty for others.
   std::vector<std::optional<std::span<const uint8_t>>> constants;
-  // Ranges of these constants' values, where they are known; may be empty.
+  // For each input, the range of its values if it is a constant of the module
+  // whose range is known. The list may be empty.
   std::vector<std::optional<tensor::Interval>> ranges;
   // Applies a schedule to the normalised dispatch.
   std::function<Status(schedule::Schedule& schedule)> choose;

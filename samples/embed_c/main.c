@@ -1,7 +1,9 @@
-/* main MODEL.vmfb: runs a model once, from C, with the C library alone.
+/* main MODEL.vmfb runs a model once. It uses ember.h and the standard C library
+ * only.
  *
- * Inputs are filled with numbers from 0 to 1, open dims are 1; the first
- * elements of each result are printed. */
+ * Inputs of f32 are filled with numbers from 0 to 1, other inputs with zeros,
+ * and open dims are 1. The first elements of each result of f32 or i64 are
+ * printed. */
 #include <ember.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,8 @@
 // Runs a module with its native kernels and without them, in a process that has
 // no compiler. Each kernel's first call with each shape is compared with tier
 // 0, as the JIT's kernels are (jit/oracle), and so are the results of whole
-// runs. Built for the processors that run it.
+// runs. The program is compiled for this machine, and cross-compiled for
+// aarch64 and armhf, where an emulator runs it.
 //
 //   run_native MODEL.vmfb [--runs=N] [--expect-all] [--expect-target=T]
 //   run_native MODEL.vmfb --inputs=DIR …             DIR/0.bin … are the inputs

@@ -84,8 +84,8 @@ bool MayBeZero(const NestBackEnd& back_end, DType type, uint64_t bits) {
   return IsSubnormal(type, bits) && !back_end.keeps_subnormals(type);
 }
 
-// True if the back end may turn the pattern, a signalling NaN of f16, into a
-// quiet NaN when it loads the pattern.
+// True if the pattern is a NaN of f16, and the back end may set its quiet bit
+// when it loads the pattern.
 bool IsQuietened(const NestBackEnd& back_end, const ArithmeticCase& test,
                  uint64_t a) {
   constexpr uint64_t kMagnitude = 0x7fff, kInfinity = 0x7c00;

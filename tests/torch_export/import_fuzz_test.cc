@@ -54,7 +54,8 @@ std::pair<size_t, size_t> PartFrom(std::string_view json, size_t at) {
   return {at, end - at};
 }
 
-// Replaces a part by another of the same JSON, or by an edge case.
+// Replaces a random part of the JSON text by a copy of another part of the same
+// text, or by an edge case such as -1 or null.
 std::string WithOtherPart(std::string json, std::mt19937_64& random) {
   static constexpr std::string_view kEdges[] = {
       "0",  "-1", "1",    "2",     "9223372036854775807",  "-3",

@@ -31,8 +31,9 @@ class Scorer {
   std::vector<CostModel::Prediction> Score(
       std::span<const Candidate> candidates) const;
 
-  // Teaches the models trials of one task. seconds: the time of the task's
-  // default schedule.
+  // Updates the analytic model, and the learned model if there is one, with the
+  // trials of one task. seconds: the time of the task's default schedule, by
+  // which the ratios of the trials are multiplied.
   void Learn(std::span<const Tried> trials, double seconds);
 
  private:

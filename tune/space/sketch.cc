@@ -331,7 +331,8 @@ class Sketcher {
     return tasks;
   }
 
-  // Divides the points of the outer loops into blocks of invocations.
+  // Fuses the outer loops and splits their points into blocks. A workgroup runs
+  // each block, with one invocation for each point.
   void ScheduleInvocations(const StageRef& stage, size_t count) {
     const LoopRef points = FuseOuter(stage, count);
     const int64_t most = std::min<int64_t>(gpu_.max_invocations,

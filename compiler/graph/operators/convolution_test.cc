@@ -66,9 +66,10 @@ std::vector<int64_t> Joined(int64_t first, const std::vector<int64_t>& middle,
   return result;
 }
 
-// Computes the convolution by plain loops. For every pair of input position and
-// tap, it computes the output position: conv reads the input there,
-// conv_transpose adds to the output there.
+// Computes the convolution by plain loops. For conv, the loops run over output
+// positions and taps, and each pair gives the input position that is read. For
+// conv_transpose, they run over input positions and taps, and each pair gives
+// the output position that is added to.
 Tensor Reference(const Case& c, Tensor& x, Tensor& w,
                  const std::vector<int64_t>& result_shape) {
   Tensor y(result_shape);

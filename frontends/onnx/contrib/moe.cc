@@ -37,7 +37,9 @@ struct Layer {
 };
 
 struct Mixture {
-  // The layers of all experts. The third layer is absent if nothing is gated.
+  // The layers of all experts. The third layer computes the values that the
+  // gates multiply. It is absent if nothing is gated, and if the first layer
+  // computes the gates and the values.
   std::array<Layer, 3> layers;
   // The tokens, [tokens, hidden], in the type of the computation.
   Tensor x;

@@ -105,8 +105,9 @@ class MemoryAccess {
   // True if the dim has an element for each lane, masked or not.
   bool HasAllLanes(uint32_t buffer, size_t dim, const LinearIndex& index) const;
   void CreateAliasScopes();
-  // Adds what is known about aliases of the memory that the instruction
-  // accesses.
+  // Adds metadata to a load or store of the buffer: its alias scopes, and for a
+  // load the fact that the memory never changes or is a large constant. Returns
+  // the instruction.
   llvm::Instruction* Mark(llvm::Instruction* instruction, uint32_t buffer,
                           bool is_load);
   // Marks a load of memory that never changes.

@@ -46,9 +46,11 @@ struct PlacedStages {
 using RegionChange =
     std::function<void(int stage, std::vector<AxisRegion>& regions)>;
 
-// Returns the stages at loop `position` of `around`, with the parts that they
-// cover in that loop. full: for each stage, the whole extents of its axes, in
-// the nest's pool.
+// Returns the stages that are computed in a loop of the stage `around`, with
+// their loops and those of the stages inside them. The loops cover only the
+// part of each axis that this loop needs. position: the place of the loop in
+// the order of around's loops. full: for each stage, the whole extents of its
+// axes, in the nest's pool.
 StatusOr<PlacedStages> PlaceStages(const Schedule& schedule,
                                    const StageLoops& around, int position,
                                    std::span<const std::vector<NodeId>> full,

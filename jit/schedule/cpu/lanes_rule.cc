@@ -461,9 +461,10 @@ void ScheduleLanes(const jit::CpuModel& cpu, const StageRef& stage,
     if (along || lanes.lanes <= kFewestNarrowLanes) return;
     lanes.lanes /= 2;
   }
-  // Peels the partial vector where a mask is expensive. Without a mask, loads
-  // of digits and transposed tiles take few instructions; with one they become
-  // gathers. Results that do not lie together are stored one by one, and a mask
+  // Peels the partial vector where a mask is expensive. Without a mask, a few
+  // shuffles load transposed tiles, and elements whose indices are digits of a
+  // lane's index because two axes are fused. With a mask they become gathers.
+  // Results that are not adjacent in memory are stored one by one, and a mask
   // would put each store under a condition.
   if (before || along || has_part || is_apart) writer.Do(Peel{block});
   if (along) {

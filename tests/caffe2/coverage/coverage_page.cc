@@ -1,4 +1,5 @@
-// Makes the text of docs/coverage/caffe2.md from the table of operators.
+// Defines CoveragePage for Caffe2: it makes the text of docs/coverage/caffe2.md
+// from the table of operators.
 #include "tests/coverage/coverage_page.h"
 
 #include <sstream>

@@ -132,8 +132,8 @@ const Tensor* ProgramSession::InputWith(const MemoryReference& memory) const {
 
 Status ProgramSession::SetResult(const ProgramInstruction& in, Tensor& result) {
   const TensorSignature& signature = frame_->program->results[in.a];
-  // The old result is dropped first, so that its memory may be reused if the
-  // caller has dropped it, too.
+  // The result of the previous run is dropped before this one is stored. If the
+  // caller has dropped it, too, its memory can be used for the new result.
   result.memory.reset();
   result.dims.resize(signature.dims.size());
   ReadResultDims(in, result.dims);
