@@ -173,13 +173,16 @@ TEST(RandomSchedules, ComputeWhatTheDispatchSays) {
   }
   totals.Print(seeds);
   if (seeds.is_replay) return;
-  // Every primitive was applied at least once, and most pairs were evaluated
-  // and compared.
+  // The test's own seeds apply every primitive at least once. Other seeds, as
+  // those of ./dev nightly, may miss a rare one: skip_hidden and online_softmax
+  // need an attention, and apply about once in 500 seeds.
   for (const PrimitiveInfo& primitive : Primitives()) {
+    if (seeds.begin != 1) break;
     EXPECT_GT(
         totals.schedules.applied_by_primitive[std::string(primitive.name)], 0)
         << primitive.name;
   }
+  // Most pairs were evaluated and compared.
   EXPECT_GT(totals.equal * 10,
             static_cast<int64_t>(seeds.end - seeds.begin) * 7);
 }
