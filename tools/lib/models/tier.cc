@@ -248,8 +248,8 @@ void PrintNatives(const vm::NativeReport& report, const Natives& natives) {
   for (const std::string& line : natives.problems)
     std::fprintf(stderr, "%s\n", line.c_str());
   if (report.kernels > 0) return;
-  // The lines that follow say whether the key or the machine does not fit, if
-  // there is a key.
+  // If there is a key, the lines that follow say whether the key or the
+  // machine does not fit.
   const bool may_be_key =
       natives.permission.kind == vm::NativePermission::kSigned &&
       !report.refused.empty();
