@@ -234,7 +234,7 @@ TEST_F(WrongKernelsTest, DiffWithoutSense) {
   ExpectError("vm-diff model.vmfb --b=device:gpu",
               "vm-diff: -b: expected one of tier:0, tier:1, tier:2, "
               "device:cpu, device:cuda, device:cuda-emulated, device:null, "
-              "device:vulkan, found 'device:gpu'",
+              "device:opencl, device:vulkan, found 'device:gpu'",
               2);
   ExpectError("vm-diff model.vmfb --b=device:null,tier:2",
               "vm-diff: device:null: expected a device that runs dispatches, "
