@@ -16,8 +16,8 @@ uint16_t HalfAt(Bytes block, size_t at) {
   return bits;
 }
 
-// The sizes of the following loops are constants, so that compilers make
-// vectors of them: a model has billions of codes.
+// The sizes of the following loops are constants, so that compilers vectorize
+// them: a model has billions of codes.
 
 // Sets the codes of consecutive pieces of 2 * kHalf elements, whose lower
 // halves are in the lower nibbles of kHalf bytes.
@@ -49,7 +49,7 @@ void AddDigits(Bytes bytes, unsigned above, BlockCodes& to) {
   }
 }
 
-// Adds the fifth bits of 32 codes. The bits of a byte belong to neighbours.
+// Adds the fifth bits of 32 codes. A byte has the bits of 8 adjacent elements.
 void AddFifthBits(Bytes bytes, BlockCodes& to) {
   for (size_t e = 0; e < 32; ++e) {
     const unsigned bit = bytes[e / 8] >> (e % 8) & 1;

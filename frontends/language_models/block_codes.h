@@ -1,4 +1,5 @@
-// The numbers in a block of a block format, apart from each other.
+// Reads a block of a quantized weight: its codes, and the scales and minima of
+// its groups.
 //
 //   const BlockLayout* layout = LayoutOf(BlockFormat::kQ6_K);
 //   BlockCodes numbers = {};
@@ -24,7 +25,8 @@
 namespace ember::language_models {
 
 struct BlockCodes {
-  // Codes without a sign. They are not set if BlockLayout::bytes_at is.
+  // Codes without a sign, one for each element. If BlockLayout::codes_at is 0
+  // or more, they are left 0: the caller copies the block's bytes instead.
   std::array<uint8_t, 256> codes;
   std::array<int8_t, 16> scales, minima;
   uint16_t factor, offset;  // f16
@@ -33,15 +35,17 @@ struct BlockCodes {
 struct BlockLayout {
   BlockFormat format;
   int group;  // number of elements of a group
-  // Bits of a code. The format has the upper ones apart from the lower ones.
+  // Number of the lower and the upper bits of a code, which the format stores
+  // in separate bytes. There may be no upper ones.
   int low_bits, high_bits;
   int zero;
   bool has_scales;  // true if a group has an integer scale
   bool has_minima;  // true if elements have an offset
-  // Number of the byte from which on the block has only codes: the digits of a
-  // byte are those of elements s and s + 16 of 32 (Q4_K: s and s + 32 of 64),
-  // and the codes of Q8_0 are bytes with a sign. -1: codes lie otherwise.
-  int bytes_at;
+  // Offset of the codes in the block, if the bytes from there to the end of the
+  // block can be used as they are: a byte has the codes of elements s and s +
+  // 16 of 32 (Q4_K: s and s + 32 of 64), or one code with a sign (Q8_0). -1:
+  // the codes must be rearranged.
+  int codes_at;
   // Reads the bytes of a block. `to` must be all zeros.
   void (*read)(std::span<const uint8_t> block, BlockCodes& to);
 };

@@ -16,8 +16,9 @@ namespace {
 // parts, which one iteration of a kernel's loop combines.
 constexpr int64_t kColumnsOfParts = 64;
 
-// Adds the bits `mask` of codes >> down to bytes, `up` bits higher. The number
-// is a constant so that compilers make vectors of the loop.
+// Writes the bits `mask` of code >> down into each byte, from bit `up` on.
+// These bits of the bytes must be 0. kSteps is a constant so that compilers
+// vectorize the loop.
 template <int kSteps>
 void AddDigits(const uint8_t* __restrict codes, int down, unsigned mask, int up,
                uint8_t* __restrict to) {
@@ -25,8 +26,8 @@ void AddDigits(const uint8_t* __restrict codes, int down, unsigned mask, int up,
     to[i] = static_cast<uint8_t>(to[i] | (codes[i] >> down & mask) << up);
 }
 
-// Bits of all codes, in bytes. A byte has the digits of elements that are
-// `steps` columns apart.
+// The same `bits` bits of all codes, packed into bytes. A byte holds them for
+// elements that are `steps` columns apart.
 struct Plane {
   int bits;
   int shift;  // number of lower bits of a code that the plane leaves out
@@ -125,7 +126,7 @@ void ReadBlocks(const BlockLayout& layout, const Size& size,
   for (Plane& plane : fields.planes) {
     const auto count =
         static_cast<size_t>(size.rows * size.columns / plane.digits());
-    if (layout.bytes_at >= 0)
+    if (layout.codes_at >= 0)
       plane.bytes.reserve(count);
     else
       plane.bytes.resize(count);
@@ -140,9 +141,9 @@ void ReadBlocks(const BlockLayout& layout, const Size& size,
     const int64_t row = block / size.blocks;
     const int64_t first = block % size.blocks * size.elements;
     for (Plane& plane : fields.planes) {
-      if (layout.bytes_at >= 0) {
+      if (layout.codes_at >= 0) {
         Append(plane.bytes,
-               of_block.subspan(static_cast<size_t>(layout.bytes_at)));
+               of_block.subspan(static_cast<size_t>(layout.codes_at)));
         continue;
       }
       plane.Add(

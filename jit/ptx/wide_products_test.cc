@@ -169,8 +169,9 @@ TEST_F(WideProducts, Tf32) {
   EXPECT_THAT(PtxOf(*without, kWithout), Not(HasSubstr("mma")));
 }
 
-// The first products have an epilogue, which invocations compute. The extents
-// of others are no multiples of the tiles, so the tiles at edges are partial.
+// The first product has an epilogue, which invocations compute. The extents of
+// the second one are no multiples of the tiles, so the tiles at its edges are
+// partial.
 TEST_F(WideProducts, EpiloguesAndRaggedEdges) {
   ExpectWide(R"(
     dispatch @dense(%a: f16[128, 96], %b: f16[96, 256], %bias: f32[256])

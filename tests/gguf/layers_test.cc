@@ -1,4 +1,5 @@
-// Compiles many layers of packed weights.
+// Tests that the time to compile a model of packed weights does not grow
+// exponentially with its layers.
 #include <cstdint>
 #include <memory>
 #include <utility>
@@ -17,9 +18,9 @@ graph::ConstantData Owned(std::vector<uint8_t> bytes) {
   return {owner, *owner};
 }
 
-// Layers that each add their input to their result: the number of paths from
-// the first weight's scales to the end doubles with each layer. The test does
-// not end if all of them are walked.
+// Each layer adds its input to its result, so the number of paths from the
+// first weight's scales to the model's result doubles with each layer. A
+// compiler that walks all paths does not end.
 TEST(LayersOfPackedWeights, Compile) {
   constexpr int64_t kWidth = 1024;
   constexpr int kLayers = 32;
