@@ -24,6 +24,7 @@ LIBRARIES = {
     # LLVM is linked as a shared library, on which the package depends, so no code is copied.
     "llvm": [],
     "nlohmann_json": ["nlohmann-json3-dev"],
+    "openjpeg": ["libopenjp2-7-dev"],
     "pcre2": ["libpcre2-dev"],
     "png": ["libpng-dev"],
     "protobuf": ["libprotobuf-dev"],
@@ -31,8 +32,10 @@ LIBRARIES = {
     "snappy": ["libsnappy-dev"],
     "sodium": ["libsodium-dev"],
     "sqlite": ["libsqlite3-dev"],
+    "tiff": ["libtiff-dev", "liblerc-dev", "libdeflate-dev", "libjbig-dev", "liblzma-dev", "libzstd-dev"],
     "utf8proc": ["libutf8proc-dev"],
     "vulkan": ["libvulkan-dev", "spirv-tools", "spirv-headers"],
+    "webp": ["libwebp-dev"],
     "zlib": ["zlib1g-dev"],
 }
 

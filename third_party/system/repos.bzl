@@ -266,6 +266,50 @@ def _jpeg_impl(rctx):
 
 system_jpeg = repository_rule(implementation = _jpeg_impl, attrs = _attrs, local = True, configure = True)
 
+def _webp_impl(rctx):
+    ma = _multiarch(rctx)
+    _need(rctx, ["/usr/include/webp/decode.h", "/usr/lib/%s/libwebp.a" % ma], ["libwebp-dev"])
+
+    # Newer versions keep the conversion of colours in a library of its own.
+    sharpyuv = ["-l:libsharpyuv.a"] if rctx.path("/usr/lib/%s/libsharpyuv.a" % ma).exists else []
+    rctx.file("BUILD", _header(rctx) +
+                       _lib("headers", defines = [_stamp(rctx, "libwebp-dev")]) +
+                       _lib("webp", linkopts = ["-l:libwebp.a"] + sharpyuv + ["-lm"], deps = [":headers"]))
+
+system_webp = repository_rule(implementation = _webp_impl, attrs = _attrs, local = True, configure = True)
+
+def _openjpeg_impl(rctx):
+    ma = _multiarch(rctx)
+    _need(rctx, ["/usr/include/openjpeg-2.5/openjpeg.h", "/usr/lib/%s/libopenjp2.a" % ma], ["libopenjp2-7-dev"])
+    rctx.file("BUILD", _header(rctx) +
+                       _lib("headers", defines = [_stamp(rctx, "libopenjp2-7-dev")]) +
+                       _lib("openjpeg", linkopts = ["-l:libopenjp2.a", "-lm", "-lpthread"], deps = [":headers"]))
+
+system_openjpeg = repository_rule(implementation = _openjpeg_impl, attrs = _attrs, local = True, configure = True)
+
+# The libraries of compressions that libtiff uses, with the packages that hold their archives.
+_TIFF_PARTS = {
+    "Lerc": "liblerc-dev",
+    "deflate": "libdeflate-dev",
+    "jbig": "libjbig-dev",
+    "lzma": "liblzma-dev",
+    "zstd": "libzstd-dev",
+}
+
+def _tiff_impl(rctx):
+    ma = _multiarch(rctx)
+    parts = ["/usr/lib/%s/lib%s.a" % (ma, part) for part in _TIFF_PARTS]
+    _need(rctx, ["/usr/include/%s/tiffio.h" % ma, "/usr/lib/%s/libtiff.a" % ma] + parts, ["libtiff-dev"] + _TIFF_PARTS.values())
+    rctx.file("BUILD", _header(rctx) +
+                       _lib("headers", defines = [_stamp(rctx, "libtiff-dev")]) +
+                       _lib(
+                           "tiff",
+                           linkopts = ["-l:libtiff.a"] + ["-l:lib%s.a" % part for part in _TIFF_PARTS],
+                           deps = [":headers", "@jpeg", "@webp", "@zlib"],
+                       ))
+
+system_tiff = repository_rule(implementation = _tiff_impl, attrs = _attrs, local = True, configure = True)
+
 def _sodium_impl(rctx):
     ma = _multiarch(rctx)
     _need(rctx, ["/usr/include/sodium.h", "/usr/lib/%s/libsodium.a" % ma], ["libsodium-dev"])
@@ -400,6 +444,9 @@ def system_repositories():
     system_zlib(name = "zlib")
     system_png(name = "png")
     system_jpeg(name = "jpeg")
+    system_openjpeg(name = "openjpeg")
+    system_tiff(name = "tiff")
+    system_webp(name = "webp")
     system_vulkan(name = "vulkan")
     system_cuda(name = "cuda")
     report_page_libraries(name = "report_page")

@@ -16,7 +16,7 @@ ORT_VERSION=1.30.0
 PACKAGES_RUN=(
   bazel-bootstrap bazel-platforms bazel-rules-java bazel-rules-proto bazel-skylib g++-12 python3
   llvm-19-dev libzstd-dev libabsl-dev libflatbuffers-dev flatbuffers-compiler nlohmann-json3-dev
-  libjpeg62-turbo-dev libpcre2-dev libpng-dev libprotobuf-dev protobuf-compiler libre2-dev libsnappy-dev libsodium-dev libsqlite3-dev libutf8proc-dev
+  libjpeg62-turbo-dev libopenjp2-7-dev libpcre2-dev libpng-dev libprotobuf-dev protobuf-compiler libre2-dev libsnappy-dev libsodium-dev libsqlite3-dev libtiff-dev libutf8proc-dev libwebp-dev
   libvulkan-dev spirv-tools spirv-headers
   zlib1g-dev
 )

@@ -1,14 +1,13 @@
 #include "tools/lib/media/decode.h"
 
-#include <png.h>
-
 #include <algorithm>
 #include <cctype>
 #include <cstring>
-#include <optional>
+#include <iterator>
 
 #include "base/file.h"
 #include "tools/lib/cli/standard_streams.h"
+#include "tools/lib/media/decoders.h"
 
 namespace ember::tools {
 namespace {
@@ -19,57 +18,85 @@ bool BeginsWith(std::span<const uint8_t> bytes, std::string_view text,
          std::memcmp(bytes.data() + at, text.data(), text.size()) == 0;
 }
 
+// A format of picture files.
+struct Format {
+  std::string_view name;
+  bool (*matches)(std::span<const uint8_t> bytes);
+  internal::DecodeFunction* decode;
+};
+
+constexpr Format kFormats[] = {
+    {"PNG", [](std::span<const uint8_t> b) { return BeginsWith(b, "\x89PNG"); },
+     internal::DecodePng},
+    {"JPEG",
+     [](std::span<const uint8_t> b) { return BeginsWith(b, "\xff\xd8\xff"); },
+     internal::DecodeJpeg},
+    {"WebP",
+     [](std::span<const uint8_t> b) {
+       return BeginsWith(b, "RIFF") && BeginsWith(b, "WEBP", 8);
+     },
+     internal::DecodeWebp},
+    {"TIFF",
+     [](std::span<const uint8_t> b) {
+       return BeginsWith(b, std::string_view("II*\0", 4)) ||
+              BeginsWith(b, std::string_view("MM\0*", 4));
+     },
+     internal::DecodeTiff},
+    {"JPEG 2000",
+     [](std::span<const uint8_t> b) {
+       return BeginsWith(b, "jP  ", 4) || BeginsWith(b, "\xff\x4f\xff\x51");
+     },
+     internal::DecodeJpeg2000},
+    {"BMP",
+     [](std::span<const uint8_t> b) {
+       return b.size() >= 26 && BeginsWith(b, "BM");
+     },
+     internal::DecodeBmp},
+    {"Netpbm",
+     [](std::span<const uint8_t> b) {
+       return b.size() >= 3 && b[0] == 'P' && b[1] >= '1' && b[1] <= '6' &&
+              (b[2] == '#' || std::isspace(b[2]) != 0);
+     },
+     internal::DecodeNetpbm},
+};
+
+const Format* FormatOf(std::span<const uint8_t> bytes) {
+  const auto* const found = std::ranges::find_if(
+      kFormats, [&](const Format& format) { return format.matches(bytes); });
+  return found == std::end(kFormats) ? nullptr : found;
+}
+
 // Returns the name of a format of pictures that is not read.
 std::string OtherFormat(std::span<const uint8_t> bytes) {
   if (BeginsWith(bytes, "GIF8")) return "a GIF";
-  if (BeginsWith(bytes, "BM")) return "a BMP";
-  if (BeginsWith(bytes, "RIFF") && BeginsWith(bytes, "WEBP", 8))
-    return "a WebP";
   if (BeginsWith(bytes, "ftypheic", 4) || BeginsWith(bytes, "ftypmif1", 4))
     return "a HEIC";
   if (BeginsWith(bytes, "ftypavif", 4)) return "an AVIF";
-  if (BeginsWith(bytes, std::string_view("II*\0", 4)) ||
-      BeginsWith(bytes, std::string_view("MM\0*", 4)))
-    return "a TIFF";
   if (bytes.empty()) return "an empty file";
   return "a file of another kind";
 }
-
-// Frees what libpng holds for an image.
-class PngImage {
- public:
-  PngImage() {
-    std::memset(&image_, 0, sizeof(image_));
-    image_.version = PNG_IMAGE_VERSION;
-  }
-  PngImage(const PngImage&) = delete;
-  PngImage& operator=(const PngImage&) = delete;
-  ~PngImage() { png_image_free(&image_); }
-  png_image* get() { return &image_; }
-  Status Error() const { return DataLossError(image_.message); }
-
- private:
-  png_image image_;
-};
 
 }  // namespace
 
 namespace internal {
 
-StatusOr<Picture> DecodePng(std::span<const uint8_t> bytes) {
-  PngImage holder;
-  png_image* image = holder.get();
-  if (png_image_begin_read_from_memory(image, bytes.data(), bytes.size()) == 0)
-    return holder.Error();
-  image->format = PNG_FORMAT_RGB;
-  image->flags |= PNG_IMAGE_FLAG_16BIT_sRGB;
-  EMBER_ASSIGN_OR_RETURN(Picture picture,
-                         Picture::Make(image->width, image->height));
-  const png_color white = {255, 255, 255};
-  if (png_image_finish_read(image, &white, picture.pixels.data(), 0, nullptr) ==
-      0)
-    return holder.Error();
-  return picture;
+StatusOr<Picture> NewPicture(int64_t width, int64_t height,
+                             const DecodeOptions& options) {
+  EMBER_RETURN_IF_ERROR(Picture::CheckExtents(width, height));
+  constexpr int64_t kBytesOfPixel = 6;
+  if (options.budget != nullptr) {
+    EMBER_RETURN_IF_ERROR(
+        options.budget->Charge(width * height * kBytesOfPixel));
+  }
+  return Picture::Make(width, height);
+}
+
+void StorePixel(const uint8_t* rgba, bool on_white, uint8_t* rgb) {
+  const int opacity = on_white ? rgba[3] : 255;
+  for (int channel = 0; channel < 3; ++channel) {
+    rgb[channel] = static_cast<uint8_t>(
+        (rgba[channel] * opacity + 255 * (255 - opacity) + 127) / 255);
+  }
 }
 
 }  // namespace internal
@@ -79,31 +106,38 @@ bool HasPictureName(std::string_view path) {
   std::ranges::transform(name, name.begin(), [](unsigned char c) {
     return static_cast<char>(std::tolower(c));
   });
-  return name.ends_with(".png") || name.ends_with(".jpg") ||
-         name.ends_with(".jpeg");
+  constexpr std::string_view kEndings[] = {".png", ".jpg",  ".jpeg", ".webp",
+                                           ".tif", ".tiff", ".jp2",  ".bmp",
+                                           ".pbm", ".pgm",  ".ppm",  ".pnm"};
+  return std::ranges::any_of(
+      kEndings, [&](std::string_view end) { return name.ends_with(end); });
 }
 
 bool IsPicture(std::span<const uint8_t> bytes) {
-  return BeginsWith(bytes, "\x89PNG") || BeginsWith(bytes, "\xff\xd8\xff");
+  return FormatOf(bytes) != nullptr;
 }
 
 StatusOr<Picture> DecodePicture(std::span<const uint8_t> bytes,
-                                std::string_view name) {
-  std::optional<StatusOr<Picture>> picture;
-  if (BeginsWith(bytes, "\x89PNG")) {
-    picture = internal::DecodePng(bytes);
-  } else if (BeginsWith(bytes, "\xff\xd8\xff")) {
-    picture = internal::DecodeJpeg(bytes);
-  } else {
-    return InvalidArgumentError(std::string(name) +
-                                ": expected a PNG or JPEG, found " +
-                                OtherFormat(bytes) + "; convert it to PNG");
+                                std::string_view name,
+                                const DecodeOptions& options) {
+  const Format* format = FormatOf(bytes);
+  if (format == nullptr) {
+    std::string names;
+    for (const Format& known : kFormats) {
+      if (!names.empty())
+        names += &known == std::end(kFormats) - 1 ? " or " : ", ";
+      names += known.name;
+    }
+    return InvalidArgumentError(std::string(name) + ": expected a picture (" +
+                                names + "), found " + OtherFormat(bytes) +
+                                "; convert it to PNG");
   }
-  if (!picture->ok()) {
-    return picture->status().WithContext(std::string(name) +
-                                         ": cannot decode the picture");
+  StatusOr<Picture> picture = format->decode(bytes, options);
+  if (!picture.ok()) {
+    return picture.status().WithContext(std::string(name) +
+                                        ": cannot decode the picture");
   }
-  return *std::move(picture);
+  return picture;
 }
 
 StatusOr<Picture> ReadPicture(const std::string& path) {
@@ -111,24 +145,6 @@ StatusOr<Picture> ReadPicture(const std::string& path) {
                          InputPath("--input", path));
   EMBER_ASSIGN_OR_RETURN(const MappedFile file, MappedFile::Open(file_path));
   return DecodePicture(file.bytes(), path);
-}
-
-StatusOr<std::string> EncodePng(const Picture& picture) {
-  PngImage holder;
-  png_image* image = holder.get();
-  image->width = static_cast<png_uint_32>(picture.width);
-  image->height = static_cast<png_uint_32>(picture.height);
-  image->format = PNG_FORMAT_RGB;
-  png_alloc_size_t size = 0;
-  if (png_image_write_to_memory(image, nullptr, &size, 0, picture.pixels.data(),
-                                0, nullptr) == 0)
-    return holder.Error();
-  std::string bytes(size, '\0');
-  if (png_image_write_to_memory(image, bytes.data(), &size, 0,
-                                picture.pixels.data(), 0, nullptr) == 0)
-    return holder.Error();
-  bytes.resize(size);
-  return bytes;
 }
 
 }  // namespace ember::tools

@@ -4,7 +4,7 @@
 #include <jerror.h>
 #include <jpeglib.h>
 
-#include "tools/lib/media/decode.h"
+#include "tools/lib/media/decoders.h"
 
 namespace ember::tools::internal {
 namespace {
@@ -166,7 +166,8 @@ StatusOr<Picture> Upright(Picture picture, int orientation) {
   return upright;
 }
 
-StatusOr<Picture> DecodeJpeg(std::span<const uint8_t> bytes) {
+StatusOr<Picture> DecodeJpeg(std::span<const uint8_t> bytes,
+                             const DecodeOptions& options) {
   struct Owner {
     ~Owner() { jpeg_destroy_decompress(&decoder.jpeg); }
     Decoder decoder = {};
@@ -177,7 +178,7 @@ StatusOr<Picture> DecodeJpeg(std::span<const uint8_t> bytes) {
   if (!ReadHead(decoder, bytes.data(), bytes.size())) return error();
   EMBER_ASSIGN_OR_RETURN(
       Picture picture,
-      Picture::Make(decoder.jpeg.image_width, decoder.jpeg.image_height));
+      NewPicture(decoder.jpeg.image_width, decoder.jpeg.image_height, options));
   int orientation = 1;
   for (const jpeg_marker_struct* marker = decoder.jpeg.marker_list;
        marker != nullptr && orientation == 1; marker = marker->next) {
@@ -186,6 +187,7 @@ StatusOr<Picture> DecodeJpeg(std::span<const uint8_t> bytes) {
   }
   std::vector<uint8_t> row(static_cast<size_t>(picture.width) * 4);
   if (!ReadPixels(decoder, row.data(), picture.pixels.data())) return error();
+  if (!options.upright) return picture;
   return Upright(std::move(picture), orientation);
 }
 

@@ -6,6 +6,7 @@
 #include <jpeglib.h>
 
 #include "gtest/gtest.h"
+#include "tools/lib/media/decoders.h"
 
 namespace ember::tools {
 namespace {
@@ -198,16 +199,16 @@ TEST(DecodeTest, ManyScansAreRefused) {
 }
 
 TEST(DecodeTest, OtherFormatsAreNamed) {
-  EXPECT_EQ(Error("GIF89a......"),
-            "x.png: expected a PNG or JPEG, found a GIF; convert it to PNG");
+  const auto other = [](const std::string& found) {
+    return "x.png: expected a picture (PNG, JPEG, WebP, TIFF, JPEG 2000, BMP "
+           "or Netpbm), found " +
+           found + "; convert it to PNG";
+  };
+  EXPECT_EQ(Error("GIF89a......"), other("a GIF"));
+  EXPECT_EQ(Error(""), other("an empty file"));
+  EXPECT_EQ(Error("hello"), other("a file of another kind"));
   EXPECT_EQ(Error("RIFF....WEBPVP8 "),
-            "x.png: expected a PNG or JPEG, found a WebP; convert it to PNG");
-  EXPECT_EQ(Error(""),
-            "x.png: expected a PNG or JPEG, found an empty file; convert it to "
-            "PNG");
-  EXPECT_EQ(Error("hello"),
-            "x.png: expected a PNG or JPEG, found a file of another kind; "
-            "convert it to PNG");
+            "x.png: cannot decode the picture: expected the header of a WebP");
 }
 
 TEST(DecodeTest, OrientationOfExif) {

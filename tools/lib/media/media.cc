@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <cstring>
 #include <utility>
 
 #include "base/file.h"
@@ -52,6 +53,21 @@ void Say(const std::string& file, const std::string& input,
          const std::string& text) {
   std::fprintf(stderr, "vm-run: input %s: %s %s\n", OnOneLine(input).c_str(),
                OnOneLine(file).c_str(), OnOneLine(text).c_str());
+}
+
+// Returns the bytes of a file, u8[n].
+StatusOr<vm::Tensor> ReadFileBytes(const std::string& path,
+                                   const std::string& input) {
+  EMBER_ASSIGN_OR_RETURN(const std::string name, InputPath("--input", path));
+  EMBER_ASSIGN_OR_RETURN(const MappedFile file, MappedFile::Open(name));
+  const std::span<const uint8_t> bytes = file.bytes();
+  EMBER_ASSIGN_OR_RETURN(
+      vm::Tensor tensor,
+      vm::Tensor::Allocate(DType::kU8, {static_cast<int64_t>(bytes.size())}));
+  if (!bytes.empty()) std::memcpy(tensor.data, bytes.data(), bytes.size());
+  Say(path, input,
+      std::to_string(bytes.size()) + " bytes, which the model decodes");
+  return tensor;
 }
 
 BoxOrder OrderOf(const std::string& name) {
@@ -194,6 +210,9 @@ StatusOr<vm::Tensor> Media::ReadPictureInput(const vm::Module& module,
                                              const std::string& path,
                                              size_t number) {
   const vm::TensorSignature& input = module.inputs()[number];
+  // A list of bytes is the file itself: such a model decodes it.
+  if (input.type == DType::kU8 && input.dims.size() == 1)
+    return ReadFileBytes(path, input.name);
   PictureOptions options =
       PictureOptionsOfModel(module.definition().metadata, number, input);
   EMBER_RETURN_IF_ERROR(ParsePictureOptions(flags_.image, options));

@@ -3,25 +3,26 @@
 #include <span>
 #include <string_view>
 
+#include "base/memory_budget.h"
+#include "base/status.h"
 #include "tools/lib/media/decode.h"
+#include "tools/lib/media/decoders.h"
 #include "tools/lib/media/labels.h"
 #include "tools/lib/media/sound.h"
 
 namespace {
 
-// True if a JPEG's frame header says more than a few pixels: decoding as many
-// as Picture::kMaxPixels takes half a second, which finds nothing new.
-bool IsLarge(std::string_view jpeg) {
-  for (size_t i = 0; i + 8 < jpeg.size(); ++i) {
-    const auto at = [&](size_t offset) {
-      return static_cast<uint8_t>(jpeg[i + offset]);
-    };
-    if (at(0) == 0xff && at(1) >= 0xc0 && at(1) <= 0xcf &&
-        (at(5) > 0 || at(7) > 0))
-      return true;
+// Refuses pictures of more than a few pixels: decoding as many as
+// Picture::kMaxPixels takes half a second, which finds nothing new.
+class SmallPictures final : public ember::MemoryBudget {
+ public:
+  ember::Status Charge(int64_t bytes) override {
+    constexpr int64_t kLimit = int64_t{1} << 18;
+    return bytes <= kLimit ? ember::OkStatus()
+                           : ember::ResourceExhaustedError("too large");
   }
-  return false;
-}
+  void Discharge(int64_t) override {}
+};
 
 }  // namespace
 
@@ -29,7 +30,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace ember::tools;
   const std::span<const uint8_t> bytes(data, size);
   const std::string_view text(reinterpret_cast<const char*>(data), size);
-  if (!IsLarge(text)) (void)DecodePicture(bytes, "picture").ok();
+  SmallPictures small;
+  (void)DecodePicture(bytes, "picture", {.budget = &small}).ok();
   (void)internal::ExifOrientation(bytes);
   if (ember::StatusOr<Sound> sound = DecodeWav(bytes, "sound"); sound.ok())
     (void)Resample(*sound, 16000).ok();

@@ -2,7 +2,7 @@
 
 namespace ember::tools {
 
-StatusOr<Picture> Picture::Make(int64_t width, int64_t height) {
+Status Picture::CheckExtents(int64_t width, int64_t height) {
   if (width < 1 || height < 1 || width > kMaxPixels || height > kMaxPixels ||
       width * height > kMaxPixels) {
     return ResourceExhaustedError("expected a picture of 1 to " +
@@ -10,6 +10,11 @@ StatusOr<Picture> Picture::Make(int64_t width, int64_t height) {
                                   " pixels, found " + std::to_string(width) +
                                   "x" + std::to_string(height));
   }
+  return OkStatus();
+}
+
+StatusOr<Picture> Picture::Make(int64_t width, int64_t height) {
+  EMBER_RETURN_IF_ERROR(CheckExtents(width, height));
   Picture picture;
   picture.width = static_cast<int>(width);
   picture.height = static_cast<int>(height);

@@ -27,8 +27,10 @@ struct Picture {
   int width = 0, height = 0;
   std::vector<uint8_t> pixels;  // width * height * 3 bytes
 
-  // Makes a black picture. Error: an extent is below 1, or there would be more
-  // than kMaxPixels.
+  // Returns an error if an extent is below 1, or if there would be more than
+  // kMaxPixels.
+  static Status CheckExtents(int64_t width, int64_t height);
+  // Makes a black picture. Error: CheckExtents refuses its extents.
   static StatusOr<Picture> Make(int64_t width, int64_t height);
 
   uint8_t* at(int x, int y) { return pixels.data() + Offset(x, y); }
