@@ -40,7 +40,8 @@
 //   if (c: bool[], captures...) then else    the results of one of its regions
 //   loop {…} (carried..., scanned..., captures...) body
 //   top_k {axis, k, largest} (x), non_zero {defines} (x), unique {defines, sorted} (x),
-//   non_max_suppression {defines, …} (boxes, scores, thresholds)
+//   non_max_suppression {defines, …} (boxes, scores, thresholds),
+//   decode_image {defines, order} (file: u8[n])
 // On strings, which are i64 handles (compiler/graph/operators/strings.cc, Graph::strings):
 //   string_concat (a, b), string_lower, string_upper, string_rank (x),
 //   string_split {defines, delimiter, most} (x), regex_full_match {pattern} (x),

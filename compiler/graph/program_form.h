@@ -48,8 +48,8 @@ struct CallOperand {
     kBehindAxis,
     kInteger,  // passes an attribute that is an integer
     kExtent,   // passes an attribute that is a shape of one dim
-    // The function writes an integer here: the value of the symbol that the
-    // operation defines.
+    // The function writes an integer here: the value of the symbol with index
+    // `number` among those that the operation defines.
     kFound,
     // Kinds from here on pass memory.
     kMemory,  // passes the memory of an operand
@@ -90,7 +90,9 @@ constexpr CallOperand IntegerIn(std::string_view attribute) {
 constexpr CallOperand ExtentIn(std::string_view attribute) {
   return {CallOperand::Kind::kExtent, 0, 0, attribute};
 }
-constexpr CallOperand Found() { return {CallOperand::Kind::kFound}; }
+constexpr CallOperand Found(int symbol = 0) {
+  return {CallOperand::Kind::kFound, symbol};
+}
 constexpr CallOperand MemoryOf(int operand) {
   return {CallOperand::Kind::kMemory, operand};
 }

@@ -84,7 +84,9 @@ void ProgramEmitter::EmitLibraryCall(const Operation& operation) {
   const graph::LibraryCall& call = operation.record().call;
   const LibraryFunction function = FunctionNamed(call.function);
   const std::vector<std::string> defined = graph::DefinedSymbols(operation);
-  const uint32_t found = defined.empty() ? 0 : builder_.NewInteger();
+  std::vector<uint32_t> found;
+  for (size_t i = 0; i < defined.size(); ++i)
+    found.push_back(builder_.NewInteger());
   std::vector<uint32_t> operands;
   for (const CallOperand& operand : call.operands) {
     switch (operand.kind) {
@@ -96,7 +98,7 @@ void ProgramEmitter::EmitLibraryCall(const Operation& operation) {
         operands.push_back(ResultRegister(operation, operand.number));
         break;
       case CallOperand::Kind::kFound:
-        operands.push_back(found);
+        operands.push_back(found[static_cast<size_t>(operand.number)]);
         break;
       default:
         operands.push_back(
@@ -106,9 +108,10 @@ void ProgramEmitter::EmitLibraryCall(const Operation& operation) {
   const uint32_t first = builder_.AddOperands(operands);
   builder_.Emit({ProgramOpcode::kLibraryCall, static_cast<uint32_t>(function),
                  first, static_cast<uint32_t>(operands.size()), 0});
-  // The symbol is bound here, because the sizes of the function's results are
+  // Symbols are bound here, because the sizes of the function's results are
   // known only after the call.
-  if (!defined.empty()) builder_.BindSymbol(defined.front(), found);
+  for (size_t i = 0; i < defined.size(); ++i)
+    builder_.BindSymbol(defined[i], found[i]);
 }
 
 }  // namespace ember::compiler

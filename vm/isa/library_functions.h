@@ -19,7 +19,9 @@ namespace ember::vm {
 
 // Columns: (name, kind, text, operands, doc). Kinds: Core; String for functions
 // on strings (as i64 handles), which only a session with
-// SessionOptions::strings supports.
+// SessionOptions::strings supports; Image for functions that decode pictures,
+// which need SessionOptions::images. Modules refer to a function by its
+// position, so new rows are added at the end.
 // clang-format off
 #define EMBER_FOR_EACH_LIBRARY_FUNCTION(row) \
   row(TopK, Core, "top_k", "iiiiiibww", \
@@ -49,7 +51,10 @@ namespace ember::vm {
   row(RegexFullMatch, String, "regex_full_match", "iibw", \
       "count, pattern (a handle, RE2's syntax); x[count] -> bool[count], whether all of it matches") \
   row(StringRank, String, "string_rank", "ibw", \
-      "count; x[count] -> i64 place of each among the different strings of x, in the order of their bytes")
+      "count; x[count] -> i64 place of each among the different strings of x, in the order of their bytes") \
+  row(DecodeImage, Image, "decode_image", "iibBII", \
+      "order of channels (0 RGB, 1 BGR, 2 grey), count; file u8[count] -> pixels u8[height, width, channels], " \
+      "height, and width; both are 0 if the bytes cannot be decoded")
 // clang-format on
 
 enum class LibraryFunction : uint32_t {

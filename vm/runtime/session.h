@@ -38,6 +38,7 @@
 #include "hal/device.h"
 #include "vm/interpreter/plan.h"
 #include "vm/runtime/device_support.h"
+#include "vm/runtime/image_support.h"
 #include "vm/runtime/library_caller.h"
 #include "vm/runtime/module.h"
 #include "vm/runtime/steady_clock.h"
@@ -63,6 +64,9 @@ struct SessionOptions {
   // vm/runtime/library/string_functions.h. If it is null, the session refuses
   // modules with strings and calls of string functions.
   StringSupportFactory strings = nullptr;
+  // Decoder of picture files: DecodeImage of tools/lib/media/image_decoder.h.
+  // If it is null, calls of decode_image are refused.
+  ImageDecoder images = nullptr;
   // The interpreter of tier 0. PointwiseInterpreter of
   // vm/interpreter/pointwise_plan.h is for programs that must be small. Only
   // the interpreter to which this field is set is linked.

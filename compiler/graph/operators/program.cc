@@ -319,6 +319,21 @@ InferredTypes InferNonMaxSuppression(const Operation& operation) {
   return OneType(DType::kI64, {ShapeOf(operation, "defines")[0], Dim(3)});
 }
 
+InferredTypes InferDecodeImage(const Operation& operation) {
+  EMBER_RETURN_IF_ERROR(CheckDefineCount(operation, 2));
+  EMBER_RETURN_IF_ERROR(CheckRank(operation, 0, 1));
+  const Value& file = *operation.operand(0);
+  if (file.dtype() != DType::kU8) {
+    return Mismatch("expected a file of type u8, found ",
+                    DTypeName(file.dtype()));
+  }
+  const int64_t order = IntegerOf(operation, "order");
+  if (order < 0 || order > 2)
+    return Mismatch("order: expected 0 to 2, found ", order);
+  const Shape& extents = ShapeOf(operation, "defines");
+  return OneType(DType::kU8, {extents[0], extents[1], Dim(order == 2 ? 1 : 3)});
+}
+
 constexpr AttributeSpec kDefines = {"defines", AttributeKind::kShape, true,
                                     "Symbols that get their values here."};
 constexpr AttributeSpec kShapes = {"shapes", AttributeKind::kShape, true,
@@ -361,6 +376,11 @@ constexpr AttributeSpec kNonMaxSuppressionAttributes[] = {
     {"centered", AttributeKind::kInteger, true,
      "1: boxes are center and size, else corners."},
 };
+constexpr AttributeSpec kDecodeImageAttributes[] = {
+    kDefines,
+    {"order", AttributeKind::kInteger, true,
+     "The order of channels: 0 RGB, 1 BGR, 2 grey."},
+};
 
 constexpr std::string_view kIfRegions[] = {"then", "else"};
 constexpr std::string_view kLoopRegions[] = {"body"};
@@ -386,6 +406,10 @@ constexpr CallOperand kNonMaxSuppressionCall[] = {
     DimOf(1, 0),           DimOf(1, 1), DimOf(1, 2), ExtentIn("most"),
     IntegerIn("centered"), MemoryOf(0), MemoryOf(1), MemoryOf(2),
     ResultMemoryOf(0),     Found(),
+};
+constexpr CallOperand kDecodeImageCall[] = {
+    IntegerIn("order"), CountOf(0), MemoryOf(0),
+    ResultMemoryOf(0),  Found(0),   Found(1),
 };
 
 const OperatorRecord kRecords[] = {
@@ -463,6 +487,17 @@ const OperatorRecord kRecords[] = {
      .form = ProgramForm::kCall,
      .call = {"non_max_suppression", kNonMaxSuppressionCall},
      .infer = InferNonMaxSuppression},
+    {.name = "decode_image",
+     .doc = "The pixels [height, width, channels] of a picture file. Both "
+            "extents are 0 if the bytes cannot be decoded.",
+     .minimum_operands = 1,
+     .maximum_operands = 1,
+     .attributes = kDecodeImageAttributes,
+     .trait = OperatorTrait::kProgram,
+     .result_memory = ResultMemory::kMade,
+     .form = ProgramForm::kCall,
+     .call = {"decode_image", kDecodeImageCall},
+     .infer = InferDecodeImage},
 };
 
 }  // namespace

@@ -379,6 +379,39 @@ Status NonMaxSuppression(const LibraryCall& call) {
   return OkStatus();
 }
 
+Status DecodeImage(const LibraryCall& call) {
+  const int64_t order = call.integers[0];
+  EMBER_RETURN_IF_ERROR(Expect(order >= 0 && order < kPixelOrderCount,
+                               "an order in [0, 2]", order));
+  EMBER_ASSIGN_OR_RETURN(const int64_t count, Product({call.integers[1]}));
+  EMBER_RETURN_IF_ERROR(ExpectBytes(call.memory[0], count, 1, "file"));
+  if (call.images == nullptr) {
+    return UnimplementedError(
+        "expected a runtime that decodes pictures (SessionOptions::images), "
+        "found "
+        "one without; decode the file before, and cut ImageDecoder off the "
+        "model");
+  }
+  // The decoder gets a copy, because another thread may change the memory of
+  // the file while it is parsed.
+  Scratch<uint8_t> file(call.pool);
+  EMBER_RETURN_IF_ERROR(file.Resize(count));
+  if (count > 0) {
+    std::memcpy(file.data(), call.memory[0].data, static_cast<size_t>(count));
+  }
+  EMBER_ASSIGN_OR_RETURN(
+      const DecodedImage image,
+      call.images({file.begin(), file.end()}, static_cast<PixelOrder>(order),
+                  call.pool));
+  const int64_t bytes = static_cast<int64_t>(image.pixels.size());
+  EMBER_ASSIGN_OR_RETURN(uint8_t* pixels,
+                         AllocateBytes(call, call.allocated[0], bytes, 1));
+  if (bytes > 0) std::memcpy(pixels, image.pixels.data(), image.pixels.size());
+  call.written_integers[0] = image.height;
+  call.written_integers[1] = image.width;
+  return OkStatus();
+}
+
 }  // namespace
 
 Status CallLibrary(LibraryFunction function, const LibraryCall& call) {
@@ -386,11 +419,13 @@ Status CallLibrary(LibraryFunction function, const LibraryCall& call) {
 #define EMBER_CASE_Core(name)    \
   case LibraryFunction::k##name: \
     return name(call);
+#define EMBER_CASE_Image(name) EMBER_CASE_Core(name)
 #define EMBER_CASE_String(name)
 #define EMBER_ROW(name, kind, ...) EMBER_CASE_##kind(name)
     EMBER_FOR_EACH_LIBRARY_FUNCTION(EMBER_ROW)
 #undef EMBER_ROW
 #undef EMBER_CASE_String
+#undef EMBER_CASE_Image
 #undef EMBER_CASE_Core
     default:
       break;

@@ -10,6 +10,7 @@
 #include "base/interrupt.h"
 #include "base/status.h"
 #include "vm/isa/library_functions.h"
+#include "vm/runtime/image_support.h"
 #include "vm/runtime/memory_pool.h"
 
 namespace ember::vm {
@@ -45,12 +46,14 @@ struct LibraryCall {
   // texts of strings. The caller counts the work for the operands' own bytes
   // and for the results. Null: there is no limit.
   RunLimits* limits = nullptr;
+  // Decoder of pictures; null if there is none.
+  ImageDecoder images = nullptr;
 };
 
 inline constexpr int kMaxLibraryOperands = 16;
 
-// Calls a library function. Returns Unimplemented for a string function if
-// there is no support for strings.
+// Calls a library function. Returns Unimplemented for a function of a kind
+// (strings, images) for which the call has no support.
 Status CallLibrary(LibraryFunction function, const LibraryCall& call);
 
 }  // namespace ember::vm

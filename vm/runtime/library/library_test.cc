@@ -31,7 +31,8 @@ class LibraryTest : public testing::Test {
     written_.assign(written, -1);
     allocated_.assign(allocated, {});
     return CallLibrary(function, {integers, memory_, written_, allocated_,
-                                  pool_, nullptr, &interrupt_});
+                                  pool_, nullptr, &interrupt_, nullptr,
+                                  images_});
   }
   template <typename T>
   std::vector<T> Allocated(size_t i) const {
@@ -51,6 +52,7 @@ class LibraryTest : public testing::Test {
   std::vector<int64_t> written_;
   std::vector<LibraryMemory> allocated_;
   Interrupt interrupt_;
+  ImageDecoder images_ = nullptr;
 };
 
 constexpr int64_t kF32 = static_cast<int64_t>(DType::kF32);
@@ -239,6 +241,39 @@ TEST_F(LibraryTest, CancelEndsThem) {
   EXPECT_EQ(
       Call(LibraryFunction::kNonMaxSuppression, {1, 1, 1, 3, 0}, 1, 1).code(),
       StatusCode::kCancelled);
+}
+
+// A decoder for tests: the picture has the extents of the first two bytes, and
+// all its pixels are the third byte.
+StatusOr<DecodedImage> DecodeBytes(std::span<const uint8_t> file,
+                                   PixelOrder order, MemoryBudget&) {
+  if (file.size() != 3) return DecodedImage();
+  const int64_t count = int64_t{file[0]} * file[1] * ChannelCount(order);
+  return DecodedImage{file[0], file[1],
+                      std::vector<uint8_t>(static_cast<size_t>(count), file[2])};
+}
+
+TEST_F(LibraryTest, DecodeImage) {
+  std::vector<uint8_t> file = {2, 3, 7, 0};
+  Memory(file);
+  // Without a decoder the call is refused.
+  EXPECT_EQ(Call(LibraryFunction::kDecodeImage, {0, 3}, 2, 1).code(),
+            StatusCode::kUnimplemented);
+  images_ = DecodeBytes;
+  ASSERT_TRUE(Call(LibraryFunction::kDecodeImage, {0, 3}, 2, 1).ok());
+  EXPECT_EQ(written_, (std::vector<int64_t>{2, 3}));
+  EXPECT_EQ(Allocated<uint8_t>(0), std::vector<uint8_t>(18, 7));
+  ASSERT_TRUE(Call(LibraryFunction::kDecodeImage, {2, 3}, 2, 1).ok());
+  EXPECT_EQ(Allocated<uint8_t>(0), std::vector<uint8_t>(6, 7));
+  // Bytes that are no picture give an empty one.
+  ASSERT_TRUE(Call(LibraryFunction::kDecodeImage, {1, 4}, 2, 1).ok());
+  EXPECT_EQ(written_, (std::vector<int64_t>{0, 0}));
+  EXPECT_TRUE(Allocated<uint8_t>(0).empty());
+  // Operands of a hostile program.
+  EXPECT_FALSE(Call(LibraryFunction::kDecodeImage, {3, 3}, 2, 1).ok());
+  EXPECT_FALSE(Call(LibraryFunction::kDecodeImage, {-1, 3}, 2, 1).ok());
+  EXPECT_FALSE(Call(LibraryFunction::kDecodeImage, {0, 5}, 2, 1).ok());
+  EXPECT_FALSE(Call(LibraryFunction::kDecodeImage, {0, -1}, 2, 1).ok());
 }
 
 // Rows without elements take no memory, so a file may have any number of them.

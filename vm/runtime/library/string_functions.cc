@@ -119,6 +119,7 @@ class Strings final : public StringSupport {
   Status Call(LibraryFunction function, const LibraryCall& call) override {
     switch (function) {
 #define EMBER_CASE_Core(name)
+#define EMBER_CASE_Image(name)
 #define EMBER_CASE_String(name)  \
   case LibraryFunction::k##name: \
     return name(call);
@@ -126,6 +127,7 @@ class Strings final : public StringSupport {
       EMBER_FOR_EACH_LIBRARY_FUNCTION(EMBER_ROW)
 #undef EMBER_ROW
 #undef EMBER_CASE_String
+#undef EMBER_CASE_Image
 #undef EMBER_CASE_Core
       default:
         return InternalError("library function without code");

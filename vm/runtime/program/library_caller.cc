@@ -55,10 +55,10 @@ Status CallLibraryFunction(const LibraryInstruction& in) {
     }
   }
   EMBER_RETURN_IF_ERROR(TakeWork(in, info.text, work));
-  const LibraryCall call = {{integers, counts[0]}, {memory, counts[1]},
-                            {written, counts[2]},  {allocated, counts[3]},
-                            *in.memory.pool(),     in.strings,
-                            &in.interrupt,         &in.limits};
+  const LibraryCall call = {
+      {integers, counts[0]},  {memory, counts[1]}, {written, counts[2]},
+      {allocated, counts[3]}, *in.memory.pool(),   in.strings,
+      &in.interrupt,          &in.limits,          in.images};
   EMBER_RETURN_IF_ERROR(in.memory.BeginLibraryCall(accesses, in.position));
   Status status =
       CallLibrary(static_cast<LibraryFunction>(in.instruction.a), call);

@@ -6,6 +6,7 @@
 
 #include "base/interrupt.h"
 #include "vm/isa/module_definition.h"
+#include "vm/runtime/image_support.h"
 #include "vm/runtime/library_caller.h"
 #include "vm/runtime/memory/run_memory.h"
 #include "vm/runtime/memory_reference.h"
@@ -26,6 +27,7 @@ struct LibraryInstruction {
   RunLimits& limits;
   StringSupport* strings;  // Support for strings; null if there is none.
   const Interrupt& interrupt;
+  ImageDecoder images;  // Decoder of pictures; null if there is none.
 };
 
 }  // namespace ember::vm

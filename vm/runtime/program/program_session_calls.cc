@@ -179,7 +179,8 @@ Status ProgramSession::Call(const ProgramInstruction& in) {
                            .memory = memory_,
                            .limits = limits_,
                            .strings = strings_.get(),
-                           .interrupt = interrupt_});
+                           .interrupt = interrupt_,
+                           .images = options_.images});
 }
 
 }  // namespace ember::vm
