@@ -20,6 +20,7 @@
 #include "tools/lib/cli/paths.h"
 #include "tools/lib/cli/standard_streams.h"
 #include "tools/lib/cli/time_limit.h"
+#include "tools/lib/media/image_decoder.h"
 #include "tools/lib/models/bind.h"
 #include "tools/lib/models/import_flags.h"
 #include "tools/lib/models/load_model.h"
@@ -185,6 +186,7 @@ StatusOr<nlohmann::json> RunModel(Options& options, const std::string& path) {
   vm::SessionOptions session_options = {.device = device,
                                         .device_support = vm::NewDeviceSupport,
                                         .strings = vm::NewStringSupport,
+                                        .images = DecodeImage,
                                         .tiering = tier.tiering,
                                         .trace = true};
   EMBER_RETURN_IF_ERROR(SetLimits(options.limits, session_options));

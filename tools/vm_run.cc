@@ -25,6 +25,7 @@
 #include "tools/lib/cli/show_progress.h"
 #include "tools/lib/cli/standard_streams.h"
 #include "tools/lib/cli/time_limit.h"
+#include "tools/lib/media/image_decoder.h"
 #include "tools/lib/media/media.h"
 #include "tools/lib/models/bind.h"
 #include "tools/lib/models/import_flags.h"
@@ -496,6 +497,7 @@ Status Run(Options& options) {
       .device = device,
       .device_support = vm::NewDeviceSupport,
       .strings = vm::NewStringSupport,
+      .images = DecodeImage,
       .tiering = tier.tiering,
       .side_by_side = !options.no_side_by_side,
       .profile = !options.profile.empty() || !options.record.empty(),

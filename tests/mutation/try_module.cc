@@ -7,6 +7,7 @@
 #include "base/check.h"
 #include "hal/cpu/device.h"
 #include "tools/lib/cli/device.h"
+#include "tools/lib/media/image_decoder.h"
 #include "tools/lib/tensors/compare.h"
 #include "vm/runtime/devices/session.h"
 #include "vm/runtime/library/string_functions.h"
@@ -75,6 +76,7 @@ Status ModuleTrier::Run(const std::shared_ptr<const vm::Module>& module,
   options.device = device;
   options.device_support = vm::NewDeviceSupport;
   options.strings = vm::NewStringSupport;
+  options.images = tools::DecodeImage;
   options.memory_limit = kMemoryLimit;
   options.work_limit = kWorkLimit;
   options.step_limit = kStepLimit;

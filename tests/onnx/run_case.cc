@@ -16,6 +16,7 @@
 #include "third_party/onnx/onnx.pb.h"
 #include "tools/lib/benchmark/child.h"
 #include "tools/lib/cli/device.h"
+#include "tools/lib/media/image_decoder.h"
 #include "tools/lib/models/tier.h"
 #include "tools/lib/report/placement.h"
 #include "tools/lib/tensors/compare.h"
@@ -208,6 +209,7 @@ CaseResult RunSet(const TestCase& test_case, const RunOptions& options,
   vm::SessionOptions session_options;
   session_options.device = *device;
   session_options.strings = vm::NewStringSupport;
+  session_options.images = tools::DecodeImage;
   session_options.device_support = vm::NewDeviceSupport;
   const auto tier = tools::OpenTier(
       {.tier = options.tier, .checks = options.checks}, *device, *module);

@@ -32,8 +32,6 @@ constexpr std::string_view kPytorch =
 
 // clang-format off
 constexpr Advice kAdvice[] = {
-    {"", "ImageDecoder",
-     "Ember decodes no image files: decode before, and make the pixels that this node gives an input of the model (vm-run decodes --input=@cat.jpg for it)"},
     {"", "GRUUnit", "it was taken back from ONNX: export with opset 7 or newer"},
     {"*", "ATen", kPytorch},
     {"org.pytorch.aten", "*", kPytorch},

@@ -2,8 +2,8 @@
 // instead. It is shown in the list of unsupported operators and on the coverage
 // page.
 //
-//   UnsupportedAdvice("", "ImageDecoder")
-//   // "Ember decodes no image files: …", without a full stop
+//   UnsupportedAdvice("", "GRUUnit")
+//   // "it was taken back from ONNX: …", without a full stop
 #ifndef EMBER_FRONTENDS_ONNX_IMPORT_UNSUPPORTED_H_
 #define EMBER_FRONTENDS_ONNX_IMPORT_UNSUPPORTED_H_
 

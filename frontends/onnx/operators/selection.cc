@@ -1,7 +1,12 @@
 // Imports operators whose result sizes depend on data: NonZero, Compress,
-// Unique, NonMaxSuppression; and TopK, which is a library call like them.
+// Unique, NonMaxSuppression, ImageDecoder; and TopK, which is a library call
+// like them.
+#include <algorithm>
+#include <iterator>
 #include <limits>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -136,6 +141,29 @@ Tensor Threshold(NodeContext& c, int input, double otherwise) {
   return Cast(Reshape(c.Input(input), {Dim(1)}), DType::kF32);
 }
 
+void ImportImageDecoder(NodeContext& c) {
+  const Tensor file = c.Input(0);
+  if (!c.ok() || !c.CheckRank(0, 1, 1)) return;
+  if (file.dtype() != DType::kU8) {
+    return c.FailInvalid("expected the bytes of a file as UINT8, found " +
+                         std::string(DTypeName(file.dtype())));
+  }
+  // The numbers are those of vm::PixelOrder.
+  constexpr std::string_view kFormats[] = {"RGB", "BGR", "Grayscale"};
+  const std::string format = c.String("pixel_format", "RGB");
+  const auto found = std::ranges::find(kFormats, format);
+  if (found == std::end(kFormats)) {
+    return c.FailInvalid(
+        "attribute 'pixel_format': expected RGB, BGR or Grayscale, found " +
+        format);
+  }
+  const Dim height = c.builder().FreshSymbol();
+  const Dim width = c.builder().FreshSymbol();
+  c.SetOutput(0, Apply("decode_image", {file},
+                       {{"defines", Shape{height, width}},
+                        {"order", int64_t{found - std::begin(kFormats)}}}));
+}
+
 void ImportNonMaxSuppression(NodeContext& c) {
   if (!c.CheckRank(0, 3, 3) || !c.CheckRank(1, 3, 3)) return;
   std::optional<Shape> most = Shape{Dim(0)};
@@ -166,6 +194,7 @@ void ImportNonMaxSuppression(NodeContext& c) {
 constexpr OperatorRow kRows[] = {
     {"Compress", 9, 2, 2, ImportCompress, "", Moves({0})},
     {"NonMaxSuppression", 10, 2, 5, ImportNonMaxSuppression},
+    {"ImageDecoder", 20, 1, 1, ImportImageDecoder},
     {"NonZero", 9, 1, 1, ImportNonZero, "", CarriedTypes::kStrings},
     {"TopK", 1, 1, 2, ImportTopK},
     {"Unique", 11, 1, 1, ImportUnique, "", CarriedTypes::kStrings},

@@ -15,6 +15,7 @@
 #include "tools/lib/cli/compile_limits.h"
 #include "tools/lib/cli/device.h"
 #include "tools/lib/cli/time_limit.h"
+#include "tools/lib/media/image_decoder.h"
 #include "tools/lib/models/bind.h"
 #include "tools/lib/models/load_model.h"
 #include "tools/lib/models/tier.h"
@@ -210,6 +211,7 @@ StatusOr<Measurement> Measure(const BenchmarkOptions& options) {
       .device = device,
       .device_support = vm::NewDeviceSupport,
       .strings = vm::NewStringSupport,
+      .images = DecodeImage,
       .tiering = tier.tiering,
       .side_by_side = !options.no_side_by_side};
   EMBER_RETURN_IF_ERROR(SetLimits(options.limits, session_options));

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "tools/lib/calls/dispatch_call.h"
+#include "tools/lib/media/image_decoder.h"
 #include "vm/runtime/devices/session.h"
 #include "vm/runtime/library/string_functions.h"
 
@@ -105,6 +106,7 @@ StatusOr<std::unique_ptr<Lockstep>> Lockstep::Create(
   vm::SessionOptions session = {
       .device = kept.device,
       .strings = vm::NewStringSupport,
+      .images = DecodeImage,
       .tiering = EagerTiering(
           module, std::make_shared<LockstepProvider>(lockstep->state_))};
   EMBER_RETURN_IF_ERROR(SetLimits(kept.limits, session));

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "tools/lib/calls/dispatch_call.h"
+#include "tools/lib/media/image_decoder.h"
 #include "vm/runtime/library/string_functions.h"
 
 namespace ember::tools {
@@ -112,6 +113,7 @@ StatusOr<ModuleTrace> ModuleTrace::Record(
       *module, side, std::move(jit), &trace.calls);
   vm::SessionOptions options = {.device = std::move(device),
                                 .strings = vm::NewStringSupport,
+                                .images = DecodeImage,
                                 .tiering = EagerTiering(module, provider)};
   EMBER_RETURN_IF_ERROR(SetLimits(limits, options));
   EMBER_ASSIGN_OR_RETURN(const std::unique_ptr<vm::Session> session,

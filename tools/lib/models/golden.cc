@@ -11,6 +11,7 @@
 #include "frontends/frontend.h"
 #include "tools/lib/calls/side.h"
 #include "tools/lib/cli/device.h"
+#include "tools/lib/media/image_decoder.h"
 #include "tools/lib/models/bind.h"
 #include "tools/lib/models/load_model.h"
 #include "tools/lib/models/tier.h"
@@ -151,6 +152,7 @@ class GoldenCheck {
                                       {.device = std::move(device),
                                        .device_support = vm::NewDeviceSupport,
                                        .strings = vm::NewStringSupport,
+                                       .images = DecodeImage,
                                        .tiering = tier_.tiering}));
     return OkStatus();
   }

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "tools/lib/cli/device.h"
+#include "tools/lib/media/image_decoder.h"
 #include "tools/lib/models/bind.h"
 #include "tools/lib/tensors/random.h"
 #include "vm/runtime/dispatch/tiering.h"
@@ -46,6 +47,7 @@ StatusOr<std::vector<vm::SiteProfile>> ProfileOf(
       const std::unique_ptr<vm::Session> session,
       vm::Session::Create(module, {.device = device,
                                    .strings = vm::NewStringSupport,
+                                   .images = DecodeImage,
                                    .profile = true}));
   std::vector<vm::Tensor> results;
   EMBER_RETURN_IF_ERROR(session->Run(inputs, &results));
