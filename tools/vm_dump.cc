@@ -35,6 +35,7 @@ struct Options {
   std::vector<std::string> models;
   ImportFlags import;
   std::string part = "module", dispatch, emit, output;
+  bool values = false;
   LimitFlags limits;
 };
 
@@ -54,6 +55,10 @@ void Declare(Options& options, Flags& flags) {
                   "Draws the dispatches as Graphviz dot, as SVG, or as an ONNX "
                   "file for Netron. json: prints\n"
                   "--part=signature as JSON.");
+  flags.Add("values", &options.values,
+            "Prints the values of all constants. By default constants of more "
+            "than 64 bytes are shown as\n"
+            "hashes, and vm-compile cannot read the text back.");
   flags.Add("o", &options.output, "FILE",
             "Writes to this file instead of the terminal.");
   AddImportFlags(flags, &options.import);
@@ -65,6 +70,7 @@ void Declare(Options& options, Flags& flags) {
   flags.Example("vm-dump model.vmfb --dispatch=conv_2");
   flags.Example("vm-dump model.vmfb --emit=svg -o model.svg");
   flags.Example("vm-dump model.onnx --part=graph");
+  flags.Example("vm-dump model.vmfb --values -o model.txt");
 }
 
 std::string ConstantsTable(const vm::ModuleDefinition& module) {
@@ -185,7 +191,11 @@ StatusOr<std::string> Part(const Options& options,
   }
   if (options.part == "metadata") return Metadata(module);
   if (options.part == "kernels") return NativeKernelsTable(module);
-  if (options.part == "module") return vm::PrintModule(module);
+  if (options.part == "module") {
+    vm::ModuleTextOptions text_options;
+    if (options.values) text_options.inline_constant_bytes = -1;
+    return vm::PrintModule(module, text_options);
+  }
   std::string text;
   for (const vm::Program& program : module.programs)
     text += vm::PrintProgram(program, module);
@@ -207,7 +217,7 @@ StatusOr<std::string> MakeText(const Options& options) {
     }
     EMBER_ASSIGN_OR_RETURN(const graph::Graph graph,
                            ImportModel(options.models[0], load));
-    return graph::Print(graph, {.elide_constants = true});
+    return graph::Print(graph, {.elide_constants = !options.values});
   }
   EMBER_ASSIGN_OR_RETURN(const vm::ModuleDefinition module,
                          LoadDefinition(options.models[0], load));
@@ -215,6 +225,15 @@ StatusOr<std::string> MakeText(const Options& options) {
 }
 
 Status Dump(const Options& options) {
+  const bool has_values = options.emit.empty() && options.dispatch.empty() &&
+                          (options.part == "module" || options.part == "graph");
+  if (options.values && !has_values) {
+    return CommandLineError(
+        "--values: expected --part=module or --part=graph, found " +
+        (!options.emit.empty()       ? "--emit=" + options.emit
+         : !options.dispatch.empty() ? "--dispatch=" + options.dispatch
+                                     : "--part=" + options.part));
+  }
   if (options.emit == "netron" && options.output.empty()) {
     return CommandLineError(
         "--emit=netron: expected -o FILE.onnx, as the format is binary");

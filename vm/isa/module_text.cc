@@ -88,7 +88,8 @@ class ModuleParser {
       return ErrorAt(
           lexer_.Peek(),
           "constant '" + constant.name +
-              "': expected its values in the text, found only their hash");
+              "': expected its values in the text, found only their hash "
+              "(vm-dump --values prints them)");
     }
     EMBER_RETURN_IF_ERROR(lexer_.Expect("="));
     EMBER_RETURN_IF_ERROR(ParseConstantValues(lexer_, constant));
