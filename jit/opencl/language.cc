@@ -44,7 +44,7 @@ Status Refuse(const loops::LoopNest&, const Statement& statement) {
 
 Status RefuseDoubles(const loops::LoopNest& nest, const Statement& statement) {
   const auto decline = [] {
-    return Decline(DeclineReason::kDeviceType, "f64");
+    return Decline(DeclineReason::kDeviceType, "f64 (feature f64)");
   };
   for (const loops::Store& store : statement.stores) {
     if (nest.buffers[store.buffer].type == DType::kF64) return decline();

@@ -12,21 +12,22 @@
 namespace ember::jit::spirv {
 namespace {
 
-// Checks that the device has the types that the module uses.
+// Checks that the device has the types that the module uses. Errors name the
+// feature of the target string that is missing.
 Status CheckTypes(const ModuleBuilder& module, const Target& target) {
   const struct {
     spv::Capability capability;
     bool has_it;
     const char* what;
   } rows[] = {
-      {spv::Capability::Int64, target.i64, "64-bit integers"},
-      {spv::Capability::Float64, target.f64, "f64"},
-      {spv::Capability::Float16, target.f16, "arithmetic of f16"},
-      {spv::Capability::Int8, target.i8, "8-bit integers"},
+      {spv::Capability::Int64, target.i64, "64-bit integers (feature int64)"},
+      {spv::Capability::Float64, target.f64, "f64 (feature f64)"},
+      {spv::Capability::Float16, target.f16, "arithmetic of f16 (feature f16)"},
+      {spv::Capability::Int8, target.i8, "8-bit integers (feature int8)"},
       {spv::Capability::StorageBuffer8BitAccess, target.storage8,
-       "8-bit elements in memory"},
+       "8-bit elements in memory (feature storage8)"},
       {spv::Capability::StorageBuffer16BitAccess, target.storage16,
-       "16-bit elements in memory"},
+       "16-bit elements in memory (feature storage16)"},
   };
   for (const auto& row : rows) {
     if (module.Requires(row.capability) && !row.has_it)
