@@ -23,8 +23,8 @@ class Reader {
     int64_t most = 1;
     if (!is_bits) {
       EMBER_ASSIGN_OR_RETURN(most, ReadNumber("the largest value"));
-      constexpr int64_t kMostOfAll = 65535;
-      if (most < 1 || most > kMostOfAll) {
+      constexpr int64_t kMaxOfValues = 65535;
+      if (most < 1 || most > kMaxOfValues) {
         return DataLossError("expected a largest value of 1 to 65535, found " +
                              std::to_string(most));
       }

@@ -15,7 +15,7 @@
 namespace ember::tools::internal {
 
 using DecodeFunction = StatusOr<Picture>(std::span<const uint8_t> bytes,
-                                  const DecodeOptions& options);
+                                         const DecodeOptions& options);
 DecodeFunction DecodePng;
 DecodeFunction DecodeJpeg;
 DecodeFunction DecodeWebp;

@@ -30,9 +30,9 @@ class LibraryTest : public testing::Test {
     Drop();
     written_.assign(written, -1);
     allocated_.assign(allocated, {});
-    return CallLibrary(function, {integers, memory_, written_, allocated_,
-                                  pool_, nullptr, &interrupt_, nullptr,
-                                  images_});
+    return CallLibrary(function,
+                       {integers, memory_, written_, allocated_, pool_, nullptr,
+                        &interrupt_, nullptr, images_});
   }
   template <typename T>
   std::vector<T> Allocated(size_t i) const {
@@ -249,8 +249,9 @@ StatusOr<DecodedImage> DecodeBytes(std::span<const uint8_t> file,
                                    PixelOrder order, MemoryBudget&) {
   if (file.size() != 3) return DecodedImage();
   const int64_t count = int64_t{file[0]} * file[1] * ChannelCount(order);
-  return DecodedImage{file[0], file[1],
-                      std::vector<uint8_t>(static_cast<size_t>(count), file[2])};
+  return DecodedImage{
+      file[0], file[1],
+      std::vector<uint8_t>(static_cast<size_t>(count), file[2])};
 }
 
 TEST_F(LibraryTest, DecodeImage) {
