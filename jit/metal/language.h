@@ -19,10 +19,12 @@ namespace ember::jit::metal {
 
 extern const c_like::Language kLanguage;
 
-// The begin of a program: its options, and functions that kernels call.
+// The text at the begin of each program: compiler options and the functions
+// that kernels call.
 extern const std::string_view kPrelude;
 
-// Number of the buffer with the parameters, the last one that Metal has.
+// Index of the buffer that holds the parameters; it is the highest index that
+// Metal allows.
 inline constexpr int kParametersIndex = 30;
 
 }  // namespace ember::jit::metal

@@ -16,7 +16,8 @@ namespace ember::jit::opencl {
 
 const c_like::Language& LanguageFor(const Target& target);
 
-// Returns the begin of a program: its options, and functions that kernels call.
+// Returns the text at the begin of each program: compiler options and the
+// functions that kernels call.
 std::string_view PreludeFor(const Target& target);
 
 }  // namespace ember::jit::opencl
