@@ -104,8 +104,8 @@ constexpr Pass<NestBuild> kPasses[] = {
      [](NestBuild& b) { return CheckIndexTerms(b.computation); }},
     {{"mark-constants", "notes which inputs are constants, and their range"},
      MarkConstants},
-    // The pass mark-constants precedes normalise, because normalise does not
-    // move the axes of constants.
+    // The pass mark-constants precedes normalise, which must know the
+    // constants: it does not move their axes.
     {{kNormalise, "drops, orders, collapses and splits axes of stages",
       PassTargets::kAll, /*may_be_disabled=*/true},
      [](NestBuild& b) {
