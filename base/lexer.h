@@ -1,5 +1,5 @@
-// The lexer that the parsers of all text forms use (graph, dispatch, program,
-// schedule).
+// Splits a text into tokens. All parsers of text forms use it (graph, dispatch,
+// program, schedule).
 //
 //   Lexer lexer("%y[i] = %x[i] + 1  // comment");
 //   EMBER_ASSIGN_OR_RETURN(Token name,
