@@ -26,10 +26,10 @@ constexpr FloatFormat kBrain = FloatFormatOf(DType::kBF16);
 constexpr FloatFormat kE4M3FN = FloatFormatOf(DType::kF8E4M3FN);
 constexpr FloatFormat kE5M2 = FloatFormatOf(DType::kF8E5M2);
 
-// Returns the number to add to the bits after the bits of a narrow float have
-// been shifted to the position of a float's exponent and mantissa: the
-// difference of the two exponent biases. Twice that number gives an exponent of
-// all ones. It is 0 for bf16, which is the upper half of a float.
+// A narrow float becomes a float by shifting its bits to the positions of a
+// float's exponent and mantissa and adding this number, the difference of the
+// exponent biases. For infinities and NaNs it is added twice, which gives an
+// exponent of all ones. It is 0 for bf16, which is the upper half of a float.
 uint32_t ExponentShift(const FloatFormat& format) {
   return static_cast<uint32_t>(127 - format.bias) << 23;
 }

@@ -69,8 +69,8 @@ class Lexer {
   // name".
   StatusOr<Token> Expect(Token::Kind kind, std::string_view what);
   StatusOr<Token> ExpectSigil(char sign, std::string_view what);
-  // Reads an integer with an optional minus sign, within 64 bits. `what`
-  // describes it in the error message.
+  // Reads an integer with an optional minus sign. It is an error if it does not
+  // fit 64 bits. `what` describes the expected token in the error message.
   StatusOr<int64_t> ExpectInteger(std::string_view what);
   bool AtEnd() const { return current_.kind == Token::kEnd; }
 

@@ -35,7 +35,8 @@ std::optional<FileMapping> FindMapping(std::span<const uint8_t> bytes) {
   std::FILE* const maps = std::fopen("/proc/self/maps", "re");
   if (maps == nullptr) return std::nullopt;
   std::optional<FileMapping> found;
-  // A line must fit with a path of 4096 bytes, the longest that Linux has.
+  // Holds one line of /proc/self/maps, which ends with a path of up to 4096
+  // bytes.
   char line[4608];
   // True if `line` holds the beginning of a line of the file; false if it holds
   // the rest of a line that did not fit.

@@ -170,7 +170,8 @@ std::optional<std::string> PrivateFolder::Use(const std::string& name,
   const Descriptor file(
       OpenTrusted(descriptor_, name, max_bytes, /*is_secret=*/false, &size));
   if (file.get() < 0) return std::nullopt;
-  // Setting the file's time fails on a read-only disk, which does no harm.
+  // The file's time records its last use. On a read-only disk it cannot be set,
+  // which does no harm.
   static_cast<void>(::futimens(file.get(), nullptr));
   return ReadAll(file.get(), static_cast<size_t>(size));
 }
@@ -236,7 +237,9 @@ std::vector<PrivateFolder::File> PrivateFolder::List() const {
   if (descriptor.get() < 0) return files;
   DIR* const list = ::fdopendir(descriptor.get());
   if (list == nullptr) return files;
-  descriptor.Release();  // closedir of the list also closes the descriptor.
+  // closedir of the list also closes the descriptor, so it must not be closed
+  // twice.
+  descriptor.Release();
   while (const dirent* entry = ::readdir(list)) {
     struct stat info;
     if (::fstatat(descriptor_, entry->d_name, &info, AT_SYMLINK_NOFOLLOW) !=

@@ -1,5 +1,5 @@
-// Represents errors that a user can cause as values. The runtime throws no
-// exceptions.
+// Status objects hold errors that a user can cause, which functions return as
+// values. The runtime throws no exceptions.
 //
 //   StatusOr<Module> Load(std::string_view path);
 //   EMBER_ASSIGN_OR_RETURN(Module module, Load(path));

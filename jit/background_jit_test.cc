@@ -150,8 +150,8 @@ TEST(BackgroundJit, CancelEndsRunsThatWaitForTheirKernel) {
   });
   const vm::Tensor x = *vm::Tensor::Allocate(DType::kF32, {2, 4});
   std::vector<vm::Tensor> results;
-  // The kernel is never made, so the run returns only because it was cancelled;
-  // otherwise the test would hang.
+  // The kernel is held back, so the run can only return because it was
+  // cancelled; otherwise the test would hang.
   const Status status = session->Run({&x, 1}, &results);
   canceller.join();
   EXPECT_EQ(status.code(), StatusCode::kCancelled) << status.ToString();

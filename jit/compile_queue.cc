@@ -58,8 +58,7 @@ void CompileQueue::Add(Entry entry) {
       threads_.emplace_back([this] { Work(); });
   }
   // Threads are woken only when the queue was empty: a model asks for all its
-  // kernels in one call, and waking a thread for each would take as long as a
-  // small dispatch.
+  // kernels in one call, and each wake-up takes as long as a small dispatch.
   if (is_first) changed_.notify_all();
 }
 

@@ -1,5 +1,5 @@
-// A queue of jobs to compile, and the threads that do it. The hottest dispatch
-// comes first, and compiling should hardly slow down running sessions.
+// A queue of jobs to compile, and the threads that do them. The hottest
+// dispatch comes first, and compiling should hardly slow down running sessions.
 //
 //   CompileQueue queue({.threads = 1}, [&](const CompileQueue::Job& job) {
 //     job.slot->Install(Compile(job.request));

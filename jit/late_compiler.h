@@ -1,6 +1,6 @@
 // The JIT's compiler, which is made when a first kernel needs it. Until then
-// neither the compile worker nor LLVM's library is started or loaded, and the
-// thread that waits for it is one that compiles.
+// the compile worker is not started and LLVM's library is not loaded. The
+// thread that waits for that is one that compiles, never one that runs a model.
 //
 //   LateCompiler compiler(vm::CompileLocation::kWorkerIfThere,
 //                         DefaultCacheOptions(), [](const std::string& problem) {

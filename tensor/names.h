@@ -1,5 +1,5 @@
-// Rules for names in a dispatch: names that its text form can write and read
-// back.
+// Rules for the names in a dispatch, which make sure that its text form can
+// write and read them back.
 #ifndef EMBER_TENSOR_NAMES_H_
 #define EMBER_TENSOR_NAMES_H_
 

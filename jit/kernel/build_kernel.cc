@@ -70,8 +70,9 @@ StatusOr<std::unique_ptr<vm::CpuKernel>> CreateWith(
 }
 
 // Makes the kernel with the packed constants of the file. If there is no such
-// file, makes the kernel and keeps its packed constants in the file. The memory
-// of packed constants then has pages of the file, which the system can drop.
+// file, makes the kernel and keeps its packed constants in the file. The packed
+// constants are then mapped pages of the file, which the system can drop if
+// memory is short.
 StatusOr<std::unique_ptr<vm::CpuKernel>> CreateKept(
     const vm::CpuKernelDefinition& definition, const std::string& path) {
   std::optional<PackedBuffers> packed = KeptConstants::Load(path);

@@ -209,9 +209,8 @@ TEST(DeviceKernelTest, IterationsOfACall) {
   constexpr char kOne[] = "for i < N { %y[t] += %x[0] }";
   EXPECT_EQ(run(kOne, 65534, 0), "65534");
   EXPECT_THAT(run(kOne, 65535, 0), refusal(65536));
-  // The driver counts nested loops together: for m = 1, each iteration of the
-  // outer loop counts as three iterations, and the end of the outer loop as
-  // two.
+  // The ends of loops count as iterations, too: for m = 1, each iteration of
+  // the outer loop counts as three, and the end of the outer loop as two.
   constexpr char kTwo[] = "for i < N { for j < M { %y[t] += %x[0] } }";
   EXPECT_EQ(run(kTwo, 21844, 1), "21844");
   EXPECT_THAT(run(kTwo, 21845, 1), refusal(65537));
@@ -226,8 +225,8 @@ TEST_P(DeviceKernelRandomTest, Schedules) {
     const RandomPair pair = schedule::MakeRandomPair(seed);
     auto nest = schedule::Lower(pair.schedule);
     if (!nest.ok() || !loops::Verify(*nest).ok()) {
-      // The test jit/schedule/testing:random_schedule_test checks why nests are
-      // refused; here they are only counted.
+      // The test jit/schedule/testing:random_schedule_test checks why lowering
+      // or the verifier refuses a nest; here the nests are only counted.
       ++totals.declined["not lowered or verified"];
       continue;
     }
@@ -337,8 +336,8 @@ loops @packed(%w: input f32[6, 10], %x: input f32[10], %y: output f32[6]) {
   EXPECT_TRUE((*kernel)->Uses(2));
 }
 
-// A kernel that is too large for the device is declined as soon as that is
-// known.
+// A call whose extents exceed the device's limits is declined when it is
+// recorded, since they are not known earlier.
 TEST(DeviceKernelTest, LimitsOfTheDevice) {
   if (TestDevice() == nullptr) GTEST_SKIP() << spirv::kNoDevice;
   auto nest = loops::Parse(R"(

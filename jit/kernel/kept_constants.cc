@@ -82,7 +82,8 @@ std::vector<std::span<const uint8_t>> ContentsOf(
 void MarkVerified(const std::string& path, const Header& header) {
   const int file = ::open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NOFOLLOW);
   if (file < 0) return;
-  // If the write fails, the next process verifies the contents again.
+  // A failure of this write does no harm: the next process then verifies the
+  // contents again.
   const ssize_t written =
       ::pwrite(file, header.boot, sizeof header.boot, offsetof(Header, boot));
   static_cast<void>(written);

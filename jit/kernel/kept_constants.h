@@ -17,7 +17,7 @@
 // module's file (inode, size, time of change), the offsets of the constants,
 // the text of the prologue, and the build of the JIT. Contents that were
 // written before the system started are verified by a hash when they are
-// loaded; then they are trusted until the system ends. A problem with a file or
+// loaded; then they are trusted until the next start. A problem with a file or
 // the folder is no error: constants are packed as without a folder.
 //
 // Several processes may use one folder. Thread-safe.

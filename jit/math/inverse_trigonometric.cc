@@ -97,7 +97,7 @@ Term ExpandAtan(Term x) {
 
 // Returns atan2(y, x). First computes the angle between the larger of |x| and
 // |y| and the hypotenuse, from 0 to pi / 4, and then reflects it into the right
-// half quadrant.
+// octant.
 Term ExpandAtan2(Term y, Term x) {
   const Term height = Absolute(y), width = Absolute(x);
   const Term is_steep = width < height;

@@ -68,7 +68,8 @@ Mantissa SplitMantissa(Term x, double low, Term exponent_bias) {
   const Term shifted =
       Binary(tensor::Opcode::kAdd, bits, bits.Bits(one_bits - low_bits));
   // In the float 2^mantissa_bits + e, the low bits of the mantissa are the
-  // integer e. So the biased exponent becomes a float by replacing bits.
+  // integer e. So inserting the biased exponent as those bits converts it to a
+  // float.
   const uint64_t magic =
       tensor::DoubleToBits(std::ldexp(1.0, format.mantissa_bits), x.type());
   const Term exponent =

@@ -7,7 +7,7 @@
 // its offset; buffer kParametersIndex holds the parameters and the number of
 // the first task, 8 bytes each. Programs must be compiled without fast math.
 //
-// Constants. Source: the Metal Shading Language Specification.
+// The tables are constants. Source: the Metal Shading Language Specification.
 #ifndef EMBER_JIT_METAL_LANGUAGE_H_
 #define EMBER_JIT_METAL_LANGUAGE_H_
 

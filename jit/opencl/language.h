@@ -3,7 +3,7 @@
 //
 //   c_like::PrintPhase(LanguageFor(target), nest, nest.phases[0], "phase0");
 //
-// Constants.
+// The tables are constants.
 #ifndef EMBER_JIT_OPENCL_LANGUAGE_H_
 #define EMBER_JIT_OPENCL_LANGUAGE_H_
 

@@ -167,8 +167,8 @@ constexpr Pass<NestBuild> kPasses[] = {
      nullptr,
      Verify,
      Print},
-    // The pass pad-rows follows all passes that make indices, because it
-    // changes only the distance in memory between rows.
+    // The pass pad-rows changes no indices, only the distance in memory between
+    // rows, so it can follow all passes that make indices.
     {{"pad-rows", "pads rows of tiles as the schedule says", PassTargets::kAll,
       /*may_be_disabled=*/true},
      [](NestBuild& b) {

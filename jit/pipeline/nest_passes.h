@@ -61,11 +61,11 @@ struct NestBuild {
 // bounds.
 std::span<const Pass<NestBuild>> NestPasses();
 
-// Returns those of NestPasses() that make NestBuild::computation, before the
-// dispatch is normalised.
+// Returns the passes of NestPasses() that make NestBuild::computation; they
+// precede the one that normalises the dispatch.
 std::span<const Pass<NestBuild>> ComputationPasses();
 
-// Returns those of NestPasses() that lower NestBuild::schedule to a nest.
+// Returns the passes of NestPasses() that lower NestBuild::schedule to a nest.
 std::span<const Pass<NestBuild>> LoweringPasses();
 
 }  // namespace ember::jit

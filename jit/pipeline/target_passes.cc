@@ -73,8 +73,8 @@ std::string Print(const TargetBuild& build) {
   return loops::ToText(build.nest);
 }
 
-// The passes of gpu::kDevicePasses insert barriers. They follow legalisation,
-// because other passes do not preserve the synchronisation that barriers give.
+// The passes of gpu::kDevicePasses insert barriers. No other pass would keep
+// these at the right positions, so they follow legalisation.
 template <size_t... numbers>
 constexpr auto MakePasses(std::index_sequence<numbers...>) {
   return std::array{

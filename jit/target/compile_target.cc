@@ -55,7 +55,8 @@ constexpr Feature kFeatures[] = {
     {"armv7+neon", "vfp4", "+vfp4", "+vfp4"},
 };
 
-// Begins of the targets of devices; a version follows ("vulkan1.3").
+// Names of the families of devices. The text of a device's target begins with
+// one of them, followed by a version: "vulkan1.3".
 constexpr std::string_view kDevices[] = {"vulkan", "sm_", "opencl"};
 
 // Features of a target's text that describe the machine for schedules. Code

@@ -3,9 +3,9 @@
 //   CpuModel cpu = CpuModel::Of("x86_64-linux+avx2+fma+l2=1024K+cores=8");
 //   cpu.Lanes(DType::kF32);   // 8
 //
-// All of it comes from the target string (hal::Device::target()), which can be
-// stored and used on another machine. hal::HostTarget() describes the machine
-// that it runs on. A value.
+// The whole model comes from a target string (hal::Device::target()), so
+// schedules can be made on another machine. hal::HostTarget() returns the
+// string of this machine. A value.
 #ifndef EMBER_JIT_TARGET_CPU_MODEL_H_
 #define EMBER_JIT_TARGET_CPU_MODEL_H_
 

@@ -7,8 +7,8 @@
 //
 // Schedules (CpuModel, GpuModel) and code generation (jit/llvm/passes/host.h)
 // look up here which instructions a machine has. The dot_products.h of
-// jit/llvm, jit/spirv and jit/ptx say how each is emitted, and what replaces
-// one of other signs. Thread-safe.
+// jit/llvm, jit/spirv and jit/ptx say how each is emitted, and how sums with
+// operands of other signs are computed. Thread-safe.
 #ifndef EMBER_JIT_TARGET_DOT_INSTRUCTIONS_H_
 #define EMBER_JIT_TARGET_DOT_INSTRUCTIONS_H_
 

@@ -30,8 +30,8 @@ struct GpuModel {
   // accumulators and operands. With more, fewer invocations fit on a processor
   // at once, and its memory latency is no longer hidden.
   int64_t registers = 96;
-  // Number of registers that a processor has for all its invocations together;
-  // 0: not known.
+  // Number of registers that a processor (SM) has for all its invocations
+  // together; 0: not known.
   int64_t processor_registers = 0;
   // Returns the number of registers that each invocation has for sums and
   // operands, if `invocations` of them share one processor (SM). An

@@ -208,9 +208,9 @@ std::optional<SharedPanels> PanelsOf(const loops::LoopNest& nest,
   return panels;
 }
 
-// True if each product of the block that has an instruction of several warps
-// can read its factors from panels. subgroup: the variable of the surrounding
-// loop over subgroups, if any.
+// True if each product of the block whose instruction needs several warps can
+// read matrix b from panels, and matrix a too if rows_too. subgroup: the
+// variable of the surrounding loop over subgroups, if any.
 bool HavePanels(const loops::LoopNest& nest, const loops::Block& block,
                 std::optional<NodeId> subgroup, bool rows_too) {
   return std::ranges::all_of(block, [&](const loops::Statement& statement) {

@@ -74,8 +74,8 @@ StatusOr<std::vector<int64_t>> ParametersOf(const tensor::Dispatch& dispatch,
   return parameters;
 }
 
-// Returns the number of bytes of a buffer. It cannot overflow, because the
-// header limits the size.
+// Returns the number of bytes of a buffer. It cannot overflow, because
+// ConcreteHeader limits the size.
 size_t BytesOf(const tensor::Buffer& buffer,
                const tensor::ConcreteHeader& header) {
   return static_cast<size_t>(header.ElementCount(buffer)) *

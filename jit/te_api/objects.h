@@ -108,8 +108,8 @@ struct BoundCall {
   int64_t points = 0;
 };
 
-// Checks the inputs, and finds the parameters in their dims. Errors name the
-// input.
+// Checks the inputs of the call, and reads the values of the dispatch's
+// parameters from their dims. Errors name the input.
 StatusOr<BoundCall> BindInputs(const tensor::Dispatch& dispatch,
                                const EmberTeCall& call);
 // Does the same as BindInputs, and also checks the outputs.

@@ -217,8 +217,8 @@ StatusOr<CompileAnswer> RemoteCompiler::Ask(const CompileJob& job) {
 StatusOr<vm::KernelCode> RemoteCompiler::CompileToCode(
     const loops::LoopNest& nest, const CompileOptions& options,
     CompiledNest* figures) {
-  // Code for the emulated grid of CUDA contains addresses of this process, so
-  // it is compiled here.
+  // Code for the emulated grid is valid only in the process that runs it, so it
+  // is compiled here.
   if (TargetText(options.target).Has("emulated")) {
     EMBER_ASSIGN_OR_RETURN(ObjectCompiler* const local, Local());
     return local->CompileToCode(nest, options, figures);

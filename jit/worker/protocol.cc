@@ -37,8 +37,8 @@ Status Damaged(const char* what) {
       {what, ": expected a message of this version, ", "found another"}));
 }
 
-// Waits until the socket is ready for the events. Returns 0 if that takes too
-// long.
+// Waits until the socket is ready for `events`, such as reading or writing
+// (poll). Returns 0 if that takes too long.
 int Await(int socket, short events, int milliseconds) {
   pollfd entry = {.fd = socket, .events = events, .revents = 0};
   int ready = 0;

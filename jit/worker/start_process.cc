@@ -54,8 +54,7 @@ struct Start {
   const char* program;
   char* const* arguments;
   int descriptor;
-  // end of the stack of the second intermediate process: the stack grows
-  // downwards from here
+  // highest address of the stack of the second intermediate process
   char* stack_top;
   int error = 0;  // errno of the call that failed
 };

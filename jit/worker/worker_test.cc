@@ -1,6 +1,6 @@
-// Tests kernels from another process: the effects of its end, its silence and
-// its endless loops, and that they are hidden from its host.
-// testing/faulty_worker.cc is the worker that fails.
+// Tests kernels that the compile worker makes: what happens if the worker ends,
+// gives no sign of life or loops forever, and that its host does not notice the
+// worker's process. testing/faulty_worker.cc is the worker that fails.
 #include <sched.h>
 #include <signal.h>
 #include <sys/resource.h>

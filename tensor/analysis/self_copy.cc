@@ -42,7 +42,7 @@ class LinearForm {
   bool is_known() const { return is_known_; }
   bool is_constant() const { return is_known_ && count_ == 0; }
 
-  // Returns this form plus a multiple of another one.
+  // Returns the sum of this linear form and a multiple of another one.
   LinearForm Plus(const LinearForm& other, uint64_t factor) const {
     LinearForm sum = *this;
     sum.is_known_ &= other.is_known_;

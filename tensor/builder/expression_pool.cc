@@ -88,8 +88,8 @@ void ExpressionPool::Refine(NodeId id, Interval range) {
     // other code reports that.
     return;
   node.range = Intersect(node.range, range);
-  // A range of k * x, with a constant k > 0, also limits x: from 0 to the upper
-  // end divided by k.
+  // If k > 0 is a constant, a fact about the range of k * x also limits x: to 0
+  // at least, and to the upper end divided by k at most.
   if (node.opcode != Opcode::kMultiply || !IsConstant(node.operands[1])) return;
   const int64_t factor = *IntegerConstant(node.operands[1]);
   if (factor > 0) Refine(node.operands[0], {0, range.high / factor});

@@ -156,8 +156,9 @@ Split SplitByMultiple(const LinearSum& sum, int64_t divisor) {
   return split;
 }
 
-// Splits the constant of `rest`: the largest multiple of the divisor in it
-// moves to `multiples`, divided, and the remainder stays in `rest`.
+// Moves the largest multiple of the divisor in the constant of `rest` to the
+// constant of `multiples`, divided by the divisor. A remainder in [0, divisor)
+// stays in `rest`.
 void MoveConstant(Split& split, int64_t divisor) {
   split.multiples.constant = FloorQuotient(split.rest.constant, divisor);
   split.rest.constant = FloorRemainder(split.rest.constant, divisor);

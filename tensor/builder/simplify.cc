@@ -213,8 +213,8 @@ NodeId Simplifier::Product(DType type, NodeId a, NodeId b) {
         return BuildLinear(pool_, product);
       }
     }
-    // The constant factors of a product are multiplied together, so a product
-    // of constants 1 does not grow however often it is multiplied.
+    // (x * c) * d becomes x * (c * d), so that repeated multiplication by
+    // constants does not make the expression longer.
     const Node& node = pool_[a];
     if (node.opcode == Opcode::kMultiply &&
         pool_.IsConstant(node.operands[1])) {

@@ -1,5 +1,5 @@
-// Tests properties of the whole library over generated dispatches. EMBER_SEED=n
-// replays one seed.
+// Tests random dispatches: their text parses back, the evaluator runs them, and
+// the generator covers all features. EMBER_SEED=n replays one seed.
 #include "tensor/testing/random_dispatch.h"
 
 #include <string>

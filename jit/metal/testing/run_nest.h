@@ -5,7 +5,8 @@
 //   if (!MissingCompiler().empty()) GTEST_SKIP() << MissingCompiler();
 //   Status status = RunOnGrid(nest, parameters, buffers);
 //
-// EMBER_TEST_CXX names another compiler than c++, with options.
+// The environment variable EMBER_TEST_CXX names another compiler than c++, with
+// options.
 #ifndef EMBER_JIT_METAL_TESTING_RUN_NEST_H_
 #define EMBER_JIT_METAL_TESTING_RUN_NEST_H_
 
