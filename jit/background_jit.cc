@@ -64,8 +64,8 @@ class ModuleSchedules {
     std::lock_guard<std::mutex> lock(mutex_);
     const auto found = parsed_.find(hash);
     if (found != parsed_.end()) return found->second;
-    // The limit bounds memory in a process that loads many modules one after
-    // the other.
+    // The number of parsed texts is limited, so that a process that loads many
+    // modules one after the other keeps few of them in memory.
     if (parsed_.size() >= kMax) parsed_.clear();
     StatusOr<TunedSchedules> schedules = TunedSchedules::Parse(text);
     auto& kept = parsed_[hash];

@@ -68,7 +68,8 @@ class KeptConstants {
   // The file of a mapped module, and the folder where its packed constants are
   // kept. If the folder's path is empty, nothing is kept.
   struct Module {
-    // Expired when the module is no longer mapped; the entry is then stale.
+    // A weak reference to the module's mapping. It expires when the module is
+    // no longer mapped, and this entry is then stale.
     std::weak_ptr<const void> owner;
     FileMapping mapping;
     std::string folder;

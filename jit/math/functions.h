@@ -33,7 +33,7 @@ struct Mantissa {
 };
 Mantissa SplitMantissa(Term x, double low, Term exponent_bias);
 // Returns the argument `exponent_bias` with which SplitMantissa splits a number
-// that was not scaled by Normalize.
+// that Normalize has not scaled.
 double ExponentBias(Term x);
 // A normal number to use instead of a number x that may be subnormal: x itself,
 // or x * 2^mantissa_bits if x is subnormal. exponent_bias is the argument with

@@ -89,7 +89,7 @@ Term ExpandLog(Term x) {
 }
 
 // Returns log1p x, the logarithm of u = 1 + x. The rounding error of u is
-// scaled like u's mantissa and added to f.
+// scaled like u's mantissa m and added to f = m - 1.
 Term ExpandLog1p(Term x) {
   const FloatFormat& format = FormatOf(x);
   const Term u = x + 1.0;

@@ -69,8 +69,8 @@ Term Exp2(Term high, Term low) {
   const Term bounded = AtMost(AtLeast(high + low, -bound), bound);
   const Term sum = bounded + magic;
   const Term n = sum - magic;
-  // If `bounded` was limited, r may be any number, but the result is 0 or
-  // infinite unless r is very small.
+  // If the exponent was cut to the bound, r may be any number. The result is
+  // then 0 or infinite, unless r is very small, so r is limited.
   const Term r = AtLeast((high - n) + low, -1);
   const Term power = 1.0 + r * Polynomial(r, Pick(r, kExp2F32, kExp2F64));
   const Term bits = AsBits(sum);

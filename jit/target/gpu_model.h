@@ -49,7 +49,8 @@ struct GpuModel {
   int64_t workgroup_size = 128;
   // Number of invocations that must be resident to keep the whole device busy.
   int64_t busy_invocations = 32 << 10;
-  int64_t processors = 0;  // number of processors of the device; 0: not known
+  // number of processors (SMs) of the device; 0: not known
+  int64_t processors = 0;
   // Number of clocks until the value of a load from memory is available. An
   // estimate: 500 to 800 on devices of the 2020s.
   int64_t latency_clocks = 800;

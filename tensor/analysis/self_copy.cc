@@ -80,7 +80,7 @@ class LinearForm {
   bool is_known_ = true;
 };
 
-// Returns the form of an i64 register. `depth` limits the recursion.
+// Returns the linear form of an i64 register. `depth` limits the recursion.
 LinearForm FormOf(const Dispatch& dispatch, Register reg, int depth = 6) {
   const Instruction& in = dispatch.instructions[reg];
   switch (in.opcode) {

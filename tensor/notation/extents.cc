@@ -56,7 +56,8 @@ class Inference {
   struct Extent {
     NodeId node = 0;
     bool is_written = false;
-    const Use* from = nullptr;  // the access from which the extent was taken
+    // the access from whose dim the axis's extent was taken
+    const Use* from = nullptr;
   };
 
   std::optional<int64_t> ConstantOf(NodeId node) const {
