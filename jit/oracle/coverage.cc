@@ -29,8 +29,8 @@ struct Box {
   }
 };
 
-// Returns the box whose elements the store writes, each once. Returns nullopt
-// if the store's indices are not of this kind.
+// Returns the box of elements that the store writes, each once. Returns nullopt
+// unless each index of the store is a constant, or one axis plus a constant.
 std::optional<Box> BoxOf(const tensor::StageAnalysis& analysis,
                          const tensor::Store& store) {
   const std::span<const int64_t> extents = analysis.axis_extents();

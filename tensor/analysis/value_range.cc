@@ -13,8 +13,8 @@ namespace {
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 // Largest magnitude up to which all integers are exact as doubles.
 constexpr double kLargestExact = 9007199254740992.0;
-// Number of roundings that one arithmetic operation may add: an executor may
-// fuse it with another one or not.
+// Number of roundings that are allowed for one arithmetic operation, because an
+// executor may fuse it with another one or not.
 constexpr double kArithmeticRoundings = 2;
 
 // Returns a number such that executors may replace any value of smaller

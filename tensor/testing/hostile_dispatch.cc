@@ -104,8 +104,8 @@ class Generator {
       if (count * shape.back() > most) shape.back() = 1;
       count *= shape.back();
     }
-    // One in six buffers has an extent of 0 and so no elements. Its other
-    // extents, and so its strides, may be huge.
+    // One in six buffers of rank 2 or more has an extent of 0 and so no
+    // elements. Its other extents, and so its strides, may be huge.
     if (rank >= 2 && choices_.Chance(6)) {
       const size_t zero = static_cast<size_t>(Below(rank));
       for (size_t d = 0; d < shape.size(); ++d)
