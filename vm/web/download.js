@@ -3,7 +3,7 @@ import { EmberError } from './tensor.js';
 
 const isNode = typeof process === 'object' && process.versions?.node !== undefined;
 
-// Returns the contents of a file, for URLs that Node's fetch does not know.
+// Returns the contents of a local file, whose URL Node's fetch does not support.
 async function readLocal(url) {
   const { readFile } = await import(/* @vite-ignore */ 'node:fs/promises');
   return new Uint8Array(await readFile(url));
@@ -18,7 +18,8 @@ export async function fetchRuntime(source) {
   const response = await fetchOk(url, {});
   if (response.headers.get('content-type')?.startsWith('application/wasm'))
     return WebAssembly.compileStreaming(response);
-  // A server that does not know the type of the file serves it all the same.
+  // The server does not say that the file is WebAssembly, so it cannot be compiled while it is
+  // downloaded.
   return WebAssembly.compile(await response.arrayBuffer());
 }
 
@@ -34,14 +35,14 @@ async function fetchOk(url, { signal }) {
   return response;
 }
 
-// Returns the response of a URL, from the named cache of the browser if it is there.
+// Returns the response of a URL, from the browser's cache with this name if the cache has it.
 async function fetchCached(url, name, signal) {
   if (!name || typeof caches !== 'object') return fetchOk(url, { signal });
   const cache = await caches.open(name);
   const found = await cache.match(url);
   if (found !== undefined) return found;
   const response = await fetchOk(url, { signal });
-  // A full disk makes put() fail; the module loads without the cache then.
+  // If the disk is full, put() fails, and the module is loaded without being cached.
   cache.put(url, response.clone()).catch(() => {});
   return response;
 }
@@ -92,7 +93,8 @@ async function streamIn(response, url, runtime, { onProgress }) {
   return [at, done];
 }
 
-// Brings a module into the memory of the runtime. Returns its address and size.
+// Loads a module from a URL, a file, bytes or a response into the memory of the runtime.
+// Returns its address and size.
 export async function fetchModule(source, runtime, options) {
   if (source instanceof ArrayBuffer) return copyIn(new Uint8Array(source), runtime);
   if (ArrayBuffer.isView(source))

@@ -38,8 +38,9 @@ class DeviceConstants {
   StatusOr<hal::BufferRange> Find(const uint8_t* address, int64_t bytes);
 
  private:
-  // One constant, or several that share bytes in the file. Shared bytes are
-  // copied once.
+  // A range of the module's file that is copied to the device as a whole: one
+  // constant, or several that share bytes of the file. Shared bytes are copied
+  // once.
   struct Entry {
     const uint8_t* begin;
     int64_t size;

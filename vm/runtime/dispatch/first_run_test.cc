@@ -69,8 +69,9 @@ std::pair<int64_t, int64_t> PoolBytes(
   return {before, session->memory().pool_bytes - kPlanBytes};
 }
 
-// Blocks that were released, overwritten or moved must be reused, as in a run.
-// A view keeps its block in use.
+// The program releases, overwrites and moves blocks. Before the run these
+// blocks must be reused in the same way as in the run. A view keeps its block
+// in use.
 constexpr std::string_view kStraight = R"(
   i0 = integer 1024
   i1 = integer 1024
@@ -134,7 +135,8 @@ L9:
   return
 )";
   const auto [before, after] = PoolBytes(ModuleOf(kStatic, kBranches));
-  EXPECT_EQ(before, 256);  // The pool has one block, of the smallest size.
+  EXPECT_EQ(before, 256);  // The pool has one block, of the smallest size: only
+                           // the allocation before the branch can be predicted.
   EXPECT_EQ(after, 256 + (1 << 20));
 }
 
@@ -210,7 +212,8 @@ TEST(FirstRunTest, TemporariesOfKernelsAreThere) {
   options.memory_limit = 0;
   ASSERT_TRUE(Create(module, options).ok());
   EXPECT_EQ(blocks->made_bytes(), kBytes);
-  // For another session no further block must be allocated.
+  // Another session needs no further block, because all sessions of a process
+  // share the blocks for temporaries.
   ASSERT_TRUE(Create(module, options).ok());
   EXPECT_EQ(blocks->made_bytes(), kBytes);
 }

@@ -212,8 +212,8 @@ TEST_F(KernelCheckTest, WhatAnotherSessionFindsHoldsForAll) {
   const auto other = NewSession();
   Run(2);
   Run(*other, 2);
-  // The kernel is right in its first call, and wrong in the second iteration of
-  // the loop.
+  // The check of this kernel's first call finds it right. The kernel is wrong
+  // only in the second iteration of the program's loop, which is not checked.
   const BiasKernel* const kernel = Install(std::make_unique<BiasKernel>(1, 1));
   Run(2);
   EXPECT_EQ(judge_.calls, 1);
@@ -317,8 +317,8 @@ TEST_F(KernelCheckTest, CopiesOverlapAsTheCallDoes) {
   alignas(64) uint8_t memory[512];
   for (size_t i = 0; i < sizeof memory; ++i)
     memory[i] = static_cast<uint8_t>(i);
-  // The operands are an input that overlaps nothing, an input in which an
-  // output begins, and an output behind this input.
+  // The three kinds of operands are an input that overlaps nothing, an input in
+  // which an output begins, and an output behind that input.
   void* const buffers[] = {memory + 16, memory + 136, memory + 160,
                            memory + 320};
   const int64_t bytes[] = {64, 100, 40, 8};

@@ -64,7 +64,7 @@ class DeviceKernel final : public RecordedKernel {
   class CallRecording;
   using Executables = std::vector<std::unique_ptr<hal::Executable>>;
   using Buffers = std::vector<std::unique_ptr<hal::Buffer>>;
-  // Phases [begin, end) of the image.
+  // The phases [begin, end) of the image's list of phases.
   struct PhaseRange {
     size_t begin = 0;
     size_t end = 0;

@@ -115,12 +115,13 @@ TEST_F(DeviceKernelTest, MapsAreOfTheCallsExtents) {
         Call(static_cast<int64_t>(rows), static_cast<int64_t>(columns));
     ASSERT_TRUE(found.ok()) << found.status().ToString();
     std::vector<uint64_t> expected = {
-        // The first three fields are the number of workgroups (of two rows
-        // each, at most three), the number of columns, and 0.
+        // The kernel returns its arguments. The first three are the number of
+        // workgroups (of two rows each, at most three), the number of columns,
+        // and 0.
         std::min<uint64_t>((rows + 1) / 2, 3), columns, 0,
-        // These are the expected fields of the tensor map of x.
+        // The next arguments are the fields of the tensor map of x.
         1, 1, 2, 2, 1, columns, rows, columns * 2, 64, 8,
-        // These are the expected fields of the tensor map of y.
+        // The last arguments are the fields of the tensor map of y.
         1, 1, 1, 8, 0, 32, 1, 0, 16, 1};
     expected.resize(kResults);
     EXPECT_EQ(*found, expected);

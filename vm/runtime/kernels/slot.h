@@ -1,5 +1,5 @@
-// The kernels that exist for one group of dispatch sites, and the number of
-// calls of the group. Providers install kernels in the slot. Sessions use an
+// Holds the kernels that exist for one group of dispatch sites, and counts the
+// group's calls. Providers install kernels in the slot. Sessions use an
 // installed kernel from their next call on, and never wait for a kernel.
 //
 //   KernelSlot slot;
@@ -112,11 +112,12 @@ class KernelSlot {
   // is the number of new tokens and the second one that of earlier tokens.
   struct CommonShape {
     std::vector<int64_t> parameters;
-    // Number of new classes, one after the other, that have this shape.
+    // number of new shape classes, one after the other, that had these values
+    // in common
     int classes = 0;
   };
-  // Returns the last common shape, if the parameters have it and some but not
-  // all of its parameters are open.
+  // Returns the common shape of the last new shape classes if the given
+  // parameters match it, and if some but not all of its values are open.
   std::optional<CommonShape> CommonShapeOf(
       std::span<const int64_t> parameters) const;
 
@@ -146,7 +147,8 @@ class KernelSlot {
   int64_t recorded_ns_ = 0;
   std::atomic<int> pending_{0};
   std::atomic<int> specialised_{0};
-  std::atomic<int> shapes_{0};  // number of shape classes; 2 means two or more
+  std::atomic<int> shapes_{0};  // number of different shape classes; 2 means
+                                // two or more
   mutable std::mutex mutex_;    // guards the fields below
   std::vector<int64_t> first_shape_, last_shape_;
   CommonShape common_;

@@ -23,8 +23,8 @@ namespace ember::vm {
 
 StatusOr<std::shared_ptr<const CodeMemory>> CodeMemory::Load(
     std::span<const KernelCode* const> codes) {
-  // The list of offsets has the first functions of all codes, and then their
-  // numbers of functions.
+  // offsets_ gets two parts: for each code the table index of its first
+  // function, then for each code its number of functions.
   std::shared_ptr<CodeMemory> memory(new CodeMemory());
   size_t missing = 0;
   for (const KernelCode* code : codes) {

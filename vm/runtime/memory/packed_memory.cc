@@ -70,8 +70,8 @@ struct Current {
 }  // namespace
 
 std::shared_ptr<void> AllocatePacked(int64_t bytes) {
-  // The object is never destroyed, because kernels may be made until the
-  // process ends.
+  // The pointer to the block from which memory is taken is never destroyed,
+  // because kernels may be made until the process ends.
   static Current& current = *new Current;
   const std::lock_guard<std::mutex> lock(current.mutex);
   std::shared_ptr<Block> block = current.block.lock();

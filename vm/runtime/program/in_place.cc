@@ -12,7 +12,7 @@ constexpr size_t kNone = SIZE_MAX;
 
 // The instructions that use a buffer register.
 struct Uses {
-  size_t count = 0;  // number of uses; Release does not count
+  size_t count = 0;  // number of uses; the instruction Release is not one
   size_t first = kNone;
   size_t writes = 0;
   // The Allocate that writes the register; kNone if there is none.
@@ -83,8 +83,9 @@ class Finder {
     }
   }
 
-  // Notes the operands of a list. Those of calls that are integer registers are
-  // taken for buffers, too: then fewer allocations are found.
+  // Notes the operands of an instruction's list as uses of buffer registers.
+  // Operands that are integer registers are counted, too, because they are not
+  // distinguished; then only fewer allocations are found.
   void NoteList(const ProgramInstruction& in, size_t number) {
     const uint32_t* const operands = program_.operands.data() + in.b;
     const size_t begin =
@@ -122,8 +123,9 @@ class Finder {
 
   const Module& module_;
   const Program& program_;
-  std::vector<Uses> uses_;  // one for each buffer register
-  // For each input, the number of instructions that take its memory.
+  std::vector<Uses> uses_;  // the uses of each buffer register
+  // for each input, the number of instructions that read its memory into a
+  // register
   std::map<uint32_t, int> readers_;
 };
 

@@ -25,10 +25,11 @@ struct InPlaceAllocation {
   uint32_t input = 0;      // number of the program's input
 };
 
-// Returns the allocations whose first use is as the output of a dispatch that
-// may compute it in the memory of one of its inputs (MayAlias), if that input
-// is an input of the program which nothing else reads. It takes time for each
-// instruction of the program.
+// Returns the allocations that fulfil two conditions: the first use is as the
+// output of a dispatch that may compute it in the memory of one of its inputs
+// (MayAlias), and that operand is an input of the program which no other
+// instruction reads. The time is linear in the number of the program's
+// instructions.
 std::vector<InPlaceAllocation> FindInPlaceAllocations(const Module& module);
 
 }  // namespace ember::vm

@@ -187,8 +187,8 @@ Status ProgramSession::EndOnDevice(Status status,
       status = status.WithContext(
           Concat({"program ", frames_[program].program->name}));
     }
-    // The frames of called programs are left, so that an error does not name
-    // the program that ran last.
+    // After an error, the session leaves the frames of called programs, so that
+    // a later error does not name the program that ran last.
     for (; frame_ != &frames_[0]; frame_ = frame_->caller)
       DropRegisters(*frame_);
   }
@@ -293,7 +293,8 @@ bool ProgramSession::PassesKeptCalls(
     case ProgramOpcode::kLess:
     case ProgramOpcode::kEqual:
     case ProgramOpcode::kMove:
-    // A dispatch compares its memory with that of the kept calls by itself.
+    // A dispatch may pass kept calls, because the dispatch runner itself
+    // compares the dispatch's memory with theirs.
     case ProgramOpcode::kDispatch:
       return true;
     case ProgramOpcode::kInputBuffer:
@@ -301,8 +302,9 @@ bool ProgramSession::PassesKeptCalls(
     case ProgramOpcode::kArena:
     case ProgramOpcode::kAllocate:
     case ProgramOpcode::kView:
-      // If the register refers to a block, overwriting it might free the block.
-      // Without a block the instruction does not affect kept calls.
+      // Overwriting the register drops its reference to a block, which may free
+      // memory that kept calls use. If the register refers to no block, the
+      // instruction does not affect kept calls.
       return buffers_[instruction.a].block == nullptr;
     case ProgramOpcode::kCheckEqual:
     case ProgramOpcode::kCheckTrue:
