@@ -54,7 +54,8 @@ function copyIn(bytes, runtime) {
   return [address, bytes.byteLength];
 }
 
-// Reads a response of known size straight into the memory of the runtime.
+// Reads a response into the memory of the runtime, directly if its size is known. Returns its
+// address and size.
 async function streamIn(response, url, runtime, { onProgress }) {
   const encoded = response.headers.get('content-encoding');
   const declared = encoded ? 0 : Number(response.headers.get('content-length') ?? 0);

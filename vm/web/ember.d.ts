@@ -46,7 +46,7 @@ export interface TensorInfo {
   readonly dims: readonly (number | string)[];
 }
 
-/** The progress of load(): `done` of `total` bytes or kernels. `total` is 0 if it is not known. */
+/** A step of load(). In the stage 'download', `done` bytes have arrived; `total` is 0 if it is not known. */
 export interface Progress {
   readonly stage: 'download' | 'verify' | 'kernels';
   readonly done: number;
