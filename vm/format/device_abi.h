@@ -26,11 +26,11 @@
 
 namespace ember::vm {
 
-// Describes a tensor map that a kernel needs. With a tensor map a device copies
-// a box of a tensor to a workgroup's memory in one operation (TMA). Elements
-// outside of the tensor are copied as zeros. The tensor is a whole buffer,
-// row-major and contiguous; its elements have the size of the buffer's
-// elements.
+// Describes a tensor map (CUDA's description of a tensor) that a kernel needs.
+// By a tensor map a device copies a box of a tensor to a workgroup's memory in
+// one operation (TMA). Elements outside of the tensor are copied as zeros. The
+// tensor is a whole buffer, row-major and contiguous; its elements have the
+// size of the buffer's elements.
 struct BoxMap {
   uint32_t binding = 0;       // Number of the phase's binding that is the
                               // tensor. The binding must not be sliced.
@@ -66,15 +66,15 @@ inline constexpr int64_t kBoxAlignment = 16;
 inline constexpr int64_t kMaxSwizzledBytes = 128;
 inline constexpr int64_t kMaxBoxStride = (int64_t{1} << 40) - 1;
 
-// Limits that let the code use 32-bit indices. Extents of buffers of unknown
-// size, and numbers of tasks, are at most kMaxDeviceExtent. Elements of each
-// buffer, including its slices, are at most kMaxDeviceElements. The launcher
-// refuses parameters that exceed them.
+// Limits that allow a device's code to use 32-bit indices. Extents of buffers
+// of unknown size, and numbers of tasks, are at most kMaxDeviceExtent. Elements
+// of each buffer, including its slices, are at most kMaxDeviceElements. The
+// launcher refuses parameters that exceed them.
 inline constexpr int64_t kMaxDeviceExtent = int64_t{1} << 30;
 inline constexpr int64_t kMaxDeviceElements = INT32_MAX;
 
-// Memory to which a failed index check is recorded, as 32-bit words. The first
-// invocation that changes `flag` from 0 to 1 writes the other fields.
+// The record of a failed index check in a device's memory, as 32-bit words. The
+// first invocation that changes `flag` from 0 to 1 writes the other fields.
 struct CheckRecord {
   uint32_t flag = 0;
   uint32_t buffer = 0;  // number of the kernel's buffer whose index was out of

@@ -150,9 +150,9 @@ struct StripView {
   bool skips = false;
 };
 
-// A row of few columns that is the same in every row of a tile (such as a
-// bias). It is copied to all rows of a tile, so that arithmetic with it is one
-// long loop. The tile is filled again when the view moves.
+// A row of few columns that all rows of a tile share (such as a bias). The row
+// is copied to all rows of a tile, so that arithmetic with it is one long loop.
+// The copies are made again when the view of the row moves.
 struct StripBroadcast {
   int view = 0;
   int tile = 0;
