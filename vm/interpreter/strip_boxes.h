@@ -1,5 +1,6 @@
-// Visits the points of a strip program's segments as boxes, which have a range
-// along each axis.
+// Visits the points of a strip program as boxes, which have a range along each
+// axis. The points are given as one flat range for each segment, a list of the
+// program's axes.
 //
 //   WalkBoxes(program, ranges, [&](const StripBox& box) {
 //     ...                     // axis i from box.begin[i] to box.end[i] - 1
