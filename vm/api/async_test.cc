@@ -10,7 +10,8 @@
 namespace ember::vm {
 namespace {
 
-// Returns a program that loops until it is stopped, if steps have no limit.
+// Returns a program that loops until it is stopped, for a session that sets no
+// limit on steps.
 ModuleDefinition Endless() {
   return ParseSample(R"(
 module "by hand" from "endless"

@@ -125,7 +125,8 @@ typedef struct EmberTensor {
  * and "../lib/ember" relative to that folder. The library is loaded when it is
  * first needed, and stays loaded. */
 typedef enum EmberTier {
-  /* Tier 0 needs no library and no compilation, so it runs at once. */
+  /* The interpreter (tier 0) runs all dispatches. It needs no library and no
+   * compilation, so it runs at once. */
   EMBER_TIER_INTERPRETER = 0,
   /* Each dispatch is compiled before it first runs, once for all shapes. A run
    * that is cancelled while a kernel is compiled does not wait for the kernel.
@@ -153,9 +154,11 @@ typedef enum EmberCompileIn {
   /* Compiles in the worker. Compiles in a thread of this process if the worker
    * cannot be started, and for tiers whose callers wait for their kernels. */
   EMBER_COMPILE_IN_WORKER_IF_THERE = 0,
-  /* Compiles in the caller's thread, or in a thread of low priority. */
+  /* Compiles in this process: in the caller's thread, or in a thread of low
+   * priority. */
   EMBER_COMPILE_IN_THREAD = 1,
-  /* Compiles in the worker. If it cannot be started, there are no kernels. */
+  /* Compiles in the worker. If the worker cannot be started, there are no
+   * kernels. */
   EMBER_COMPILE_IN_WORKER = 2
 } EmberCompileIn;
 
@@ -394,10 +397,12 @@ typedef struct EmberDeviceInfo {
 
 typedef struct EmberApi {
   size_t
-      /* Size of the library's table. Functions beyond this size do not exist.
-       */
+      /* Size of the library's table in bytes. Functions beyond this size do not
+       * exist in this library. */
       struct_size;
-  uint32_t version; /* EMBER_API_VERSION of the library */
+  /* version of the API that the library provides, which may be higher than the
+   * program's */
+  uint32_t version;
 
   /* --- version 1 --- */
   const char* (*error_message)(void);

@@ -43,7 +43,8 @@ struct TensorInfo {
 // Kernels and counters that sessions of a module with the same tier and
 // permission share.
 struct SharedKernels {
-  std::shared_ptr<vm::Tiering> tiering;  // Null if only tier 0 runs.
+  std::shared_ptr<vm::Tiering> tiering;  // kernels of the module; null if only
+                                         // tier 0 runs
   EmberTier tier = EMBER_TIER_INTERPRETER;
   std::string native_text;  // text of session_native_kernels
   bool is_made = false;

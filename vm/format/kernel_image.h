@@ -250,7 +250,8 @@ struct KernelImage {
 
 // Returns the number of open parameters in KernelImage::shape.
 int OpenParameters(std::span<const int64_t> shape);
-// True if the shape of a kernel allows the values of the parameters.
+// True if a kernel that is specialised for `shape` may run with these values of
+// the parameters.
 bool ShapeAccepts(std::span<const int64_t> shape,
                   std::span<const int64_t> parameters);
 

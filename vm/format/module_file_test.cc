@@ -466,7 +466,7 @@ TEST(VerifyModuleTest, RulesAcrossParts) {
   EXPECT_EQ(error(module),
             "program main: input 'x': expected strings to be stored as i64, "
             "found u8");
-  // The writer must refuse the module, too.
+  // The writer must refuse the module for the same reason as the reader.
   EXPECT_FALSE(SerializeModule(module).ok());
 }
 

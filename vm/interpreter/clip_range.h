@@ -27,7 +27,7 @@ inline void ClipRange(int64_t base, int64_t step, int64_t extent,
     begin = std::max(begin, -base);
     end = std::min(end, extent - base);
   } else if (step > 0) {
-    // the quotient is ceil(-base / step)
+    // the smallest i with base + i * step >= 0 is ceil(-base / step)
     begin = std::max(begin, -DivideDown(base, step));
     end = std::min(end, DivideDown(extent - 1 - base, step) + 1);
   } else {

@@ -101,7 +101,8 @@ inline constexpr int kMicroVectors = 2;
 
 struct MicroKernels {
   int rows;             // largest number of rows m of a kernel
-  int vector_elements;  // number of columns of a vector register
+  int vector_elements;  // number of elements of a vector register, each of
+                        // which is one column of C
   // the kernels, by [number of vectors of columns - 1][number of rows - 1]
   MicroKernel run[kMicroVectors][kMaxMicroRows];
 };

@@ -65,7 +65,8 @@ struct SmallFloatFormat {
         ((bits >> (32 - kFormat.bits)) & kSign));
   }
 
-  // Rounds to the nearest value of the narrow type, ties to even.
+  // Rounds an f32 to the nearest value of the narrow type, ties to even. The
+  // result is an f32.
   static float Round(float value) {
     const uint32_t bits = BitsOf(value);
     const uint32_t magnitude = bits & 0x7fffffffu;
@@ -218,8 +219,9 @@ inline To CastValue(From value) {
   if constexpr (kIsBool<To>) {
     return value != From(0);
   } else if constexpr (kIsFloat<From> && !kIsFloat<To>) {
-    // Truncates and saturates. The limits of the integer type are powers of
-    // two, so they are exact as floats.
+    // Converts a float to an integer: truncates, and saturates at the limits of
+    // the integer type. The limits are powers of two, so they are exact as
+    // floats.
     constexpr int kBits = sizeof(To) * 8 - (std::is_signed_v<To> ? 1 : 0);
     constexpr From kAbove =
         From(static_cast<uint64_t>(1) << (kBits - 1)) * From(2);

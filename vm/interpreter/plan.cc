@@ -25,7 +25,8 @@ constexpr double kParallelNanoseconds = 30000;
 // chunks takes a small part of the time.
 constexpr double kChunkNanoseconds = 8000;
 
-// Number of bytes to pack below which the calling thread packs them alone.
+// Number of bytes of operands to pack below which the calling thread packs them
+// alone, because waking other threads takes longer.
 constexpr int64_t kParallelPackBytes = 256 * 1024;
 
 struct Worker {

@@ -49,8 +49,8 @@ struct StripSpec {
   // for each segment, the numbers of its axes in the analysis
   std::vector<std::vector<int>> segments;
   std::vector<int64_t>
-      // For each segment, the largest number of points of a range. Empty:
-      // unknown.
+      // For each segment, the largest number of points of the ranges with which
+      // the program is run. Empty: not known.
       most_points;
   // True if the points must be visited in the order of the axes, because stores
   // may overlap.
@@ -87,7 +87,8 @@ inline char* Advance(char* pointer, int64_t bytes) {
 // A loop axis, which may combine several axes of the analysis.
 struct LoopAxis {
   int64_t extent;
-  int segment;  // number of the segment; -1 for a reduction axis
+  int segment;  // number of the segment that contains the axis; -1 for a
+                // reduction axis
 };
 
 // Says if a value varies along the rows and along the columns of a tile.

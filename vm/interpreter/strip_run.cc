@@ -494,7 +494,8 @@ class StripRun {
                                  view.element_size),
            view.row_stride, view.column_stride};
     if (t.columns == 1 && t.rows > 1 &&
-        columns == 1) {  // A tile of one column is processed as one row.
+        columns == 1) {  // A tile of one column is processed as one row, which
+                         // is one loop instead of many.
       t.a.column_stride = view.row_stride / view.element_size;
       t.columns = t.rows;
       t.rows = 1;

@@ -173,8 +173,8 @@ class DeviceSession final : public DeviceSupport {
   // Returns the device memory that contains the reference. Returns null if the
   // memory is only on the host, like that of constants.
   DeviceMemory* MemoryOf(const MemoryReference& reference) const;
-  // Returns the range in which kernels find the first `bytes` bytes of a
-  // reference.
+  // Returns the range of device memory in which kernels find the first `bytes`
+  // bytes of a reference. A constant is copied there if necessary.
   StatusOr<hal::BufferRange> RangeOf(const MemoryReference& reference,
                                      int64_t bytes);
   // Does what RangeOf does for an operand of a call, and stores the range in

@@ -266,8 +266,8 @@ program main(x: f32[16]) -> (y: f32[16]) {
 
 TEST(DeviceSessionTest, ConstantsMayShareBytes) {
   ModuleDefinition definition = ParseSample(kOverlapping);
-  // Constants that do not overlap are at multiples of 64 bytes, as they are in
-  // files.
+  // The constants of the parsed module do not overlap, and begin at multiples
+  // of 64 bytes as in a file. They are then replaced by overlapping parts.
   StatusOr<std::shared_ptr<const Module>> aligned =
       Module::FromDefinition(definition);
   ASSERT_TRUE(aligned.ok()) << aligned.status().ToString();
@@ -287,8 +287,8 @@ TEST(DeviceSessionTest, ConstantsMayShareBytes) {
   }
 }
 
-// When the host has dropped results, later runs must be able to use their
-// memory.
+// Later runs must be able to use the memory of results that the host has
+// dropped.
 TEST(DeviceSessionTest, DroppedResultsDoNotUseUpTheLimit) {
   for (const bool shares : {false, true}) {
     Setting setting = {.device = {.limits = {.shares_memory = shares}}};

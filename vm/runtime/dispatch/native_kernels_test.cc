@@ -120,7 +120,8 @@ NativeSection SectionOf(const std::string& target, std::string bytes) {
 std::shared_ptr<const Module> ModuleWith(std::vector<NativeSection> natives) {
   ModuleDefinition definition = SampleNamed("static");
   definition.natives = std::move(natives);
-  // The module is written to the bytes of a file and read back.
+  // The module is written to the bytes of a file and read back, because
+  // sections in a file have hashes.
   auto bytes = SerializeModule(definition);
   EXPECT_TRUE(bytes.ok()) << bytes.status().ToString();
   auto owner = std::make_shared<std::vector<uint8_t>>(*std::move(bytes));

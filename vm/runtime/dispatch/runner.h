@@ -51,7 +51,8 @@ struct SiteState {
   // Pairs of an input and an output that were found to be allowed to share
   // memory.
   std::vector<std::pair<uint32_t, uint32_t>> shared;
-  // numbers of the registers of the parameters, then of the inputs and outputs
+  // numbers of the registers that hold the dispatch's parameters, then of those
+  // that hold its inputs and outputs
   const uint32_t* operands = nullptr;
   uint32_t parameter_count = 0;
   uint32_t buffer_count = 0;

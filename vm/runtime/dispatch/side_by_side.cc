@@ -235,8 +235,8 @@ void SideBySide::ChooseTries() {
     if (batch.verdict == Verdict::kOpen) batch.is_together = false;
   }
   int64_t left_ns = run_ns_ / kTriedShare;
-  bool has_one = false;  // The first batch is tried even if it takes a larger
-                         // share of the run.
+  bool has_one = false;  // In each run at least one batch is tried, even if
+                         // that takes a larger share of the run.
   for (size_t i = 0; i < batches_.size(); ++i) {
     Batch& batch = batches_[next_try_ % batches_.size()];
     const bool may_try =

@@ -64,8 +64,8 @@ class SideBySide {
     return kept_count_ == 0 ? OkStatus() : RunKept();
   }
 
-  // True while no calls have been recorded. Only then does StartRun need
-  // is_settled.
+  // True while no run's calls have been recorded to find batches. Only then
+  // does StartRun need is_settled.
   bool is_waiting() const { return state_ == State::kWaits; }
   // True if all batches have been found and the faster way is known for each of
   // them.
@@ -137,8 +137,8 @@ class SideBySide {
   ParallelRunner& runner_;
   const Clock clock_;
   State state_ = State::kWaits;
-  std::vector<KeptCall> seen_;  // the first call of each site in the recorded
-                                // run
+  std::vector<KeptCall> seen_;  // the first call of each site in the run that
+                                // was recorded to find batches
   std::vector<bool> is_seen_;
   std::vector<Batch> batches_;
   // for each site, the number of its batch; -1: it is in no batch

@@ -290,7 +290,7 @@ TEST_F(TieringTest, SpecialisedKernelsOfManyShapesDoNotMixUp) {
       std::make_unique<MarkingKernel>(2, std::vector<int64_t>{5}));
   for (int round = 0; round < 3; ++round) {
     // The program is run with more shapes than the number of plans that are
-    // kept.
+    // kept, so that entries are reused for other shapes.
     for (int64_t n = 1; n <= 20; ++n) EXPECT_EQ(Run(n), n == 5 ? 603 : 3) << n;
   }
 }

@@ -50,8 +50,9 @@ class ExactJudge : public KernelJudge {
     last_shared.assign(call.shared.begin(), call.shared.end());
     if (call.got_status.ok() != call.want_status.ok())
       return {.wrong = "an error"};
-    // The buffers have rows of four elements; those of the sample "static" are
-    // two by two.
+    // The outputs have 16 bytes per row in the sample "loop", and 16 bytes in
+    // all (two by two elements) in the sample "static", which has no
+    // parameters.
     const int64_t rows = call.parameters.empty() ? 1 : call.parameters[0];
     const auto bytes = static_cast<size_t>(16 * rows);
     last_input = static_cast<const float*>(call.inputs[0])[0];

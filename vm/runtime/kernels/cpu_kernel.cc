@@ -13,7 +13,8 @@
 namespace ember::vm {
 namespace {
 
-// Smallest size in bytes of a constant whose pages are worth releasing.
+// Smallest size in bytes of a constant whose pages in the file are worth
+// releasing after the kernel has packed it.
 constexpr size_t kLargeConstant = size_t{1} << 20;
 
 constexpr int64_t kAlignment = 64;
@@ -138,8 +139,8 @@ bool CpuKernel::Accepts(std::span<const int64_t> parameters) const {
 Status CpuKernel::Pack() {
   const KernelImage& image = definition_.image;
   if (image.prologue_count == 0) return OkStatus();
-  // The parameters may be left at 0: the extents of packed buffers depend on
-  // constants only.
+  // Parameters are left at 0 while constants are packed, because the extents of
+  // packed buffers depend on constants only.
   const std::vector<int64_t> parameters(image.parameter_count);
   EMBER_ASSIGN_OR_RETURN(const KernelLayout layout,
                          LayOutKernel(image, parameters, kAlignment));

@@ -144,8 +144,8 @@ StatusOr<std::unique_ptr<DeviceKernel>> DeviceKernel::Create(
   own.constants.clear();
   own.packed.clear();
   own.image.code.bytes = {};
-  // Only executables of the emulated grid run the code in place. Kernels of
-  // other formats need not keep the code's owner.
+  // Only the emulated grid runs the code where it is in memory, so only its
+  // kernels keep the object that owns the code.
   if (own.image.code.format != KernelFormat::kEmulatedGrid)
     own.image.code.owner = nullptr;
   return kernel;
@@ -365,8 +365,8 @@ Status DeviceKernel::TakePacked(const KernelLayout& layout) {
 Status DeviceKernel::Pack() {
   const KernelImage& image = definition_.image;
   if (image.prologue_count == 0) return OkStatus();
-  // Values of other parameters may be missing: the extents of packed buffers
-  // depend on constants only.
+  // Parameters without a given value are 0 while constants are packed, because
+  // the extents of packed buffers depend on constants only.
   std::vector<int64_t> parameters = definition_.prologue_parameters;
   parameters.resize(image.parameter_count);
   EMBER_ASSIGN_OR_RETURN(const KernelLayout layout, LayoutFor(parameters));
@@ -401,8 +401,8 @@ Status DeviceKernel::Pack() {
                     ": expected a constant of ", bytes, " bytes, found ",
                     data.size()}));
       }
-      // The uploaded constants stay in host-visible memory, because the device
-      // reads them only once.
+      // The constants that the prologue reads are uploaded to host-visible
+      // memory, because the device reads them only once.
       EMBER_ASSIGN_OR_RETURN(
           hal::Buffer* const memory,
           Allocate(bytes, hal::MemoryKind::kHostVisible, recording.buffers_));
@@ -442,7 +442,8 @@ StatusOr<std::unique_ptr<Recording>> DeviceKernel::Record(
   for (size_t i = 0; i < call.buffers.size() && i < ranges.size(); ++i) {
     if (image.buffers[i].scope > KernelScope::kOutput) continue;
     ranges[i] = call.buffers[i];
-    // Bytes behind the last element do not belong to the operand.
+    // The kernel gets only the bytes of the operand's elements; the caller's
+    // range may be longer.
     ranges[i].length = std::min(ranges[i].length, layout.bytes[i]);
   }
   EMBER_RETURN_IF_ERROR(RecordPhases(phases(), executables_, layout, parameters,

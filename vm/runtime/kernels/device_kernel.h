@@ -75,8 +75,8 @@ class DeviceKernel final : public RecordedKernel {
   PhaseRange phases() const;
   StatusOr<Executables> Load(PhaseRange range) const;
   StatusOr<KernelLayout> LayoutFor(std::span<const int64_t> parameters) const;
-  // Checks the sizes against the limits on which the code relies, and those of
-  // the device.
+  // Checks the sizes of a call against the limits on which the kernel's code
+  // relies, and against those of the device.
   Status CheckLayout(const KernelLayout& layout) const;
   Status CheckIterations(PhaseRange range, const KernelLayout& layout) const;
   // Checks that the tensors which the phases copy by tensor maps fulfil the

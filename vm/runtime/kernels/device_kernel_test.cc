@@ -143,7 +143,7 @@ TEST_F(DeviceKernelTest, RefusesCallsWhoseTensorsHaveNoMap) {
   const Status empty = Call(3, 0).status();
   EXPECT_EQ(empty.code(), StatusCode::kUnimplemented);
   EXPECT_EQ(empty.message(), who + ", which has no elements");
-  // A call without tasks records nothing.
+  // A call without tasks must record no commands.
   const auto nothing = Call(0, 12);
   ASSERT_TRUE(nothing.ok()) << nothing.status().ToString();
   EXPECT_EQ(*nothing, std::vector<uint64_t>(kResults));

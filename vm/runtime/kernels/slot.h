@@ -136,10 +136,13 @@ class KernelSlot {
   }
 
  private:
-  // The caller must hold mutex_.
+  // Updates common_ for a shape class that is new to a session. The caller must
+  // hold mutex_.
   void UpdateCommonShape(std::span<const int64_t> parameters);
-  Kernels CopyOfLast() const;      // The caller must hold mutex_.
-  void Publish(Kernels snapshot);  // The caller must hold mutex_.
+  Kernels CopyOfLast() const;      // returns a copy of the current list; the
+                                   // caller must hold mutex_
+  void Publish(Kernels snapshot);  // makes this list the current one; the
+                                   // caller must hold mutex_
 
   std::atomic<const Kernels*> kernels_{nullptr};
   std::atomic<int64_t> calls_{0};

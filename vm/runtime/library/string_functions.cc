@@ -317,7 +317,8 @@ class Strings final : public StringSupport {
           Concat({"expected a regular expression as RE2 has them, found '",
                   pattern.substr(0, kShown), "' (", expression.error(), ")"}));
     }
-    // In the worst case RE2 visits all of its states for each byte.
+    // RE2 visits all states of its program for each byte in the worst case, so
+    // the bytes count as work once per state.
     const int64_t states = expression.ProgramSize();
     for (int64_t i = 0; i < count; ++i) {
       EMBER_ASSIGN_OR_RETURN(

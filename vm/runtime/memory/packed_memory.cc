@@ -12,8 +12,8 @@ namespace {
 
 constexpr int64_t kAlignment = 64;
 constexpr int64_t kLargePage = int64_t{2} << 20;
-// Number of bytes of a block. Until its pages are accessed, a block takes only
-// addresses.
+// Size in bytes of a block that constants share. Until its pages are accessed,
+// a block takes address space but no memory.
 constexpr int64_t kBlock = int64_t{64} << 20;
 
 class Block {
@@ -34,7 +34,8 @@ class Block {
   Block& operator=(const Block&) = delete;
   ~Block() { munmap(mapped_, size_); }
 
-  // Takes bytes from the block. Returns null if too few are left.
+  // Takes the next `bytes` bytes from the block. Returns null if too few are
+  // left.
   void* Take(int64_t bytes) {
     if (bytes > end_ - next_) return nullptr;
     void* const memory = reinterpret_cast<void*>(next_);

@@ -243,7 +243,8 @@ program swap<N>[N](a: f32[N], b: f32[N]) -> (x: f32[N], y: f32[N], z: f32[N]) {
             (std::vector<float>{10, 20}));
 }
 
-// Two branches are programs whose arenas are in the same memory.
+// The two branches of a condition are called programs. Their arenas are in the
+// same memory, because only one of them runs at a time.
 TEST(ProgramCallTest, TwoBranchesShareAnArena) {
   const std::string called = R"(
 program yes<N>[N](x: f32[N]) -> (y: f32[N]) {

@@ -244,7 +244,8 @@ program main() -> (y: f32[1]) {
   }
 }
 
-// The program allocates and clears 32 MiB for one point of two stages.
+// The dispatch has one point per stage, but 32 MiB of memory are allocated and
+// cleared for its temporary, which must count as work.
 TEST(LimitsTest, TemporariesAreWork) {
   const auto session = NewSession(R"(module "m" from "test"
 dispatch @d() -> (%y: f32[1]) {
@@ -267,7 +268,7 @@ program main() -> (y: f32[1]) {
 }
 
 // The library function reads 100,000 rows without values, but writes one number
-// per row.
+// per row, which must count as work.
 TEST(LimitsTest, ResultsOfLibraryFunctionsAreWork) {
   const auto session = NewSession(R"(module "m" from "test"
 program main() -> (y: i64[100000]) {
@@ -435,11 +436,13 @@ program main(x: f32[8]) -> (y: f32[8]) {
 
 TEST(CancelTest, SessionsGoOnAfterwards) {
   const auto session = NewSession(kCopy);
-  session->Cancel();  // Cancel is called while no run is in progress.
+  session->Cancel();  // Cancel is called while no run is in progress, so it
+                      // must not affect the next run.
   const std::vector<float> x = {1, 2, 3, 4, 5, 6, 7, 8};
   EXPECT_EQ(RunOn(*session, x), x);
   const Tensor ones = Ones();
-  // The run succeeds if it ends before the cancellation.
+  // The result of this run is not checked, because the run succeeds if it ends
+  // before the cancellation.
   RunCancelled(*session, {&ones, 1});
   EXPECT_EQ(RunOn(*session, x), x);
 }
@@ -479,7 +482,8 @@ const std::vector<float> kFirst = {1, 2, 3, 4, 5, 6, 7, 8};
 const std::vector<float> kSecond = {9, 9, 9, 9, 9, 9, 9, 9};
 const std::vector<float> kZeros(8, 0.0f);
 
-// The program reads the memory in b1 without having written it.
+// The program reads the memory in b1 without having written it, and must read
+// zeros.
 TEST(StaleMemoryTest, Allocations) {
   const auto session = NewSession(R"(module "m" from "test"
 dispatch @copy(%x: f32[8]) -> (%y: f32[8]) {

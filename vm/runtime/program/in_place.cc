@@ -15,9 +15,11 @@ struct Uses {
   size_t count = 0;  // number of uses; the instruction Release is not one
   size_t first = kNone;
   size_t writes = 0;
-  // The Allocate that writes the register; kNone if there is none.
+  // number of the Allocate instruction that writes the register; kNone if there
+  // is none
   size_t allocation = kNone;
-  // The program's input to which the register refers; kNone if there is none.
+  // number of the program's input to which the register refers; kNone if there
+  // is none
   size_t input = kNone;
 };
 
@@ -29,8 +31,8 @@ class Finder {
         uses_(program_.buffer_register_count) {}
 
   std::vector<InPlaceAllocation> Run() {
-    // A program with branches is left alone: its instructions are not executed
-    // in the order of the list.
+    // No allocation is found in a program with branches, because its
+    // instructions are not executed in the order of the list.
     for (size_t i = 0; i < program_.instructions.size(); ++i) {
       const ProgramOpcode opcode = program_.instructions[i].opcode;
       if (opcode == ProgramOpcode::kBranch ||

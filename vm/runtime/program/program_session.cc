@@ -221,14 +221,15 @@ Status ProgramSession::Run(std::span<const Tensor> inputs,
   // If the run was interrupted, it fails even if the program reached its end,
   // because the last dispatches may have been skipped.
   if (status.ok() && interrupt_.ShouldStop()) status = interrupt_.status();
-  // An error in a called program gets the program's name.
+  // The name of the called program is added to an error in it.
   if (!status.ok() && frame_ != &entry) {
     const std::string where = Concat({"program ", frame_->program->name});
     if (!status.message().starts_with(Concat({where, ":"})))
       status = status.WithContext(where);
   }
   for (; frame_ != nullptr; frame_ = frame_->caller) DropRegisters(*frame_);
-  Drop(entry.inputs);  // Copies of inputs that were not aligned are dropped.
+  Drop(entry.inputs);  // The copies of unaligned inputs are freed at the end of
+                       // the run.
   memory_.EndRun(status.ok(), input_dims_);
   return status;
 }

@@ -455,7 +455,8 @@ TEST(SessionTest, ProfilesCountShapes) {
     const Tensor x = *Tensor::Allocate(DType::kF32, {n, 4});
     ASSERT_TRUE(session->Run({&x, 1}, &results).ok());
   };
-  // The program is run with more shapes than the number of plans that are kept.
+  // The program is run with more shapes than the number of plans that are kept,
+  // because the profile must contain these shapes nevertheless.
   for (int64_t n = 1; n <= 20; ++n) run(n);
   run(5);
   const std::vector<DispatchProfile::Shape> shapes =
