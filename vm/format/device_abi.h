@@ -3,18 +3,19 @@
 // records their calls; both follow this specification.
 //
 //   bindings         buffers in device memory, as DevicePhase::bindings of
-//                    kernel_image.h lists them (a buffer of the kernel maybe
-//                    more than once); then, if the phase checks indices, the
-//                    record of a failed check
+//                    kernel_image.h lists them (a buffer of the kernel may be
+//                    in the list more than once); then, if the phase checks
+//                    indices, the record of a failed check
 //   parameters       the kernel's, 8 bytes each; then the number of the first
 //                    task, which is not 0 only if there are slices
 //   tensor maps      one for each of DevicePhase::boxes, 128 bytes each aligned
 //                    to 64: CUDA's CUtensorMap of the whole buffer
-//   workgroups       {x, y, 1}; number n = x + y * (workgroups along x) runs
-//                    tasks first + n * tasks_per_workgroup and on, those that
-//                    exist; if DevicePhase::most_workgroups is not 0, there are
-//                    at most so many (a persistent kernel), and number n then
-//                    runs the shares of n + workgroups, n + 2 * workgroups, …
+//   workgroups       {x, y, 1}; workgroup n = x + y * (workgroups along x) runs
+//                    tasks_per_workgroup tasks, the first of which is number
+//                    first + n * tasks_per_workgroup. If most_workgroups of
+//                    DevicePhase is not 0, there are at most so many workgroups
+//                    (a persistent kernel), and workgroup n then also runs the
+//                    tasks of the numbers n + workgroups, n + 2 * workgroups, …
 //
 // The formats of hal/executable.h define how a device passes bindings and
 // parameters.

@@ -255,8 +255,8 @@ int OpenParameters(std::span<const int64_t> shape);
 bool ShapeAccepts(std::span<const int64_t> shape,
                   std::span<const int64_t> parameters);
 
-// Equal code or images have equal contents. The addresses of their bytes and
-// owners are not compared.
+// Compares the contents of two codes or two images. The addresses of their
+// bytes and owners are not compared.
 bool operator==(const KernelCode& a, const KernelCode& b);
 bool operator==(const KernelImage& a, const KernelImage& b);
 

@@ -46,7 +46,7 @@ struct StripStore {
 };
 
 struct StripSpec {
-  // for each segment, the numbers of its axes in the analysis
+  // for each segment, the numbers of its axes in StageAnalysis::axes
   std::vector<std::vector<int>> segments;
   std::vector<int64_t>
       // For each segment, the largest number of points of the ranges with which

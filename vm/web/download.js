@@ -1,4 +1,5 @@
-// Downloads of ember.js: the runtime itself, and modules with progress.
+// Downloads for ember.js: that of the runtime itself (ember.wasm), and those of modules, with
+// progress.
 import { EmberError } from './tensor.js';
 
 const isNode = typeof process === 'object' && process.versions?.node !== undefined;

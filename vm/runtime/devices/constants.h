@@ -44,7 +44,7 @@ class DeviceConstants {
   struct Entry {
     const uint8_t* begin;
     int64_t size;
-    // copy in the device's memory; null until it is requested
+    // the device's buffer with the copy; null until the constant is requested
     std::unique_ptr<hal::Buffer> buffer;
   };
   Status Upload(Entry& entry) const;

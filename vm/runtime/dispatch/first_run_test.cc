@@ -99,9 +99,10 @@ TEST(FirstRunTest, BlocksOfStaticShapesAreThereAndNoMore) {
   EXPECT_EQ(after, before);
 }
 
-// The first run must not cause page faults for the blocks. Before Linux 5.14
-// the system cannot bring in pages in advance, so pages are mapped one by one
-// in both cases; the program then writes only a few of them.
+// The first run must not cause page faults for the blocks, because creating the
+// session has brought in their pages. Linux cannot do that before version 5.14,
+// but the run writes only a few of the pages, so it causes few faults there,
+// too.
 TEST(FirstRunTest, TheRunBringsNoPages) {
   const std::unique_ptr<Session> session =
       *Create(ModuleOf(kStatic, kStraight));

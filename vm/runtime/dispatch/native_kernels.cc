@@ -86,7 +86,7 @@ struct Source {
   std::string name;  // name of the source for messages
   std::string target;
   NativeParts parts;
-  // object that owns the memory; null if the memory stays valid
+  // object that owns the memory of the kernels; null if the memory stays valid
   std::shared_ptr<const void> owner;
   // True if the code is executed where it is. False if it must be copied to
   // executable memory.
@@ -199,8 +199,8 @@ class Installer {
 
   bool is_host() const { return options_.device == nullptr; }
 
-  // Reports a step. Returns false if the receiver of the progress requests to
-  // stop.
+  // Reports a step of the installation to the receiver of progress. Returns
+  // false if the receiver requests to stop.
   bool Begin(std::string_view item, size_t done, size_t total) {
     if (report_.status.ok()) {
       report_.status = ReportStep(options_.progress,

@@ -67,8 +67,8 @@ struct KernelOptions {
   CompileLocation location = CompileLocation::kThread;
   std::shared_ptr<hal::Device> device = nullptr;
   NativePermission permission = {};
-  // Opens the provider, unless `tier` is kInterpreter. It may change the
-  // settings' policy.
+  // A function that opens the provider. It is called unless `tier` is
+  // kInterpreter, and may change settings.policy, the policy of requests.
   std::function<StatusOr<std::shared_ptr<KernelProvider>>(
       CompileSettings& settings)>
       find_provider = nullptr;

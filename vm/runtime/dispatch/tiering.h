@@ -138,10 +138,10 @@ class Tiering : public DispatchRunnerSource {
     slots_[group]->Count(ns);
     ns_.fetch_add(ns, std::memory_order_relaxed);
   }
-  // Returns the tier that a shape class should request now, after `calls` calls
-  // and a request of tier `requested`: 1 is the kernel that the class shares
-  // with others (SharedShape). The result `requested` means that no request
-  // should be made.
+  // Returns the tier of the kernel that a shape class should request now; tier
+  // 1 means the kernel that it shares with other classes (SharedShape). `calls`
+  // is the number of its calls so far, and `requested` is the tier that it has
+  // requested already. If `requested` is returned, no request should be made.
   int NextTier(size_t group, std::span<const int64_t> parameters, int64_t calls,
                int requested) const;
   // Returns the shape of the kernel that the class of the parameters shares

@@ -305,7 +305,8 @@ TEST_F(TieringTest, DecliningKeepsTierZero) {
   EXPECT_EQ(provider_->requests.size(), 1u);
 }
 
-// A MarkingKernel whose calls take a given time.
+// A kernel that adds a number to the result, like MarkingKernel, and whose
+// calls take a given time.
 class SlowMarkingKernel : public MarkingKernel {
  public:
   using MarkingKernel::MarkingKernel;

@@ -266,9 +266,9 @@ Status DeviceKernel::CheckIterations(PhaseRange range,
   return OkStatus();
 }
 
-// Checks those requirements of tensor maps that CheckLayout does not check.
-// Extents and strides cannot be too large, and bindings begin at addresses with
-// the device's alignment.
+// Checks the requirements on tensor maps that no other check covers.
+// CheckLayout has limited extents and strides, and bindings begin at addresses
+// with the device's alignment.
 Status DeviceKernel::CheckBoxes(PhaseRange range,
                                 const KernelLayout& layout) const {
   static_assert(kMaxDeviceElements * 8 <= kMaxBoxStride);

@@ -119,9 +119,9 @@ TEST_F(DeviceKernelTest, MapsAreOfTheCallsExtents) {
         // workgroups (of two rows each, at most three), the number of columns,
         // and 0.
         std::min<uint64_t>((rows + 1) / 2, 3), columns, 0,
-        // The next arguments are the fields of the tensor map of x.
+        // The kernel then returns the fields of the tensor map of x.
         1, 1, 2, 2, 1, columns, rows, columns * 2, 64, 8,
-        // The last arguments are the fields of the tensor map of y.
+        // The kernel then returns the fields of the tensor map of y.
         1, 1, 1, 8, 0, 32, 1, 0, 16, 1};
     expected.resize(kResults);
     EXPECT_EQ(*found, expected);

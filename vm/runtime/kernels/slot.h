@@ -92,8 +92,9 @@ class KernelSlot {
   }
   int64_t calls() const { return calls_.load(std::memory_order_relaxed); }
   int64_t total_ns() const { return ns_.load(std::memory_order_relaxed); }
-  // Sets the time of recorded runs (DispatchProfile). It must be called before
-  // all other functions.
+  // Sets the time that the group's calls took in recorded runs
+  // (DispatchProfile), which is part of heat_ns. It must be called before all
+  // other functions.
   void set_recorded_ns(int64_t ns) { recorded_ns_ = ns; }
   // Returns an estimate of the benefit of a kernel. Of several slots with
   // requests, the one with the largest value is compiled first.
@@ -112,8 +113,8 @@ class KernelSlot {
   // is the number of new tokens and the second one that of earlier tokens.
   struct CommonShape {
     std::vector<int64_t> parameters;
-    // number of new shape classes, one after the other, that had these values
-    // in common
+    // number of new shape classes, one after the other, that had the values of
+    // `parameters` in common
     int classes = 0;
   };
   // Returns the common shape of the last new shape classes if the given

@@ -59,8 +59,8 @@ constexpr int64_t kU8 = static_cast<int64_t>(DType::kU8);
 const float kNan = std::nanf("");
 
 TEST_F(LibraryTest, TopKAlongAnAxis) {
-  // These are the elements of a tensor of the shape [1, 4, 2], whose axis of 4
-  // is selected from.
+  // These are the elements of a tensor of the shape [1, 4, 2]. The largest ones
+  // are selected along the axis of extent 4.
   std::vector<float> x = {1, 9, 5, 2, 5, -7, 3, 9};
   std::vector<float> values(4);
   std::vector<int64_t> indices(4);

@@ -10,7 +10,7 @@ namespace {
 
 constexpr size_t kNone = SIZE_MAX;
 
-// The instructions that use a buffer register.
+// Facts about the instructions of a program that use one buffer register.
 struct Uses {
   size_t count = 0;  // number of uses; the instruction Release is not one
   size_t first = kNone;

@@ -21,8 +21,10 @@
 namespace ember::vm {
 
 struct InPlaceAllocation {
-  size_t instruction = 0;  // number of the Allocate instruction
-  uint32_t input = 0;      // number of the program's input
+  size_t instruction = 0;  // number of the Allocate instruction in the entry
+                           // program
+  uint32_t input = 0;      // number of the input whose memory the allocation
+                           // may take
 };
 
 // Returns the allocations that fulfil two conditions: the first use is as the

@@ -187,8 +187,8 @@ Status ProgramSession::EndOnDevice(Status status,
       status = status.WithContext(
           Concat({"program ", frames_[program].program->name}));
     }
-    // After an error, the session leaves the frames of called programs, so that
-    // a later error does not name the program that ran last.
+    // The session leaves the frames of called programs, so that this error does
+    // not also get the name of the program that ran last.
     for (; frame_ != &frames_[0]; frame_ = frame_->caller)
       DropRegisters(*frame_);
   }
