@@ -137,8 +137,8 @@ StatusOr<SharedKernels> MakeKernels(const EmberModule& module,
   EMBER_ASSIGN_OR_RETURN(
       vm::SessionKernels opened,
       vm::OpenSessionKernels(module.module,
-                             // EmberTier and KernelTier have equal values,
-                             // which vm/api/ember.cc asserts.
+                             // EmberTier and KernelTier have equal values for
+                             // the same tiers.
                              {.tier = static_cast<vm::KernelTier>(options.tier),
                               .location = LocationOf(options.compile_in),
                               .device = device,

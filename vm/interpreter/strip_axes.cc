@@ -157,7 +157,7 @@ class TileChooser {
          ++column) {
       Consider(-1, column);
       // Inner axes are considered first as rows, because callers divide outer
-      // axes into ranges, which would cut tiles.
+      // axes into ranges.
       for (int row = axes_.spatial_count - 1; row >= 0; --row) {
         if (row != column) Consider(row, column);
       }

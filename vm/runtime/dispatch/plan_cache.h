@@ -61,9 +61,9 @@ class PlanCache {
         options_(std::move(options)),
         capacity_(capacity) {}
 
-  // Finds the entry for the parameters, or makes it. The entry has no plan if a
-  // call would evaluate more than most_points points, or if is_run is false,
-  // which means that tier 0 is not expected to run it.
+  // Finds the entry for the parameters, or makes it. Returns ResourceExhausted
+  // if a call would evaluate more than most_points points. If is_run is false,
+  // tier 0 is not expected to run the entry, so a new entry gets no plan.
   StatusOr<PlanEntry*> Get(std::span<const int64_t> parameters,
                            int64_t most_points, bool is_run);
 

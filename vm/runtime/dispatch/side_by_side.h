@@ -110,10 +110,9 @@ class SideBySide {
     // number of runs in which the batch was selected to run its calls
     // concurrently
     int64_t tries = 0;
-    // State in the current run. is_together: the batch runs concurrently. If it
-    // does not: `calls` is the number of the batch's calls so far that ran one
-    // after another, and begin_ns the time at which the first of these calls
-    // began.
+    // State in the current run. is_together: the batch runs concurrently.
+    // calls: number of its calls so far, which have run or are kept. begin_ns:
+    // time at which the first of them began.
     bool is_together = false;
     size_t calls = 0;
     int64_t synchronizations = 0;

@@ -131,7 +131,7 @@ class KernelSlot {
     return pending_.load(std::memory_order_acquire) > 0;
   }
   // Returns the number of claims so far for kernels that are specialised for
-  // one shape class.
+  // some parameter values: those of one shape class, or a common shape.
   int specialised() const {
     return specialised_.load(std::memory_order_relaxed);
   }
