@@ -72,7 +72,7 @@ class TimedKernel : public HostKernel {
 class SideBySideTest : public testing::Test {
  protected:
   using Cells = std::vector<unsigned>;
-  // A call that reads some cells of memory and writes one of them.
+  // A call that reads the cells `reads` of memory and writes the cell `write`.
   struct Step {
     std::vector<size_t> reads;
     size_t write = 0;

@@ -500,7 +500,8 @@ TEST(SessionTest, EightSessionsOfOneModuleAtOnce) {
 }
 
 // Text of a module that copies a state of n rows, with row p replaced by a new
-// row. $USE is replaced by an instruction that uses the state once more.
+// row. $USE is replaced by nothing, or by an instruction that uses the state
+// once more.
 constexpr std::string_view kWriteRow = R"(
 module "by hand" from "state"
 dispatch @write_row<n, p>(%x: f32[n, 2], %row: f32[1, 2]) -> (%y: f32[n, 2]) {
