@@ -38,9 +38,9 @@ class DeviceConstants {
   StatusOr<hal::BufferRange> Find(const uint8_t* address, int64_t bytes);
 
  private:
-  // A range of the module's file that is copied to the device as a whole: one
-  // constant, or several that share bytes of the file. Shared bytes are copied
-  // once.
+  // A range of host memory that is copied to the device as a whole: one
+  // constant, or several that share bytes of the module's file. Shared bytes
+  // are copied once.
   struct Entry {
     const uint8_t* begin;
     int64_t size;

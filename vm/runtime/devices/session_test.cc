@@ -130,8 +130,8 @@ TEST(DeviceSessionTest, GivesWhatTheHostGives) {
             << sample.name << ", " << setting.name << ", seed " << seed;
         right += want.find("INVALID") == std::string::npos;
       }
-      // Most of the runs must succeed, so that results are compared and not
-      // only errors.
+      // At least two of the runs must succeed, so that results are compared and
+      // not only errors.
       EXPECT_GE(right, 2) << sample.name;
     }
   }
