@@ -145,7 +145,7 @@ StatusOr<std::vector<graph::Value*>> AddInputs(std::vector<ModelInput> inputs,
                                                graph::GraphBuilder& builder) {
   EMBER_RETURN_IF_ERROR(CheckNames(inputs, options));
   std::vector<std::vector<std::optional<int64_t>>> pins;
-  // The extents that the user fixed, by the name of the dim. Such an extent
+  // Maps the name of a dim to the extent that the user fixed for it. The extent
   // applies to every dim with this name.
   std::map<std::string, int64_t> extents;
   for (ModelInput& input : inputs) {

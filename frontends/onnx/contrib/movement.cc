@@ -145,7 +145,8 @@ void ImportRelativePositionBias(NodeContext& c) {
       AlongAxis(IotaVector(c.builder(), queries->front(), DType::kI64), 0, 2);
   Tensor key =
       AlongAxis(IotaVector(c.builder(), keys->front(), DType::kI64), 1, 2);
-  // If there are fewer queries than keys, the queries are at the last
+  // If there are fewer queries than keys, the queries belong to the last
+  // positions, so the number of keys before the first query is added to their
   // positions.
   Tensor last = DimScalar(c.builder(), keys->front() - queries->front());
   Tensor bucket = RelativeBucket(c, key - (query + last), buckets.constant(),

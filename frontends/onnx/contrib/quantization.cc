@@ -22,17 +22,17 @@ Tensor AsScalar(Tensor parameter) {
   return parameter ? Reshape(parameter, {}) : parameter;
 }
 
-// Reads an operand from inputs first to first + 2: a tensor, its scale and its
-// zero point.
+// Reads a quantized operand as real numbers. Inputs first to first + 2 are its
+// integers, its scale and its zero point.
 Tensor Operand(NodeContext& c, int first) {
   if (!CheckPresent(c, {first, first + 1})) return c.Wrap(nullptr);
   return Dequantize(c.Input(first), AsScalar(c.Input(first + 1)),
                     AsScalar(c.Input(first + 2)));
 }
 
-// Sets the result, quantized to the type of its zero point, else of input 0.
-// The scale of the result is input `scale`, its zero point is the input after
-// that.
+// Quantizes y and sets it as the node's result. The result's scale is input
+// `scale`; its zero point is the next input and gives the integer type. Without
+// a zero point the type is that of input 0.
 void SetQuantized(NodeContext& c, Tensor y, int scale) {
   if (!CheckPresent(c, {scale})) return;
   Tensor zero_point = AsScalar(c.Input(scale + 1));
@@ -101,8 +101,8 @@ void ImportNhwcMaxPool(NodeContext& c) {
   if (c.ok()) c.SetOutput(0, ToChannelsLast(y));
 }
 
-// Imports QLinearConcat. The inputs are scale and zero point of the result,
-// then three inputs per operand.
+// Imports QLinearConcat. The node's inputs are the result's scale and zero
+// point, then a tensor, a scale and a zero point for each operand.
 void ImportQLinearConcat(NodeContext& c) {
   std::vector<Tensor> parts;
   for (int i = 2; i + 2 < c.input_count(); i += 3)

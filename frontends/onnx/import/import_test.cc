@@ -91,7 +91,8 @@ TEST(Import, WrongPins) {
               HasSubstr("input 'x' axis 1: expected 3, as the model fixes this "
                         "dim, found 4; give 3, or export the model with this "
                         "dim open"));
-  // '?' does not open a dim that the model fixes.
+  // The user's '?' asks for an open dim, but the model fixes this one: that is
+  // an error.
   options.input_shapes = {{"x", {1, std::nullopt}}};
   EXPECT_THAT(ErrorOf(m, options),
               HasSubstr("input 'x' axis 1: expected 3, as the model fixes this "
@@ -247,7 +248,8 @@ TEST(Import, ShapeThatDependsOnDataIsReadWhenRun) {
   EXPECT_EQ(graph::ShapeToString(graph->outputs()[0]->shape()), "[_0, _1]");
 }
 
-// The rank of the result is known only if the number of axes is known.
+// Shows that axes may depend on data, but their number may not: the rank of the
+// result follows from it.
 TEST(Import, AxesWhoseNumberDependsOnData) {
   ModelBuilder m;
   m.Input("x", {2, 1});

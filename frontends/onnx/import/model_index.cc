@@ -17,7 +17,8 @@ namespace {
 // smaller.
 constexpr int kMaxDepth = 130;
 
-// Adds the names of outer values that a subgraph uses (captures).
+// Appends the names that a subgraph captures: values from outside that its
+// nodes use.
 void CollectCaptured(const GraphProto& graph, int depth,
                      std::vector<std::string>& names) {
   if (depth > kMaxDepth) return;
@@ -40,7 +41,8 @@ void CollectCaptured(const GraphProto& graph, int depth,
   }
 }
 
-// The names of values that must be computed before a node.
+// The names of the values that a node reads. `required` are the node's inputs,
+// and `captured` those that its subgraphs take from outside.
 struct NodeUses {
   std::vector<std::string> required;
   std::vector<std::string> captured;
@@ -90,8 +92,8 @@ StatusOr<Producers> FindProducers(
   return producers;
 }
 
-// Collects unsupported operators by name, with the labels of their nodes, in
-// order of appearance.
+// Lists the operators of a model that the frontend does not support, in order
+// of appearance, each with the labels of its nodes.
 class UnsupportedOperators {
  public:
   explicit UnsupportedOperators(const ModelIndex& index) : index_(index) {}
@@ -140,7 +142,8 @@ class UnsupportedOperators {
   void ScanNode(const NodeProto& node, const Opsets& opsets,
                 const std::string& label, int depth) {
     if (const FunctionProto* function = index_.FunctionOf(node)) {
-      // Each function is scanned once: its nodes are the same at every call.
+      // A function is scanned at its first call only: other calls have the same
+      // nodes.
       if (scanned_.insert(function).second) {
         Scan(function->node(), Opsets(function->opset_import()), label + "/",
              depth);

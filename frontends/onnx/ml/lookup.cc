@@ -70,8 +70,9 @@ bool AreConsecutive(const Column& keys, const std::vector<size_t>& order) {
 }
 
 struct Match {
-  // Index of the key among the sorted keys. It is in range even if no key
-  // equals the element.
+  // Index of the key that matches an element, in the sorted keys. For an
+  // element without a match it is any valid index, so that gathers stay in
+  // range.
   Tensor position;
   Tensor hit;
 };
@@ -86,8 +87,9 @@ Match MatchConsecutive(NodeContext& c, Tensor x, const Column& keys,
   return {Select(hit, offset, offset.Like(0)), hit};
 }
 
-// Finds the last key that is not above x, by halving the step. The last key is
-// repeated until their number is a power of two.
+// Searches for the last key that is not above x, with steps that halve from
+// half the number of keys. That number must be a power of two, so the last key
+// is repeated.
 Match BinarySearch(NodeContext& c, Tensor x, const Column& keys,
                    std::vector<size_t>& order) {
   size_t size = 1;
