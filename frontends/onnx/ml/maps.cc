@@ -152,8 +152,9 @@ void ImportCastMap(NodeContext& c) {
   if (form == "DENSE") {
     y = InOrderOfKeys(c, map->keys, *values);
   } else if (form == "SPARSE" && size > 0) {
-    // Positions without a key are filled with 0 or, for strings, with "0.f" as
-    // in ONNX Runtime. A key that is out of range ends the run with an error.
+    // SPARSE: positions of the result without a key get 0 or, for strings,
+    // "0.f" as in ONNX Runtime. A key beyond the result ends the run with an
+    // error.
     const Tensor filler = strings ? c.StringScalar("0.f") : values->Like(0);
     y = Apply("scatter_elements",
               {Broadcast(filler, {Dim(size)}), map->keys, *values},

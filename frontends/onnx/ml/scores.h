@@ -30,7 +30,8 @@ Transform ReadTransform(NodeContext& c);
 // Applies the transform to each row of scores [N, E].
 Tensor PostTransform(Tensor scores, Transform transform);
 
-// The two scores that are made from the single score s of a two-class problem.
+// The rule by which a classifier with two classes and a single score s makes a
+// score for each class.
 enum class SecondClass : uint8_t {
   kComplement,  // The scores 1 - s and s.
   kNegation,    // -s, s

@@ -42,8 +42,9 @@ void SetChildren(Mode mode, const Children& children,
   }
 }
 
-// Replaces branch `node` by a balanced search tree over the sorted members. The
-// further branches of the search tree are appended to the table.
+// Replaces a branch that tests membership in a set by a balanced search tree
+// over the sorted members. The root of the search tree takes the number `node`;
+// its other branches are appended to the table.
 void AddSearchTree(std::span<const double> members, const Children& children,
                    int64_t node, TreeTable& table) {
   const size_t middle = members.size() / 2;
@@ -62,8 +63,8 @@ void AddSearchTree(std::span<const double> members, const Children& children,
   table.branches[node] = branch;
 }
 
-// Splits TreeEnsemble's 'membership_values' into lists, each of which ends with
-// a NaN.
+// Splits TreeEnsemble's 'membership_values' into the sets of the membership
+// tests. A NaN ends each set.
 std::vector<std::vector<double>> SplitMembers(
     const std::vector<double>& values) {
   std::vector<std::vector<double>> sets(1);
@@ -156,8 +157,9 @@ int64_t ChildNode(NodeContext& c, int64_t index, bool leaf, size_t branches,
   return -1;
 }
 
-// Returns the temporary number of a leaf. Membership tests add branches later,
-// so that leaves have negative numbers, from -1 down, until RenumberLeaves.
+// Returns the temporary number of a leaf, from -1 down. Final numbers of leaves
+// follow those of the branches, whose count is only known when membership tests
+// have added theirs; RenumberLeaves then assigns them.
 int64_t AsLeaf(int64_t leaf) { return -1 - leaf; }
 
 void RenumberLeaves(TreeTable& table) {
@@ -235,8 +237,8 @@ TreeTable ReadTreeEnsemble(NodeContext& c) {
     table.leaves.push_back({{a.targets[i], a.weights.values[i]}});
   }
   for (int64_t root : a.roots) {
-    // The operator encodes a tree of a single leaf as a branch with two equal
-    // leaves.
+    // A tree that is a single leaf is encoded as a branch whose two children
+    // are the same leaf.
     const bool leaf = a.true_leafs[root] != 0 && a.false_leafs[root] != 0 &&
                       a.true_ids[root] == a.false_ids[root];
     table.roots.push_back(leaf ? AsLeaf(a.true_ids[root]) : root);
@@ -245,7 +247,7 @@ TreeTable ReadTreeEnsemble(NodeContext& c) {
   return table;
 }
 
-// The functions below read the operators TreeEnsembleClassifier and
+// The rest of the file reads the operators TreeEnsembleClassifier and
 // TreeEnsembleRegressor.
 
 namespace {

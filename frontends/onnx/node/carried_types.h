@@ -22,10 +22,10 @@ struct CarriedFormat {
   int32_t onnx_type;  // TensorProto::DataType
   DType storage;
   int bits;
-  // For float formats only: numbers of bits of exponent and mantissa, the bias
-  // of the exponent, and three bit patterns without the sign bit: that of the
-  // largest finite value, that of NaN, and (`overflow`) that of the result of a
-  // non-saturating conversion of a number that is too large.
+  // For float formats only: number of bits of the exponent (`exponent`) and of
+  // the mantissa, and the exponent's bias. Then three bit patterns without the
+  // sign bit: that of the largest finite value, that of NaN, and that of a
+  // number that is too large, if the conversion does not saturate (`overflow`).
   int exponent = 0;
   int mantissa = 0;
   int bias = 0;

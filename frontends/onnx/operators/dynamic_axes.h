@@ -22,8 +22,8 @@ namespace ember::onnx {
 // adds the rank to negative axes, and fails unless all are in range and
 // different. Fails if the number of axes is not known.
 std::optional<Tensor> ReadDynamicAxes(NodeContext& c, int input, int rank);
-// Does the same with axes [count] that were read from the operand. Their number
-// may be open.
+// Checks axes [count] that the caller has read from operand `input`, and
+// returns them like ReadDynamicAxes. Their number may be open.
 std::optional<Tensor> CheckDynamicAxes(NodeContext& c, int input, Tensor axes,
                                        int rank);
 
