@@ -32,7 +32,7 @@ struct LstmGates {
   // Returns the output gate. Its operand is the next cell, which a peephole
   // reads.
   CellFunction output;
-  // The function of the next cell in the output.
+  // The function that is applied to the next cell to make the output h.
   CellFunction activation = [](const Tensor& cell) { return Tanh(cell); };
   // Largest magnitude of the cell; 0: no limit.
   double cell_limit = 0;
@@ -47,11 +47,11 @@ struct GruGates {
   Tensor update, reset;
   // The candidate's sum from the input.
   Tensor candidate;
-  // Returns the product of a state with the candidate's recurrent weights. With
-  // kAfterProduct it includes the bias of the state.
+  // Returns the product of a state with the recurrent weights of the candidate.
+  // With kAfterProduct the product includes the bias of these weights.
   CellFunction product;
   GruReset reset_order = GruReset::kAfterProduct;
-  // The function of the candidate.
+  // The activation that makes the candidate of its sum.
   CellFunction activation = [](const Tensor& sum) { return Tanh(sum); };
 };
 

@@ -80,7 +80,8 @@ bool PadTransposed(graph::GraphBuilder& builder, const Shape& spatial,
       spec.output_padding[i] = -excess.constant();
     } else if (!excess.is_constant() &&
                (!same || window.Reach(i) < window.strides[i])) {
-      // The result of SAME is never short where windows leave no gaps.
+      // The result may be shorter than `outputs`, so that elements must be
+      // appended. For SAME and windows that leave no gaps it never is.
       AppendIfShort(i, excess, spec);
     }
     const Dim total = LargerOf(excess, Dim(0));

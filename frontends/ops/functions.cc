@@ -53,7 +53,8 @@ Tensor Rsqrt(Tensor x) {
   return InComputeType(x, [](Tensor wide) { return 1.0 / Sqrt(wide); });
 }
 
-// One step of Newton's method removes the error of the power.
+// The power with exponent 1/3 is inexact, so one step of Newton's method
+// corrects it.
 Tensor Cbrt(Tensor x) {
   return InComputeType(x, [](Tensor wide) {
     const Tensor size = Absolute(wide);
@@ -78,7 +79,8 @@ Tensor Log10(Tensor x) { return Log(x) / std::numbers::ln10; }
 
 Tensor Fraction(Tensor x) { return x - Truncate(x); }
 
-// Adding a half and truncating would round the number just below 0.5 up.
+// Rounds halves away from zero. Truncating x + 0.5 would be wrong for the
+// largest number below 0.5, whose sum rounds up to 1.
 Tensor RoundHalfAway(Tensor x) {
   const Tensor whole = Truncate(x);
   const Tensor fraction = Absolute(x - whole);
@@ -184,8 +186,9 @@ Tensor TanhShrink(Tensor x) { return x - Tanh(x); }
 Tensor ScaledTanh(Tensor x, double a, double b) { return Tanh(x * b) * a; }
 
 Tensor Squareplus(Tensor x, double a) {
-  // The square of a large x would overflow, and its root is |x|. Below 0 the
-  // sum would cancel; its product with that for -x is a / 4.
+  // Returns (x + sqrt(x² + a)) / 2. For large x, x² would overflow, and the
+  // root is |x|. For x < 0 the sum would cancel, so it is computed as (a / 4) /
+  // f(-x).
   const Tensor size = Absolute(x);
   const Tensor root = Select(Less(size, 0x1p30), Sqrt(x * x + a), size);
   const Tensor sum = size * 0.5 + root * 0.5;

@@ -24,7 +24,7 @@ Tensor Dequantize(Tensor x, Tensor scale, Tensor zero_point) {
 Tensor RoundToQuantized(Tensor scaled, Tensor zero_point, DType type) {
   Tensor rounded = Round(scaled);
   if (zero_point) rounded = rounded + Cast(zero_point, scaled.dtype());
-  // The cast from float to integer saturates, so no clamp is needed.
+  // Clamping is not needed, as a cast from float to integer saturates.
   return Cast(rounded, type);
 }
 

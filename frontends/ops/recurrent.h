@@ -20,7 +20,7 @@
 
 namespace ember::ops {
 
-// Captures a value of the graph around the loop for use inside it.
+// Makes a value of the graph around the loop available in the loop's body.
 using Capture = std::function<Tensor(Tensor)>;
 using States = std::vector<Tensor>;
 // Returns the states after a step, followed by the step's output. iteration:
