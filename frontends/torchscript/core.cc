@@ -182,8 +182,7 @@ constexpr OperatorRow kRows[] = {
     {"prim::unchecked_unwrap_optional(any a)", Same},
     {"_unwrap_optional(any a)", Same},
     {"prim::unchecked_cast(any a)", Same},
-    // A forked function has already run when the code waits for its result, so
-    // wait returns its operand.
+    // prim::fork runs its function at once, so its result is what wait returns.
     {"wait(any a)", Same},
     {"prim::isinstance(any a, str type)", IsInstance},
     {"prim::Print(any a=None, any b=None, any c=None, any d=None)", Nothing},

@@ -57,8 +57,7 @@ class Interpreter {
   // Returns the message of the exception that the code raised; nullopt if it
   // raised none.
   const std::optional<std::string>& raised() const { return raised_; }
-  // Returns the value of a default expression, for a parameter that is not
-  // given.
+  // Evaluates the expression that a parameter has as its default value.
   Value Standard(const Expression& expression);
 
  private:
@@ -66,14 +65,15 @@ class Interpreter {
 
   struct Frame {
     std::map<std::string, Value, std::less<>> variables;
-    // Functions that are defined within the function that runs, by their names.
+    // Functions that are defined inside the running function, by their names.
     std::map<std::string, const Statement*, std::less<>> closures;
     Value result;
     bool returned = false;
-    // Name of the object whose method runs, or of the function, for errors.
+    // Name for errors: the object whose method runs, or the function.
     std::string where;
   };
-  // Increases the depth by one during its lifetime; false if that is too deep.
+  // An object that counts a nesting level of calls, blocks or expressions while
+  // it exists. Too many levels are an error of the machine.
   class Level;
 
   // Counts a step. Returns false, with an error, if there are more than
@@ -122,10 +122,10 @@ class Interpreter {
                    Frame& frame);
   void RunBranch(const std::vector<Statement>& block, graph::Region& region,
                  Frame& frame, Branch& branch);
-  // Merges what the branches of the bool `decided` leave. Returns false, and
-  // changes nothing, if the bool only tests if a dim is 0 and a tensor has
-  // another rank or element type in one branch than in the other, which
-  // `conflict` names.
+  // Merges the variables and writes of two branches; the bool `decided` is the
+  // condition. If the bool only tests if a dim is 0, and a tensor has another
+  // rank or element type in one branch than in the other, it changes nothing,
+  // sets `conflict` to the tensor's name, and returns false.
   bool MergeBranches(const Value& decided, graph::IfRegions& regions,
                      Branch& then, Branch& otherwise, Frame& frame,
                      std::string& conflict);

@@ -1,5 +1,5 @@
-// Helpers of the operators on lists and dicts: equal items, indices, keys, and
-// the right to change a list or a dict.
+// Helpers of the operators on lists and dicts: comparing items, finding indices
+// and keys, and checking that a list or dict may be changed here.
 //
 //   List* list = ChangedList(c);
 //   if (list == nullptr) return {};
@@ -25,7 +25,7 @@ inline constexpr size_t kMaxItems = 1'000'000;
 
 // Compares values like torch: numbers by value, texts, lists item by item.
 // Returns nullopt if the result is only known at run time. `depth`: number of
-// lists that the values are in.
+// lists around the values, which is limited.
 std::optional<bool> AreEqual(Call& c, const Value& a, const Value& b,
                              int depth);
 

@@ -24,7 +24,8 @@ void RequireNotEmpty(Call& c, const Dim& dim) {
   std::string names;
   for (const std::string& symbol : dim.Symbols()) {
     if (!IsOfInputs(symbol)) continue;
-    // The operator "extents" refuses negative values.
+    // The operator "extents" fails at run time if a value is negative, so
+    // symbol - 1 is passed to check that each symbol is at least 1.
     rests.push_back(Dim::Symbol(symbol) - Dim(1));
     symbols.push_back(c.builder().FreshSymbol());
     names += (names.empty() ? "" : ", ") + symbol;

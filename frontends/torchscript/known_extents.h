@@ -18,8 +18,8 @@ ops::DimRange RangeIfNotEmpty(const Dim& dim);
 // contains is 0.
 void RequireNotEmpty(Call& c, const Dim& dim);
 
-// True if the expression is not 0, as the program then checks where that
-// follows only from extents of at least 1.
+// True if the expression is not 0 for extents of at least 1. If it could be 0
+// for an extent of 0, the program checks that there is none.
 bool IsNeverZero(Call& c, const Dim& dim);
 
 }  // namespace ember::torchscript

@@ -204,7 +204,7 @@ Value SumOfList(Call& c) {
   return total;
 }
 
-// Returns true if any item of a list is true or, without `is_any`, if all are.
+// Imports any (is_any) and all for a list of booleans that are known.
 Value TruthOfList(Call& c, bool is_any) {
   for (const Value& item : c.value("self").list->items) {
     if (!item.is_known_number()) {

@@ -57,8 +57,8 @@ Tensor Weighted(Call& c, const Tensor& loss) {
 Tensor BinaryCrossEntropy(Call& c) {
   const Pair p = Floats(c, "self", "target");
   if (!c.ok()) return p.x;
-  // Like in PyTorch, logarithms are clamped to at least -100, so that the loss
-  // is finite.
+  // PyTorch clamps the logarithms to at least -100, so that the loss is finite
+  // for probabilities of 0 and 1.
   const Tensor yes = ops::Maximum(ops::Log(p.x), -100);
   const Tensor no = ops::Maximum(ops::Log1p(-p.x), -100);
   return Reduced(c, Weighted(c, (p.y - 1.0) * no - p.y * yes));
@@ -66,7 +66,7 @@ Tensor BinaryCrossEntropy(Call& c) {
 Tensor BinaryCrossEntropyOfLogits(Call& c) {
   const Pair p = Floats(c, "self", "target");
   if (!c.ok()) return p.x;
-  // `tail` is log(1 + exp(-x)), computed without overflow.
+  // log(1 + exp(-x)), computed without overflow.
   Tensor tail = ops::Softplus(-p.x);
   if (c.has("pos_weight")) {
     tail = tail * ((c.scalar("pos_weight", p.x.dtype()) - 1.0) * p.y + 1.0);
@@ -172,8 +172,8 @@ bool ReadClasses(Call& c, const Tensor& x, Classes& classes) {
     return false;
   const auto ignored = static_cast<double>(c.integer("ignore_index"));
   const Tensor counts = ops::NotEqual(classes.target, ignored);
-  // An ignored element may have a number that is no class, so it is replaced by
-  // 0.
+  // The target of an ignored element may be no class. It is replaced by class
+  // 0, so that indexing by it stays in range.
   classes.target = ops::Select(counts, classes.target, classes.target.Like(0));
   classes.weight = ops::Cast(counts, x.dtype());
   if (c.has("weight")) {

@@ -10,7 +10,8 @@
 namespace ember::torchscript {
 namespace {
 
-// Imports operators that return the tensor itself.
+// Imports operators that have no effect on results, such as detach: returns the
+// tensor itself.
 Value Same(Call& c) { return c.value("self"); }
 Value Alias(Call& c) { return AliasOf(c.machine(), c.value("self")); }
 Tensor Copy(Call& c) { return c.tensor("self"); }
@@ -48,14 +49,16 @@ Value StrideOfDim(Call& c) {
   const Shape strides = c.machine().StridesOf(*c.value("self").cell);
   return Value::Int(strides[static_cast<size_t>(axis)]);
 }
-// Imports as_strided of a row-major tensor.
+// Imports as_strided. The strides refer to the elements in memory, so the
+// tensor must be row-major and not a part of another one.
 Value AsStrided(Call& c) {
   const Tensor x = c.tensor("self");
   StridedPart part{c.dims("size"), c.dims("stride"), Dim(0)};
   if (c.has("storage_offset")) part.offset = c.dim("storage_offset");
   if (!c.ok()) return {};
   Cell& cell = *c.value("self").cell;
-  // A view of all elements of a tensor has them in the same order in memory.
+  // A row-major view with all elements of its root has them in the same order
+  // in memory as the root.
   const bool is_whole =
       c.machine().IsRowMajor(cell) &&
       graph::ElementCount(x.shape()) ==
@@ -72,7 +75,8 @@ Value AsStrided(Call& c) {
   return StridedViewOf(c.machine(), cell, part);
 }
 
-// Returns the requested shape, with -1 resolved.
+// Reads the shape that a call requests in the argument `name`. A dim of -1 is
+// replaced by the extent that the number of elements of x leaves for it.
 Shape ResolvedShape(Call& c, const Tensor& x, std::string_view name) {
   Shape shape = c.dims(name);
   std::optional<size_t> open;
@@ -365,7 +369,8 @@ constexpr OperatorRow kRows[] = {
     {"positive(Tensor self)", Same},
     {"clone(Tensor self, *, MemoryFormat? memory_format=None)", Copy},
     {"lift_fresh_copy(Tensor self)", Copy},
-    // A number alone is a type: PyTorch accepts sizes as a list only.
+    // view(7) means a type, not a shape: PyTorch accepts the sizes of view only
+    // as a list. So this row comes first.
     {"view(Tensor self, ScalarType dtype)", ViewAsType},
     {"view(Tensor self, int[] size)", View},
     {"_unsafe_view(Tensor self, int[] size)", View},

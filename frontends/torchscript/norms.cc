@@ -166,7 +166,8 @@ Tensor Renorm(Call& c) {
   if (!c.CheckRank("self", x, 2)) return x;
   return x * NormLimit(c, x, c.value("p"), most, axis);
 }
-// Imports embedding_renorm, which does so with the rows that the indices name.
+// Imports embedding_renorm, which scales down only those rows that the indices
+// name.
 Tensor EmbeddingRenorm(Call& c) {
   const Tensor x = c.tensor("self");
   const Tensor index = c.Indices("indices");

@@ -22,12 +22,14 @@ bool TakesTracedNumber(std::string_view name,
       (!other.keyword.empty() && other.keyword != "other"))
     return false;
   if (name.ends_with('_')) name.remove_suffix(1);
-  // Division with a rounding mode takes the constant as a tensor.
+  // Calls of aten::div with a rounding mode are left out, as they treat the
+  // constant as a tensor.
   return name == "aten::add" || name == "aten::sub" || name == "aten::mul" ||
          (name == "aten::div" && arguments.size() == 2);
 }
 
-// True if x.op_(…) changes the shape of x and moves no element in memory.
+// True if the operator `name` with a final '_' changes only the shape of its
+// tensor in place and moves no element in memory.
 bool ChangesShape(std::string_view name) {
   static constexpr std::string_view kNames[] = {
       "aten::as_strided", "aten::squeeze",   "aten::swapaxes", "aten::swapdims",

@@ -24,7 +24,8 @@
 namespace ember::torchscript {
 
 struct CallerOptions {
-  int version = 10;  // Version of PyTorch's operators that the archive uses.
+  // Version of PyTorch's operators for which the archive was written.
+  int version = 10;
   // Is notified of each operator that is called; may be null.
   frontends::ImportSteps* steps = nullptr;
 };

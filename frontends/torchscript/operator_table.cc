@@ -11,7 +11,7 @@ namespace {
 
 using Kind = Value::Kind;
 
-// Returns the default value that follows '=' in a schema.
+// Converts the text of a default value in a schema (after '=') to a value.
 Value StandardOf(std::string_view text) {
   if (text == "None") return Value::None();
   if (text == "True" || text == "False") return Value::Bool(text == "True");
