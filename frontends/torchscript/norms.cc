@@ -105,7 +105,7 @@ Tensor MatrixNormByName(Call& c) {
   return VectorNorm(c, x, Value::Float(2), axes, c.flag("keepdim"));
 }
 
-// Returns the norm of the difference of two tensors.
+// Imports dist: the norm of the difference of two tensors.
 Tensor Distance(Call& c) {
   const DType type = FloatResultType(c, {"self", "other"});
   const Tensor apart = c.scalar("self", type) - c.scalar("other", type);

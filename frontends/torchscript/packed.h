@@ -23,7 +23,7 @@ namespace ember::torchscript {
 inline constexpr std::string_view kPackedState = "__state__";
 
 struct PackedLinear {
-  // The weight of the layer, and its bias: a tensor or None.
+  // The weight of the layer, a tensor, and its bias, a tensor or None.
   Value weight, bias;
   Value least, most;  // Bounds to which results are clamped, or None.
 };
@@ -50,8 +50,8 @@ std::optional<PackedConvolution> ReadPackedConvolution(Call& c,
   "int[] output_padding, int[] dilation, int groups, "          \
   "Scalar? output_min=None, Scalar? output_max=None)"
 
-// These functions import operators that pack a layer, and operators that return
-// a layer's weight and bias.
+// Import the operators that pack a layer into an object (Pack…), and those that
+// return its weight and bias (UnpackLayer).
 Value PackLinear(Call& c);
 Value PackConvolution(Call& c);
 Value PackTransposedConvolution(Call& c);

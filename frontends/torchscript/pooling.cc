@@ -13,7 +13,8 @@
 namespace ember::torchscript {
 namespace {
 
-// Reads a call's window over the last `count` dims.
+// Reads the window of a pooling from the arguments of a call: kernel, stride,
+// padding and dilation of the last `count` dims.
 bool ReadWindow(Call& c, const Tensor& x, size_t count, bool has_dilation,
                 ops::Window& window) {
   if (!c.CheckRank("self", x, static_cast<int>(count) + 1,
@@ -79,8 +80,9 @@ Tensor AveragePool1(Call& c) {
                           c.flag("count_include_pad"));
 }
 
-// Pools an axis of extent `in` to `out` elements. Element i pools the elements
-// [floor(i in / out), ceil((i + 1) in / out)).
+// Pools one axis adaptively, from extent `in` to `out`: element i of the result
+// is the mean or maximum of the elements [floor(i in / out), ceil((i + 1) in /
+// out)).
 Tensor AdaptAxis(Call& c, const Tensor& x, int axis, int64_t out,
                  bool is_mean) {
   const std::optional<int64_t> in = x.dim(axis).AsConstant();
@@ -125,7 +127,7 @@ std::optional<std::vector<std::optional<int64_t>>> AdaptedSizes(Call& c,
   if (!c.CheckRank("self", x, static_cast<int>(count) + 1,
                    static_cast<int>(count) + 2))
     return std::nullopt;
-  // An output size of None keeps the extent of the axis.
+  // An entry None in output_size (here nullopt) keeps the extent of the axis.
   std::vector<std::optional<int64_t>> sizes;
   const Value& given = c.value("output_size");
   if (given.is_sequence()) {
@@ -181,7 +183,8 @@ Tensor AdaptiveAveragePool(Call& c) {
   return Adapt(c, count, true);
 }
 
-// Elements, and where they were before pooling.
+// Elements during a pooling with indices, and their row-major indices in the
+// image before pooling.
 struct IndexedValues {
   Tensor values;
   Tensor indices;
@@ -199,8 +202,8 @@ IndexedValues LargestAlong(const IndexedValues& x, int axis) {
   };
   return {pick(x.values), pick(x.indices)};
 }
-// Like AdaptAxis for the largest elements; the extents of the axis are known if
-// it is pooled to more than one element.
+// Pools one axis adaptively, like AdaptAxis, to its largest elements and their
+// indices. The extent of the axis is known unless `out` is 1.
 IndexedValues AdaptIndexedAxis(Call& c, const IndexedValues& x, int axis,
                                int64_t out) {
   const std::optional<int64_t> in = x.values.dim(axis).AsConstant();
@@ -268,8 +271,8 @@ Tensor IndicesOfLargest(Call& c, const Tensor& x, const ops::Window& window,
     low[static_cast<size_t>(first) + i] = window.low[i];
     high[static_cast<size_t>(first) + i] = window.high[i];
   }
-  // Each axis is replaced by two: the number of the window, and the position in
-  // the window.
+  // After padding, each axis is replaced by two: the number of the window, and
+  // the position in the window.
   const Tensor wide = ops::Cast(x, ComputeType(x.dtype()));
   Tensor y = ops::Pad(wide, low, high, "constant", wide.Like(lowest));
 

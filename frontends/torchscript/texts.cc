@@ -71,7 +71,7 @@ Value FindText(Call& c) {
     return std::clamp<int64_t>(at < 0 ? at + size : at, 0, size);
   };
   const int64_t start = index("start");
-  // An `end` of -1 means that no end is given.
+  // PyTorch's default for `end` is -1 and means the end of the text.
   const int64_t end = c.integer("end") == -1 ? size : index("end");
   const std::string part =
       text.substr(static_cast<size_t>(start),

@@ -26,10 +26,10 @@ Tensor IsTrue(const Tensor& mask) {
                                       : ops::NotEqual(mask, mask.Like(0));
 }
 
-// Returns the mask in a shape that broadcasts to scores [batch, heads, queries,
-// keys]. The mask is true for elements that the softmax leaves out. A mask of
-// type 0 is given as [queries, keys], of type 1 as [batch, keys], and of type 2
-// in the scores' shape.
+// Returns the argument `mask` in a shape that broadcasts to scores [batch,
+// heads, queries, keys]. The mask is true for elements that the softmax leaves
+// out. A mask of type 0 is given as [queries, keys], of type 1 as [batch,
+// keys], and of type 2 in the scores' shape.
 Tensor MaskOfScores(Call& c, const Dim& batch, const Dim& queries) {
   const Tensor mask = IsTrue(c.tensor("mask"));
   if (!c.CheckRank("mask", mask, 2, 4)) return mask;
@@ -46,9 +46,9 @@ struct Heads {
   // weights, [batch, heads, queries, keys].
   Tensor output, weights;
 };
-// Computes attention of several heads. One weight [3 width, width] projects
-// queries, keys and values. `hidden` [batch, keys] is true where there is no
-// key; it may be absent.
+// Computes multi-head attention with its projections: one weight [3 width,
+// width] projects queries, keys and values. `hidden` [batch, keys] is true for
+// keys that are padding; it may be absent.
 Heads Attend(Call& c, const std::array<Tensor, 3>& inputs, bool is_one,
              const Tensor& hidden) {
   const Tensor weight = c.tensor("qkv_weight");
@@ -192,8 +192,8 @@ Tensor NestedFromMask(Call& c) {
   const Tensor x = c.tensor("t");
   const Tensor mask = c.tensor("mask");
   if (!c.CheckRank("t", x, 3, 3) || !c.CheckRank("mask", mask, 2, 2)) return x;
-  // The mask is attached to a new tensor, not to the operand, all of whose
-  // elements are valid.
+  // The mask belongs to the nested tensor only. The operand itself has no
+  // padding, so the mask is attached to a new tensor.
   const Tensor own =
       ops::Select(ops::Unsqueeze(IsTrue(mask), {2}), x, x.Like(0));
   c.machine().SetHiddenIn(own, ops::Not(IsTrue(mask)));
