@@ -35,7 +35,8 @@ class Parser {
   struct Function {
     std::string_view name;
     Combine combine;
-    // True if the function may have one argument, or more than two.
+    // True if the function accepts any number of arguments, false if exactly
+    // two.
     bool has_any_count;
   };
 
@@ -91,7 +92,8 @@ class Parser {
     return name;
   }
 
-  // Parses the part of Symbol('s0', positive=True) that follows the '('.
+  // Parses a symbol, such as Symbol('s0', positive=True), from the text after
+  // its '('.
   StatusOr<Dim> ParseSymbol() {
     EMBER_RETURN_IF_ERROR(Expect("'"));
     std::string name(ReadName());

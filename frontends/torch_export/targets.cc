@@ -96,9 +96,9 @@ std::string OperatorOfTarget(std::string_view target) {
   if (first == std::string_view::npos || first == last) return "";
   std::string op = std::string(target.substr(0, first)) + "::" +
                    std::string(target.substr(first + 1, last - first - 1));
-  // An operator NAME_copy returns a copy of what the view operator NAME
-  // returns. In a program whose nodes do not write in place, the view gives the
-  // same results.
+  // NAME_copy returns a copy of the result of the view operator NAME. If the
+  // table has no row NAME_copy, NAME is used instead. In a program that does
+  // not write in place both give the same results.
   constexpr std::string_view kCopy = "_copy";
   if (op.ends_with(kCopy) && torchscript::FindOperator(op).empty() &&
       torchscript::IsSupportedOperator(op.substr(0, op.size() - kCopy.size())))

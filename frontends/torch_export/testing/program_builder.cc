@@ -8,8 +8,8 @@
 namespace ember::torch_export {
 namespace {
 
-// The JSON is composed from text, so that the names of the schema are in one
-// place of the tests.
+// The helpers below compose JSON as text, so that only this file of the tests
+// knows the names of the schema.
 std::string Quoted(const std::string& text) {
   return nlohmann::json(text).dump();
 }
@@ -390,8 +390,9 @@ std::string ProgramBuilder::ArchiveOf(const std::string& program_json) const {
   return zip.Finish();
 }
 
-// Returns the instructions of a tensor that has Python attributes. PyTorch
-// pickles a parameter with attributes in another way than other tensors.
+// Wraps the pickle instructions of a tensor so that it has a Python attribute.
+// PyTorch uses one function for parameters with attributes, and another one for
+// other tensors.
 static std::string WithAttributes(const std::string& tensor,
                                   bool is_parameter) {
   const std::string attributes =
