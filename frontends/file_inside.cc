@@ -70,8 +70,8 @@ StatusOr<std::string> FileInside(const std::string& folder,
   };
   const std::string_view wrong = WhatIsWrong(folder, location);
   if (!wrong.empty()) return refused(wrong);
-  // canonical() follows symbolic links, so a link that leads outside is found
-  // below.
+  // canonical() follows symbolic links, so the check below also finds a link
+  // that leads out of the folder.
   std::error_code error;
   const fs::path whole = fs::canonical(folder, error);
   if (error)

@@ -25,7 +25,7 @@ namespace ember::frontends {
 // Largest size in bytes of a text that ReadProtobufText accepts.
 inline constexpr size_t kMaxProtobufText = size_t{1} << 30;
 
-// A field of the text that the message's type does not have.
+// A field that the text contains although the message's type does not have it.
 struct UnknownField {
   int line = 0;  // from 1
   std::string type, field;

@@ -52,11 +52,11 @@ struct BlockedWeight {
 // n]. Part 0 is in the lowest bits.
 Tensor UnpackParts(Tensor bytes, int64_t bits);
 
-// Activations whose blocks are quantized.
+// Activations that are quantized in the blocks of a weight.
 struct BlockedActivations {
   // i8, of the dims of the weight's codes: the quantized activations.
   Tensor codes;
-  Tensor scales;  // f32 [rows, blocks] or [rows, blocks, parts]
+  Tensor scales;  // f32, of the dims of the weight's scales
   // i32, of the dims of `scales`: sum of the codes that share a scale.
   Tensor sums;
 };

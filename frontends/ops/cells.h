@@ -34,7 +34,7 @@ struct LstmGates {
   CellFunction output;
   // The function that is applied to the next cell to make the output h.
   CellFunction activation = [](const Tensor& cell) { return Tanh(cell); };
-  // Largest magnitude of the cell; 0: no limit.
+  // Bound of the next cell's magnitude; 0 means no bound.
   double cell_limit = 0;
 };
 
@@ -45,7 +45,7 @@ enum class GruReset : uint8_t { kBeforeProduct, kAfterProduct };
 
 struct GruGates {
   Tensor update, reset;
-  // The candidate's sum from the input.
+  // The part of the candidate's sum that comes from the input of the step.
   Tensor candidate;
   // Returns the product of a state with the recurrent weights of the candidate.
   // With kAfterProduct the product includes the bias of these weights.

@@ -39,7 +39,7 @@ struct TreeTable {
 
   std::vector<Branch> branches;
   std::vector<std::vector<Vote>> leaves;
-  std::vector<int64_t> roots;  // Number of the root node of each tree.
+  std::vector<int64_t> roots;  // For each tree, the number of its root.
   int64_t targets = 1;
   // True if the model gives thresholds or weights as f64, so that they are
   // compared and summed in f64.
@@ -51,11 +51,13 @@ struct TreeTable {
 
 class Forest {
  public:
-  // The values are in the order of the numbers in ONNX's TreeEnsemble operator.
+  // The ways to combine votes, in the order of the numbers that ONNX's
+  // TreeEnsemble gives them.
   enum Aggregation { kAverage, kSum, kMinimum, kMaximum };
 
-  // Errors stay in the builder. Builder and table must outlive this object.
-  // `features`: the name of the branches' features in errors.
+  // Builds the descent of all rows of x [N, F]. Builder and table must outlive
+  // this object. Errors stay in the builder; `features` is the name of the
+  // table's features in them.
   Forest(graph::GraphBuilder& builder, const TreeTable& table, Tensor x,
          std::string_view features = "features");
 

@@ -68,7 +68,8 @@ Tensor Cbrt(Tensor x) {
   });
 }
 
-// The product x log 2 would lose the low bits of x.
+// exp(x log 2) would be less exact, because the product rounds away low bits of
+// x.
 Tensor Exp2(Tensor x) { return Power(x.Like(2), x); }
 
 Tensor Log2(Tensor x) { return Log(x) / std::numbers::ln2; }
@@ -132,7 +133,8 @@ Tensor Celu(Tensor x, double a) {
 
 Tensor Sigmoid(Tensor x) { return 1.0 / (Exp(-x) + 1.0); }
 
-// e^-|x| does not overflow.
+// Equals log(1 + e^x). In this form the exponential is of -|x|, which cannot
+// overflow.
 Tensor Softplus(Tensor x) { return Maximum(x, 0) + Log1p(Exp(-Absolute(x))); }
 
 Tensor ParametricSoftplus(Tensor x, double a, double b) {

@@ -89,7 +89,8 @@ Tensor SourcePositions(GraphBuilder& b, const ResizeSpec& spec,
   return Tensor(&b, nullptr);
 }
 
-// Clamps positions (f64, whole numbers) to indices within the axis.
+// Converts positions (f64, whole numbers) to indices, and clamps them to the
+// axis.
 Tensor ClampedIndices(GraphBuilder& b, Tensor positions, const Dim& extent) {
   Tensor last = AsF64(b, extent - Dim(1));
   return Cast(Maximum(Minimum(positions, last), 0), DType::kI64);
@@ -220,7 +221,8 @@ Tensor InterpolateOpenWindow(GraphBuilder& b, const ResizeSpec& spec,
 // elements around each position.
 Tensor Interpolate(GraphBuilder& b, const ResizeSpec& spec,
                    const ResizedAxis& axis, Tensor x, Tensor positions) {
-  // When shrinking with antialiasing, the filter is widened by the scale.
+  // Antialiasing widens the filter by 1 / scale if the axis shrinks, so that
+  // all elements count.
   double filter_scale = 1;
   if (spec.antialias) {
     if (!axis.scale) return InterpolateOpenWindow(b, spec, axis, x, positions);

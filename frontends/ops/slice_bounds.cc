@@ -9,7 +9,8 @@ namespace ember::ops {
 using graph::Dim;
 
 Dim ClampedBound(const Dim& bound, const Dim& extent, int64_t shift) {
-  // Exporters write the extremes of int32 and int64 for "to the end".
+  // Exporters write the extremes of int32 and int64 for "to the end". A bound
+  // beyond kFar therefore means the end of the axis, whatever its extent.
   constexpr int64_t kFar = std::numeric_limits<int32_t>::max() / 2;
   const auto from_end = [&](int64_t count) {
     return extent - SmallerOf(extent, Dim(count - shift));

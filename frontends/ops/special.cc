@@ -32,8 +32,8 @@ Tensor TailOfErf(Tensor x) {
   return Exp(-(x * x)) / (fraction * std::sqrt(M_PI));
 }
 
-// Returns x minus the nearest whole number, which is exact. With the next lower
-// one a tiny negative x would be lost.
+// Returns the distance of x from the nearest whole number, which is exact. The
+// distance from the floor would round to 1 for a tiny negative x.
 Tensor FromNearest(Tensor x) { return x - Round(x); }
 
 Tensor ErfcOfDouble(Tensor x) {

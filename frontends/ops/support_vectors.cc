@@ -58,7 +58,8 @@ Tensor CouplingMatrix(Tensor probability, int64_t classes) {
 
 Tensor ApplyKernel(const Kernel& kernel, Tensor x, Tensor vectors) {
   if (kernel.type == Kernel::kRbf) {
-    // The differences are computed first, as |x|² - 2xv + |v|² would cancel.
+    // The RBF kernel uses |x - v|². It is computed from the differences,
+    // because |x|² - 2xv + |v|² would cancel.
     Tensor difference = Unsqueeze(x, {1}) - vectors;
     Tensor square = Reduce(difference * difference, "sum", {2}, false);
     return Exp(square * -kernel.gamma);

@@ -94,7 +94,8 @@ Status ExportedFile::ReadOldLayout(const std::string& program) {
 }
 
 Status ExportedFile::ReadNewLayout(std::string_view entry) {
-  // Finds models/NAME.json of all programs in the archive.
+  // `models` collects the names of all programs in the archive, which are in
+  // models/NAME.json.
   std::vector<std::string> models;
   for (const std::string& name : archive_.names()) {
     const size_t at = name.find("models/");

@@ -32,7 +32,8 @@ class GraphImporter {
 
   // Runs a graph. Returns one value per output; fewer after an error.
   std::vector<Value> Run(const Graph& graph, const std::vector<Value>& inputs);
-  // Returns the value of an argument that does not refer to a value by name.
+  // Returns the value of an argument that is not the name of a value of the
+  // graph, such as a number or None.
   Value Known(const Argument& argument);
 
  private:
@@ -73,7 +74,8 @@ class GraphImporter {
   std::vector<graph::Value*> Flat(const std::vector<Value>& values);
   std::vector<Value> Like(const std::vector<Value>& patterns,
                           const std::vector<graph::Value*>& flat);
-  // Leaves the region of a loop's body, and returns the outputs of the body.
+  // Ends a loop's body: leaves its region. Returns `out`, or no outputs after
+  // an error.
   graph::LoopOutputs Ended(graph::Region& region, graph::LoopOutputs out);
   void FailNode(const std::string& message);
 

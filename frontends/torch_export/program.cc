@@ -61,8 +61,8 @@ bool AddLeafNames(const Json& spec, const std::string& name, int depth,
     names.push_back(name);
     return true;
   }
-  // The tree is not copied, because a copy would recurse as deeply as the JSON
-  // in the file nests.
+  // `context` points into the tree, because a copy of the JSON would recurse as
+  // deeply as the file nests. `parsed` is for files that have it as text.
   Json parsed;
   const Json* context = spec.contains("context") ? &spec["context"] : &parsed;
   if (context->is_string()) {

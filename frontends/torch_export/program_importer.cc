@@ -340,7 +340,8 @@ StatusOr<ProgramImporter::Results> ProgramImporter::Sort(
     }
     if (!machine.ok()) return machine.status();
   }
-  // Adds results for the inputs and buffers that operators wrote in place.
+  // A changed stamp shows that an operator wrote to this input in place. A
+  // user's input then gets a result, a buffer becomes state.
   for (size_t i = 0; i < inputs.size(); ++i) {
     if (!inputs[i].is_tensor() || inputs[i].cell->stamp == stamps[i]) continue;
     const std::string& name = program_.graph.inputs[i].text;

@@ -59,8 +59,8 @@ class ProgramImporter {
   Status CheckRanges(const std::vector<frontends::ModelInput>& inputs,
                      const std::vector<graph::Value*>& values,
                      graph::GraphBuilder& builder) const;
-  // Returns the inputs, where each dim that is an expression of other dims is
-  // assumed to equal the expression. The program checks that.
+  // Makes the program check each dim of an input that is an expression of other
+  // dims. Returns the inputs with these dims replaced by the expressions.
   static std::vector<graph::Value*> Related(
       const std::vector<frontends::ModelInput>& inputs,
       std::vector<graph::Value*> values, graph::GraphBuilder& builder);

@@ -89,7 +89,8 @@ std::string OperatorOfTarget(std::string_view target) {
   for (const NumberFunction& function : kFunctions)
     if (function.target == target) return std::string(function.op);
   if (!target.starts_with(kOperators)) return "";
-  // The rest of the target has the form NAMESPACE.NAME.OVERLOAD.
+  // After the prefix, the target has the form NAMESPACE.NAME.OVERLOAD. The name
+  // in the table is that without the overload, with "::" after the namespace.
   target.remove_prefix(kOperators.size());
   const size_t first = target.find('.');
   const size_t last = target.rfind('.');

@@ -17,8 +17,9 @@
 
 namespace ember::torch_export {
 
-// Returns the operator's name; empty if there is none. All overloads have one
-// name: the table selects the row by the arguments.
+// Returns the table's name for the target of a node; empty if there is none.
+// The overload is not part of the name: the table selects the row by the
+// arguments.
 std::string OperatorOfTarget(std::string_view target);
 
 // A Python function on numbers, such as math.floor, as the target of a node,

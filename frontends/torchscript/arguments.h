@@ -72,7 +72,7 @@ class Arguments {
   std::vector<frontends::InputInfo> infos_;
   std::vector<Part> parts_;
   std::map<std::string, DType> dtypes_;
-  // Names of the arguments for which the options have a shape or value.
+  // Names of the arguments that the options give: those with a shape or value.
   std::set<std::string> given_;
   Scope scope_ = Scope::kGiven;
 };

@@ -129,7 +129,8 @@ bool Interpreter::MergeBranches(const Value& decided, graph::IfRegions& regions,
   conflict = merge.other_type();
   if (!conflict.empty() && decided.dim_test != Value::DimTest::kNone)
     return false;
-  // Merges the tensors that either branch wrote.
+  // A tensor that only one branch wrote is merged with its value before the
+  // branches.
   std::set<Cell*> cells;
   for (const Branch* branch : {&then, &otherwise})
     for (const auto& [cell, last] : branch->written.cells) cells.insert(cell);
@@ -142,7 +143,7 @@ bool Interpreter::MergeBranches(const Value& decided, graph::IfRegions& regions,
   for (Cell* cell : cells)
     merge.Add(last_of(then, cell), last_of(otherwise, cell),
               "a tensor that is written to", machine_);
-  // Merges the attributes that either branch wrote.
+  // An attribute is merged if either branch assigned it.
   std::set<std::pair<Object*, std::string>> attributes;
   for (const Branch* branch : {&then, &otherwise})
     for (const auto& [key, last] : branch->written.attributes)

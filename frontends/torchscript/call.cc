@@ -276,7 +276,8 @@ Tensor Call::Indices(std::string_view name) {
 
 namespace {
 
-// The dtype of each PyTorch ScalarType, by its number.
+// kScalarTypes[number]: the dtype of PyTorch's ScalarType with this number;
+// nullopt if Ember has none.
 constexpr std::optional<DType> kScalarTypes[] = {
     DType::kU8,   DType::kI8,   DType::kI16,  DType::kI32,
     DType::kI64,  DType::kF16,  DType::kF32,  DType::kF64,

@@ -27,7 +27,7 @@
 
 namespace ember::torchscript {
 
-// The names of frontends/ops that the code of operators uses. Functions on
+// Makes names of frontends/ops available to the code of operators. Functions on
 // tensors are found by argument-dependent lookup.
 using ops::Apply;
 using ops::ApplyAll;
@@ -128,8 +128,8 @@ class Call {
   int version_;
 };
 
-// These functions convert between a type and PyTorch's number of the type;
-// nullopt for types that no graph has (complex, quantized).
+// ScalarTypeOf returns PyTorch's number of a type. DTypeOfScalarType returns
+// the type; nullopt for types that no graph has (complex, quantized).
 int64_t ScalarTypeOf(DType dtype);
 std::optional<DType> DTypeOfScalarType(int64_t number);
 

@@ -62,8 +62,8 @@ Tensor JoinedParts(const Tensor& real, const Tensor& imaginary) {
   return ops::Concat(
       {ops::Unsqueeze(real, {rank}), ops::Unsqueeze(imaginary, {rank})}, rank);
 }
-// Returns a view of one part of a complex tensor, with the strides of complex
-// numbers.
+// Returns a view of the real (0) or imaginary (1) part of a complex tensor. Its
+// strides count complex numbers.
 Value ComplexPart(Machine& machine, Cell& cell, int part) {
   const Shape all = machine.StridesOf(cell);
   Shape strides;

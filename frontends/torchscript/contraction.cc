@@ -25,7 +25,8 @@ bool CheckProduct(Call& c, std::string_view name, const Tensor& x,
                 graph::ShapeToString(x.shape()));
   return false;
 }
-// Returns x times the transposed weight [out, in], plus bias.
+// Computes a linear layer: x times the transpose of the weight [out, in], plus
+// bias.
 Tensor LinearOf(Call& c, const Tensor& x, const Tensor& weight,
                 const Tensor& bias) {
   if (!c.CheckRank("input", x, 1) || !c.CheckRank("weight", weight, 1, 2))
@@ -201,7 +202,7 @@ Tensor TensorDot(Call& c) {
     if (left.find(label) == std::string::npos) result += label;
   return ops::Einsum(c.builder(), left + "," + right + "->" + result, {a, b});
 }
-// Returns the sum over i, j of a[…, i] w[o, i, j] b[…, j], plus bias.
+// Imports bilinear: the sum over i, j of a[…, i] w[o, i, j] b[…, j], plus bias.
 Tensor Bilinear(Call& c) {
   const Tensor a = c.tensor("input1");
   const Tensor b = c.tensor("input2");
@@ -223,7 +224,7 @@ Tensor ChainMatMul(Call& c) {
   return y;
 }
 
-// Returns softmax(q k^T scale + mask) v.
+// Imports scaled_dot_product_attention: softmax(q k^T scale + mask) v.
 Tensor Attention(Call& c) {
   Tensor query = c.tensor("query");
   Tensor key = c.tensor("key");
@@ -231,8 +232,8 @@ Tensor Attention(Call& c) {
   if (!c.CheckRank("query", query, 2) || !c.CheckRank("key", key, 2) ||
       !c.CheckRank("value", value, 2))
     return query;
-  // If there are fewer key heads than query heads, each key head serves several
-  // query heads.
+  // In grouped-query attention there are fewer key heads than query heads. The
+  // keys and values are repeated, so that each query head has its own.
   if (c.flag("enable_gqa") && query.rank() == 4) {
     const Dim times = FloorDivide(query.dim(1), key.dim(1));
     key = ops::RepeatEach(key, 1, times);

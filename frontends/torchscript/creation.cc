@@ -63,7 +63,8 @@ Tensor NewFull(Call& c) {
   const DType type = c.dtype("dtype", c.tensor("self").dtype());
   return Filled(c, c.scalar("fill_value", type), c.dims("size"));
 }
-// Imports x.fill_(v). ZeroOf imports x.zero_().
+// Imports fill: a tensor of the shape and type of x with all elements v.
+// (ZeroOf does so with 0.)
 Tensor Fill(Call& c) {
   const Tensor x = c.tensor("self");
   return Filled(c, c.scalar("value", x.dtype()), x.shape());

@@ -27,7 +27,8 @@ Tensor Triangle(Call& c, bool is_upper) {
 Tensor Triu(Call& c) { return Triangle(c, true); }
 Tensor Tril(Call& c) { return Triangle(c, false); }
 
-// Returns the order of axes in which the axes a and b are the last two.
+// Returns the order of axes for a transposition that makes axes a and b the
+// last two.
 std::vector<int64_t> OrderWithLast(int rank, int a, int b) {
   std::vector<int64_t> order;
   for (int i = 0; i < rank; ++i)

@@ -149,7 +149,7 @@ Tensor Atan2(Call& c) {
 Tensor Hypot(Call& c) {
   const Operands x = PromotedFloats(c);
   if (!c.ok()) return x.a;
-  // Hypot is computed as large * sqrt(1 + (small / large)^2), so that no square
+  // Imports hypot as large * sqrt(1 + (small / large)^2), so that no square
   // overflows.
   const Tensor a = ops::Absolute(x.a);
   const Tensor b = ops::Absolute(x.b);
@@ -227,7 +227,7 @@ Tensor Numeric(Call& c) {
   const Tensor x = c.tensor("self");
   return c.ok() ? kFunction(x) : x;
 }
-// A function that returns booleans unchanged.
+// Imports a unary function of numbers that returns booleans unchanged.
 template <Tensor (*kFunction)(Tensor)>
 Tensor OfNumbers(Call& c) {
   const Tensor x = c.tensor("self");
@@ -337,8 +337,9 @@ Tensor Where(Call& c) {
   return ops::Select(AsBool(condition), c.scalar("self", type),
                      c.scalar("other", type));
 }
-// Returns an operand that is a mask. If the mask is an input of the model, bool
-// is requested as the type of the input.
+// Returns the argument `name`, a mask of booleans. If it is an input of the
+// model that was assumed to be a float, the import is tried again with bool as
+// its type.
 Tensor MaskOf(Call& c, std::string_view name) {
   const Tensor mask = c.tensor(name);
   if (c.ok() && mask.is_float()) {

@@ -79,8 +79,8 @@ Tensor SafeSoftmax(Call& c) {
   const Tensor y = c.machine().Read(*Redirect(c, "aten::softmax").cell);
   return c.ok() ? ops::Select(ops::Equal(y, y), y, y.Like(0)) : y;
 }
-// Returns the length of v over all axes except `dim`; these axes stay as dims
-// of 1. A `dim` of -1 means all axes.
+// Returns the Euclidean norm of v over all axes except the argument `dim`;
+// these axes stay as dims of 1. A `dim` of -1 means all axes.
 Tensor NormExcept(Call& c, const Tensor& v) {
   std::vector<int64_t> axes = AllAxes(v);
   const int64_t dim = c.integer("dim");

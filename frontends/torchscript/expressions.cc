@@ -375,8 +375,8 @@ std::optional<Value> Interpreter::CallMember(const Expression& call,
       return CallFunction(method->second, base.object->path, arguments);
     }
   }
-  // A method of a tensor or container is an operator: x.add(y) is torch.add(x,
-  // y).
+  // A method call on a tensor, container or text is the call of an operator:
+  // x.add(y) is torch.add(x, y).
   if (base.is_tensor() || base.is_sequence() || base.is(Kind::kDict) ||
       base.is(Kind::kString)) {
     std::vector<Argument> arguments = {{"", base}};

@@ -66,8 +66,8 @@ Value PartView(Call& c, int part) {
 }
 Value RealPart(Call& c) { return PartView(c, 0); }
 Value ImaginaryPart(Call& c) { return PartView(c, 1); }
-// Returns complex numbers, with real and imaginary parts as the last dim, with
-// the other sign of the imaginary part.
+// Returns the conjugates of complex numbers, whose real and imaginary parts are
+// the last dim.
 Tensor Conjugated(Tensor x) {
   const int last = x.rank() - 1;
   return ops::Concat({ops::SliceAxis(x, last, Dim(0), Dim(1)),
@@ -215,9 +215,9 @@ ComplexParts Transformed(Call& c, ComplexParts x,
   }
   return Divided(c, x, points, norm);
 }
-// The axes of a transform, and their lengths. A call names one axis (n, dim) or
-// several (s, dim). Without these arguments, the axes are the last `standard`
-// axes, or all.
+// The axes along which a call transforms, and the length for each. A call
+// states one axis (n, dim) or several (s, dim). Without these arguments, the
+// axes are the last `standard` axes, or all.
 struct TransformAxes {
   std::vector<int64_t> axes;
   Shape lengths;
@@ -416,7 +416,7 @@ Value Stft(Call& c, bool is_centered, const std::string& mode) {
                        {"pad", machine.NewList({pad, pad})},
                        {"mode", Value::Text(Value::Kind::kString, mode)}});
   }
-  // The frames have the shape [batch, frames, points].
+  // Cuts the signal into frames, [batch, frames, points].
   const Tensor frames = CallTensorRow(c, "aten::unfold",
                                       {{"self", machine.NewTensor(x)},
                                        {"dimension", Value::Int(Dim(1))},
@@ -469,7 +469,8 @@ Value Istft(Call& c) {
   const Dim count = x.real.dim(2);
   const bool is_half =
       c.has("onesided") ? c.flag("onesided") : x.real.dim(1) != points;
-  // The frames have the shape [batch, points, frames].
+  // Transforms each column of the spectrum back to a frame, [batch, points,
+  // frames].
   const Norm norm = c.flag("normalized") ? Norm::kRoot : Norm::kWhole;
   const Tensor frames = Transformed(c, x, {1}, {points},
                                     is_half ? Kind::kFromHalf : Kind::kComplex,

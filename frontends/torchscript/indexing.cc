@@ -74,14 +74,16 @@ Tensor IsWithin(Call& c, const Tensor& index, const Dim& extent) {
 // along one axis: the axes that have an index are moved to the front and merged
 // into one.
 struct Indexed {
-  // The tensor as [K, others…], where K merges the axes that have an index.
+  // x as [K, others…], where K is the merged axis.
   Tensor data;
-  // Indices along K, in the shape to which the given indices broadcast.
+  // Indices of the merged axis, in the shape to which the given indices
+  // broadcast.
   Tensor index;
   Shape others;  // Extents of the axes that have no index.
-  // Order to which the axes of x are transposed before the merge.
+  // Order of axes that moves the indexed axes of x to the front, before they
+  // are merged.
   std::vector<int64_t> order;
-  // Position in the result at which the dims of the indices begin.
+  // Index of the dim of the result at which the dims of the indices begin.
   int first = 0;
   bool ok = false;
 };
@@ -416,9 +418,9 @@ Tensor IndexFill(Call& c) {
 // ScatterInto or ScatterSlices.
 using ScatterFunction = Tensor (*)(Call&, const Tensor&, Tensor,
                                    const std::string&);
-// Combines the elements of x at the places of the index with the elements of
-// the source. Without include_self the elements of x do not count there; they
-// stay where the index names no place.
+// Imports scatter_reduce and index_reduce: combines elements of x with the
+// elements of the source that the index assigns to them. Without include_self,
+// elements of x that get any do not count themselves; all others stay.
 Tensor ScatterReduced(Call& c, const Tensor& source, ScatterFunction scatter) {
   const Tensor x = c.tensor("self");
   const std::string reduce = c.text("reduce");
@@ -504,9 +506,10 @@ Tensor OneHot(Call& c) {
 }
 // Returns true for NaN. Integers are never NaN.
 Tensor IsUnordered(const Tensor& x) { return ops::NotEqual(x, x); }
-// Returns the number of boundaries that are below each element of x or, if
-// `right`, not above it; NaN is above all numbers.
-// `sorted` has one axis, or the axes of x; then each row of x has its own.
+// Imports searchsorted and bucketize: for each element of x, the number of
+// boundaries below it or, if `right`, not above it; NaN is above all numbers.
+// `sorted` has one axis, or the axes of x; then each row of x has its own
+// boundaries.
 Tensor CountBelow(Call& c, const Tensor& sorted, const Tensor& x, bool right) {
   if (!c.CheckRank("boundaries", sorted, 1)) return x;
   const DType type = PromoteTypes(sorted.dtype(), x.dtype());

@@ -35,7 +35,8 @@ std::optional<bool> AreEqual(Call& c, const Value& a, const Value& b,
 std::optional<size_t> IndexIn(Call& c, const std::vector<Value>& items,
                               const Value& index);
 
-// Returns the position of a key; nullopt if the dict does not have it.
+// Returns the index of the item with this key; nullopt if the dict does not
+// have the key.
 std::optional<size_t> FindKey(const Dict& dict, const Value& key);
 // Sets the value of a key. A dict that has kMaxItems gets no new key.
 void SetKey(Dict& dict, const Value& key, const Value& value);

@@ -6,7 +6,8 @@
 namespace ember::torchscript {
 namespace {
 
-// Symbols of sizes that depend on data begin with '_'.
+// True if a symbol is the extent of an input's dim: symbols of sizes that
+// depend on data begin with '_'.
 bool IsOfInputs(const std::string& symbol) { return !symbol.starts_with('_'); }
 
 }  // namespace

@@ -53,7 +53,8 @@ Value ReverseList(Call& c) {
     std::reverse(list->items.begin(), list->items.end());
   return Value::None();
 }
-// True if a is less than b, for texts or known numbers.
+// The order by which lists are sorted: true if a is less than b. Both are
+// texts, or known numbers.
 bool IsBefore(const Value& a, const Value& b) {
   if (a.is(Kind::kString)) return a.text < b.text;
   return a.known_number() < b.known_number();

@@ -19,7 +19,8 @@ void CollectNames(const Expression& target, std::set<std::string>& names) {
     for (const Expression& part : target.parts) CollectNames(part, names);
 }
 
-// Collects the variables to which a block assigns.
+// Collects the names of the variables to which a block assigns, nested blocks
+// included.
 void CollectAssigned(const std::vector<Statement>& block,
                      std::set<std::string>& names) {
   for (const Statement& statement : block) {
@@ -217,7 +218,8 @@ class Interpreter::Loop {
     }
   }
 
-  // Appends the tensors and numbers of a value, in order.
+  // Appends the graph's tensors for a value: the value itself, or the tensors
+  // and numbers in a list or tuple, in order.
   void Flatten(const Value& value, std::vector<graph::Value*>& flat,
                const std::string& name, int depth = 0) {
     if (!machine_.Charge(1)) return;

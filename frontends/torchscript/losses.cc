@@ -7,8 +7,8 @@
 namespace ember::torchscript {
 namespace {
 
-// Returns the losses of all elements without a reduction, their mean, or their
-// sum, as the argument `reduction` says.
+// Reduces the losses of all elements by the argument `reduction`: 0 returns
+// them unchanged, 1 their mean, else their sum.
 Tensor Reduced(Call& c, const Tensor& losses) {
   const int64_t reduction = c.integer("reduction");
   if (!c.ok() || reduction == 0) return losses;
@@ -16,7 +16,7 @@ Tensor Reduced(Call& c, const Tensor& losses) {
   return ops::Reduce(losses, "sum", AllAxes(losses), false);
 }
 
-// The two operands of a loss, in the same float type.
+// Input and target of a loss, cast to one float type.
 struct Pair {
   Tensor x, y;
 };
@@ -35,8 +35,9 @@ Tensor AbsoluteError(Call& c) {
   const Pair p = Floats(c, "self", "target");
   return c.ok() ? Reduced(c, ops::Absolute(p.x - p.y)) : p.x;
 }
-// Returns a loss that is a parabola for distances below `width` (the argument
-// `parameter`) and a line beyond. is_smooth: the loss is divided by the width.
+// Imports huber_loss and smooth_l1_loss: the loss is a parabola for distances
+// below `width` (the argument `parameter`) and a line beyond. is_smooth: it is
+// divided by the width.
 Tensor Rounded(Call& c, std::string_view parameter, bool is_smooth) {
   const Pair p = Floats(c, "self", "target");
   const double width = c.number(parameter);
@@ -182,8 +183,9 @@ bool ReadClasses(Call& c, const Tensor& x, Classes& classes) {
   }
   return c.ok();
 }
-// Returns the losses of the elements, their sum, or their sum divided by the
-// sum of the weights, as the argument `reduction` says.
+// Reduces the losses of a classification by the argument `reduction`: 0 returns
+// them unchanged, 2 their sum, else their sum divided by the sum of the
+// weights.
 Tensor ReducedClasses(Call& c, const Tensor& losses, const Tensor& weight) {
   const int64_t reduction = c.integer("reduction");
   if (!c.ok() || reduction == 0) return losses;

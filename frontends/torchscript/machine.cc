@@ -9,8 +9,8 @@
 namespace ember::torchscript {
 namespace {
 
-// Largest length of a chain of views of views, as each view is read through the
-// tensor of which it is a view.
+// Largest length of a chain of views. A view is read through its base, so
+// reading the last one costs as many operations as the chain has views.
 constexpr int kMaxViews = 200;
 
 std::string DescribeTensor(const Tensor& tensor) {

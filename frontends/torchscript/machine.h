@@ -31,7 +31,7 @@ namespace ember::torchscript {
 // Records what some code overwrote, so that it can be undone: the old values of
 // tensors and attributes that existed before that code.
 struct Journal {
-  uint64_t start = 0;  // The last write stamp before the code began.
+  uint64_t start = 0;  // stamp of the last write before the code began
   std::map<Cell*, std::pair<Tensor, uint64_t>> cells;
   std::map<std::pair<Object*, std::string>, std::optional<Value>> attributes;
 };
@@ -72,7 +72,7 @@ class Machine {
   Value NewTensor(Tensor tensor);
   Value NewStored(std::function<Tensor()> load);
   Value NewQuantized(Tensor integers, Quantization quantization);
-  // Returns a tensor of complex numbers. The last dim of `parts` has their real
+  // Makes a tensor of complex numbers. The last dim of `parts` has their real
   // and imaginary parts.
   Value NewComplex(Tensor parts);
   Value NewView(Cell& base, Shape strides, std::function<Tensor(Tensor)> read,
@@ -120,12 +120,12 @@ class Machine {
     journals_.push_back(&journal);
   }
   void Pop();
-  // Undoes the writes of the journal. Returns a journal with the values that
-  // the writes had set.
+  // Restores the values that the journal recorded. Returns a journal with the
+  // values that were undone, for merging them later.
   Journal TakeBack(const Journal& journal);
-  // Requests another type for an input of the model. Operators that need
-  // integers or booleans call this function if they get an input with the
-  // assumed type.
+  // Records that an operator needs another type for an input of the model than
+  // the assumed one. It is called before the error; the import is then tried
+  // again with this type.
   void Want(const Tensor& tensor, DType dtype);
   const std::map<std::string, DType>& wanted() const { return wanted_; }
 

@@ -128,7 +128,8 @@ Merge::Node Merge::Plan(const Value& then, const Value& otherwise,
     if (otherwise.kind != kind) kind = Kind::kFloat;
     return PlanOutput(then, otherwise, kind, ScalarDType(kind));
   }
-  // A region cannot return complex or quantized tensors.
+  // A region returns plain tensors only, so complex and quantized ones cannot
+  // be merged.
   for (const Value* value : {&then, &otherwise})
     if (value->is_complex() || value->is_quantized()) return conflict();
   if (then.is_tensor() && otherwise.is_tensor()) {

@@ -30,15 +30,16 @@ class Merge {
   void Add(const Value& then, const Value& otherwise, const std::string& name,
            Machine& machine);
 
-  // Returns the name of a tensor that has another rank or element type in one
-  // branch than in the other; empty if there is none.
+  // Returns the name of a variable that could not be merged because its tensor
+  // has another rank or element type in one branch than in the other; empty if
+  // there is none.
   const std::string& other_type() const { return other_type_; }
 
   // ThenOutputs returns the outputs of the then region for all pairs, in order;
   // ElseOutputs those of the else region. The machine must be in that region.
   std::vector<graph::Value*> ThenOutputs(Machine& machine) const;
   std::vector<graph::Value*> ElseOutputs(Machine& machine) const;
-  // Returns the merged values, given the results of the `if`.
+  // Returns the merged values of all pairs, made from the results of the `if`.
   std::vector<Value> Rebuild(const std::vector<graph::Value*>& results,
                              Machine& machine) const;
 
@@ -55,7 +56,8 @@ class Merge {
     // The merged value, if both branches have the same one (so that the node
     // has neither an output nor parts).
     Value value;
-    // Index in outputs_; -1 if the value is no output.
+    // Index of the value's tensor in outputs_; -1 if it is no output of the
+    // regions.
     int output = -1;
     // True for a value of which the run decides if it is None. `parts` has the
     // other value and the bool that says if it is None.

@@ -106,8 +106,8 @@ Status ModelImporter::Flatten(const Value& value, const Expression* expression,
   constexpr int kMaxItems = 1'000'000;
   if (depth > 8)
     return UnimplementedError("results: expected at most 8 levels of tuples");
-  // The number of items is limited, because lists may contain each other, and
-  // may be contained many times.
+  // A list may contain itself, or one list many times, so the depth alone does
+  // not bound the number of items.
   if (++flattened_ > kMaxItems) {
     return UnimplementedError("results: expected at most " +
                               std::to_string(kMaxItems) + " items");

@@ -42,8 +42,8 @@ class ModelImporter {
       : file_(file), options_(options), dtypes_(dtypes), steps_(steps) {}
 
   StatusOr<graph::Graph> Import();
-  // Returns the inputs for which operators request another type, with that
-  // type.
+  // Returns the types that operators need for inputs whose type was assumed to
+  // be another one, by the input's name.
   const std::map<std::string, DType>& wanted() const { return wanted_; }
 
   StatusOr<Arguments> MethodArguments(
@@ -63,7 +63,8 @@ class ModelImporter {
 
   StatusOr<const Function*> FindMethod();
   StatusOr<Instance> Load(Machine& machine);
-  // Runs the method; returns its results with their names.
+  // Runs the method on the inputs of the graph; returns its results with their
+  // names.
   StatusOr<std::vector<NamedTensor>> RunMethod(
       Machine& machine, Instance& instance, const std::vector<Tensor>& inputs);
   Status Flatten(const Value& value, const Expression* expression,
@@ -113,7 +114,7 @@ class ModelImporter {
   const frontends::ImportOptions& options_;
   std::map<std::string, DType> dtypes_, wanted_;
   frontends::ImportSteps& steps_;
-  // Number of items in all results so far, which is limited.
+  // Number of items seen while results were flattened; it is limited.
   int flattened_ = 0;
   const Function* method_ = nullptr;
   std::vector<StateEntry> entries_;

@@ -147,8 +147,8 @@ Tensor RowDistances(Call& c) {
   return VectorNorm(c, taken(first) - taken(second), c.value("p"), {1}, false);
 }
 
-// Returns the factor, at most 1, that gives the slices of an axis a norm of at
-// most `most`. The other axes stay as dims of 1.
+// Returns, for each slice along `axis`, the factor (at most 1) that scales its
+// norm down to at most `most`. The other axes stay as dims of 1.
 Tensor NormLimit(Call& c, const Tensor& x, const Value& order, double most,
                  int axis) {
   std::vector<int64_t> axes;

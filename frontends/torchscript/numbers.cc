@@ -19,8 +19,8 @@ Kind ResultKind(const Value& a, const Value& b) {
   return Kind::kInt;
 }
 
-// Both operands as scalars that the program computes at run time, in the type
-// that represents `kind`.
+// The arguments a and b of an operator on numbers, as scalars of the graph in
+// the type for numbers of `kind`.
 struct Pair {
   Tensor a, b;
 };
@@ -346,7 +346,8 @@ Value XorOf(Call& c) {
   return Bitwise(c, Opcode::kXor, [](int64_t a, int64_t b) { return a ^ b; });
 }
 
-// Computes a function of one number. to_int: true if the result is an int.
+// Imports a function of one number. A known number is computed by on_float,
+// another one by on_tensor at run time. to_int: the result is an int.
 template <typename OnFloat, typename OnTensor>
 Value Function(Call& c, bool to_int, OnFloat on_float, OnTensor on_tensor) {
   const Value& a = c.value("a");
@@ -460,8 +461,8 @@ Value ToBool(Call& c) {
     scalar = ops::NotEqual(scalar, scalar.Like(0));
   return Value::Dynamic(Kind::kBool, scalar);
 }
-// Returns the only element of a tensor as a number of the same category (bool,
-// int, float).
+// Imports item: returns the only element of a tensor as a bool, int or float,
+// by the tensor's type.
 Value Item(Call& c) {
   const Tensor tensor = c.tensor("a");
   if (!c.ok()) return {};

@@ -25,7 +25,8 @@ inline constexpr std::string_view kPackedState = "__state__";
 struct PackedLinear {
   // The weight of the layer, a tensor, and its bias, a tensor or None.
   Value weight, bias;
-  Value least, most;  // Bounds to which results are clamped, or None.
+  // Lower and upper bound to which results are clamped; None means no bound.
+  Value least, most;
 };
 std::optional<PackedLinear> ReadPackedLinear(Call& c, std::string_view name);
 

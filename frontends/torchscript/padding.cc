@@ -6,7 +6,8 @@
 namespace ember::torchscript {
 namespace {
 
-// Pads axes from the last one on: low, high, low, high …
+// Pads x. `pads` has two numbers per axis, low and high, beginning with the
+// last axis.
 Tensor PadAxes(Call& c, const Tensor& x, const Shape& pads,
                std::string_view mode, double value) {
   if (!c.ok()) return x;

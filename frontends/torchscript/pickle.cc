@@ -120,7 +120,8 @@ class PickleReader {
     if (error_.empty()) stack_.pop_back();
     return top;
   }
-  // Pops all values above the last mark.
+  // Removes the values above the last mark from the stack, and returns them. An
+  // instruction MARK sets a mark.
   std::vector<const PickleValue*> PopToMark() {
     if (marks_.empty()) {
       Fail("expected a mark on the stack, found none");
@@ -367,7 +368,9 @@ class PickleReader {
         return Call(Pop(), arguments);
       }
       case 0x92: {
-        Pop();  // Removes the keyword arguments, in which models have no data.
+        // The keyword arguments of the call are dropped; models have no data in
+        // them.
+        Pop();
         const PickleValue* arguments = Pop();
         return Call(Pop(), arguments);
       }
@@ -375,8 +378,8 @@ class PickleReader {
         const PickleValue* state = Pop();
         PickleValue* object = Top();
         if (error_.empty() && object->kind != Kind::kCall) {
-          // An OrderedDict with items may have attributes, too; the attributes
-          // are ignored.
+          // The state of a dict holds attributes of an OrderedDict, which are
+          // ignored.
           if (object->kind != Kind::kDict)
             Fail("expected an object to set the state of, found another value");
           return;

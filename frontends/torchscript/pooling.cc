@@ -118,9 +118,9 @@ Tensor AdaptAxis(Call& c, const Tensor& x, int axis, int64_t out,
   }
   return Concat(parts, axis);
 }
-// Returns the output_size of an adaptive pooling: an entry for each of the last
-// `count` axes. An entry without a value keeps the axis's extent. Returns
-// nullopt after an error.
+// Reads the argument output_size of an adaptive pooling: an entry for each of
+// the last `count` axes. An entry without a value keeps the axis's extent.
+// Returns nullopt after an error.
 std::optional<std::vector<std::optional<int64_t>>> AdaptedSizes(Call& c,
                                                                 const Tensor& x,
                                                                 size_t count) {
@@ -189,8 +189,8 @@ struct IndexedValues {
   Tensor values;
   Tensor indices;
 };
-// Reduces an axis to its largest element, the first one of equal ones. The axis
-// stays as 1.
+// Pools a whole axis to its largest element and the index of that; of equal
+// elements the first one wins. The axis stays as a dim of 1.
 IndexedValues LargestAlong(const IndexedValues& x, int axis) {
   const Tensor best = ops::Unsqueeze(Apply("arg_reduce", {x.values},
                                            {{"mode", std::string("maximum")},
@@ -236,8 +236,9 @@ IndexedValues AdaptIndexedAxis(Call& c, const IndexedValues& x, int axis,
   }
   return {Concat(values, axis), Concat(indices, axis)};
 }
-// The indices are counted row by row in an image. Axes are pooled from the last
-// one on, so that the first of equal elements in that order wins.
+// Imports adaptive_max_pool with indices, which are row-major in an image. Axes
+// are pooled from the last one on, so that the first of equal elements in
+// row-major order wins.
 template <size_t count>
 Value AdaptiveMaxPool(Call& c) {
   const Tensor x = c.tensor("self");

@@ -209,7 +209,8 @@ Tensor StridedScatter(Call& c) {
       x.shape());
 }
 
-// Returns the positions (row, column) of a triangle of a matrix of known size.
+// Imports tril_indices and triu_indices: the positions (row, column) of the
+// elements of a triangle of a matrix of known size.
 Tensor TriangleIndices(Call& c, bool is_upper) {
   const int64_t rows = c.integer("row");
   const int64_t columns = c.integer("col");

@@ -12,7 +12,7 @@ namespace {
 
 // Operators that accept quantized tensors without conversion, in addition to
 // the operators of the namespaces quantized and prim: queries about a tensor,
-// and operators that keep values without looking into them.
+// and operators on containers, which only store values.
 constexpr std::string_view kAsTheyAre[] = {
     "aten::dequantize",
     "aten::int_repr",
@@ -115,8 +115,8 @@ bool HoldsQuantized(const Value& value) {
            return item.is_quantized();
          });
 }
-// Returns the first quantized tensor among the arguments; null if there is
-// none.
+// Returns the first quantized tensor among the arguments, or in a list among
+// them; null if there is none.
 const Value* FirstQuantized(const std::vector<Argument>& arguments) {
   for (const Argument& argument : arguments) {
     if (argument.value.is_quantized()) return &argument.value;
@@ -127,8 +127,8 @@ const Value* FirstQuantized(const std::vector<Argument>& arguments) {
   return nullptr;
 }
 
-// Returns the value with each tensor in it replaced by what `change` returns.
-// The depth is limited, because lists may contain each other.
+// Returns an argument with each tensor in it replaced by what `change` returns.
+// Lists may contain each other, so the depth is limited.
 Value Changed(Machine& machine, const Value& value,
               const std::function<Value(const Value&)>& change, int depth = 0) {
   if (value.is_tensor()) return change(value);

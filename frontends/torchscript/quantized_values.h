@@ -55,11 +55,11 @@ Quantization Asked(Call& c, std::string_view scale = "output_scale",
 // True if one of the arguments is a quantized tensor, or a list that contains
 // one.
 bool HasQuantized(const std::vector<Argument>& arguments);
-// Calls an operator that is defined for real tensors with quantized tensors as
-// arguments. `call` calls the operator. Operators that only move or select
-// elements get the integers. Other operators get the real numbers, and their
-// results are quantized like the first operand. Returns nullopt if the operator
-// accepts quantized tensors itself.
+// Calls the operator `name`, which is defined for real tensors, with quantized
+// ones among its arguments; `call` makes the call. Operators that only move or
+// select elements get the integers. Other operators get the real numbers, and
+// their results are quantized like the first operand. Returns nullopt if the
+// operator accepts quantized tensors itself.
 using CallFunction =
     std::function<Value(const std::string&, const std::vector<Argument>&)>;
 std::optional<Value> CallOnQuantized(Machine& machine, const std::string& name,

@@ -8,7 +8,8 @@
 namespace ember::torchscript {
 namespace {
 
-// Returns the type of a sum. Integers and booleans are summed in i64.
+// Returns the type in which PyTorch sums a tensor: i64 for integers and
+// booleans.
 DType SumType(DType dtype) { return IsFloat(dtype) ? dtype : DType::kI64; }
 
 Tensor SumAll(Call& c) {
@@ -193,8 +194,8 @@ Value Aminmax(Call& c) {
               ops::Reduce(x, "maximum", axes, keep));
 }
 
-// Returns the index of the first largest (or smallest) element; the axis stays
-// as a dim of 1.
+// Returns the index of the first of the largest (or smallest) elements along an
+// axis, which stays as a dim of 1.
 Tensor ArgExtreme(Tensor x, int axis, std::string_view mode) {
   if (x.dtype() == DType::kBool) x = ops::Cast(x, DType::kU8);
   return ops::Unsqueeze(Apply("arg_reduce", {x},
@@ -355,7 +356,8 @@ Tensor LogCumSumExp(Call& c) {
          most;
 }
 
-// Returns the first k elements of an axis in order, and their indices.
+// Returns the k largest (or smallest) elements along an axis, in order, and
+// their indices.
 std::vector<Tensor> TopAlong(Call& c, const Tensor& x, int axis, const Dim& k,
                              bool is_largest) {
   const bool is_bool = x.dtype() == DType::kBool;
@@ -406,7 +408,8 @@ Tensor SortRows(Call& c) {
 bool KeepsAxis(Call& c, const Tensor& x) {
   return c.flag("keepdim") && x.rank() > 0;
 }
-// Fails, or makes the program check, that an axis has elements to choose from.
+// Requires at least one element along an axis: fails if there is none, or makes
+// the program check an open extent.
 void RequireElements(Call& c, const Tensor& x, int axis) {
   if (!c.ok()) return;
   const Dim rest = x.dim(axis) - Dim(1);

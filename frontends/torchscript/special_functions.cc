@@ -25,7 +25,7 @@ Tensor InDouble(Call& c) {
   if (!c.ok()) return x;
   return ops::Cast(kFunction(ops::Cast(x, DType::kF64)), x.dtype());
 }
-// Returns digamma, which is -infinity at 0, and infinity at -0.
+// Imports digamma. At 0 PyTorch returns -infinity, and at -0 infinity.
 Tensor Digamma(Tensor x) {
   return ops::Select(ops::Equal(x, 0), -1.0 / x, ops::Digamma(x));
 }
@@ -239,9 +239,9 @@ Value Acosh(Call& c) { return Redirect(c, "aten::acosh"); }
 Value Asinh(Call& c) { return Redirect(c, "aten::asinh"); }
 Value Atanh(Call& c) { return Redirect(c, "aten::atanh"); }
 
-// Returns a window of "window_length" elements. `elements` computes them
-// from their indices and the length of the period. The period has
-// as many elements as the window if it is periodic, else one less.
+// Makes a window function of "window_length" points. `elements` computes the
+// points from their indices and the period, which is the number of points if
+// the window is periodic, else one less.
 template <typename Function>
 Tensor MakeWindow(Call& c, const Function& elements) {
   const Dim size = c.dim("window_length");
@@ -257,7 +257,8 @@ Tensor MakeWindow(Call& c, const Function& elements) {
   return ops::Cast(elements(i, divisor), type);
 }
 
-// Returns a window that is a sum of cosines.
+// Makes a window function that is a sum of cosines, such as Hann's or
+// Blackman's. factors[k] belongs to cos(2 pi k i / period).
 Tensor CosineWindow(Call& c, std::span<const double> factors) {
   return MakeWindow(c, [factors](Tensor i, Tensor period) {
     const Tensor angle = i * (2 * std::numbers::pi) / period;

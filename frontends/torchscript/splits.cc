@@ -79,7 +79,8 @@ Value Unbind(Call& c) {
   return c.machine().NewList(std::move(parts));
 }
 
-// Returns views of the parts of an axis that have the given extents.
+// Returns a list of views: consecutive parts of an axis of `self`, whose
+// extents are `sizes`.
 Value SplitInto(Call& c, int axis, const Shape& sizes) {
   std::vector<Value> parts;
   Dim start(0);
@@ -175,8 +176,8 @@ Value TensorSplit(Call& c) {
   return SplitInto(c, axis, sizes);
 }
 
-// Splits an axis at the given indices, which may lie beyond the ends of the
-// axis.
+// Returns a list of views: an axis of `self` is split at the given indices.
+// Indices beyond the ends of the axis are clamped to it.
 Value SplitAt(Call& c, int axis, const Shape& places) {
   const Dim extent = c.tensor("self").dim(axis);
   std::vector<Value> parts;

@@ -37,13 +37,13 @@ struct StateEntry {
 
   std::string object;  // Path of the object in the module.
   std::string attribute;
-  // The steps from the value of the attribute to the item that the entry is; an
-  // attribute that is no list or tuple has none.
+  // The steps that lead from the attribute's value to the entry's item; empty
+  // if the attribute itself is the entry.
   std::vector<Step> steps;
   // The value's kind and, if it is a tensor, its element type and shape.
   Value::Kind kind = Value::Kind::kTensor;
   graph::TensorType type;
-  std::string text;  // describes the value in errors
+  std::string text;  // name of the value in errors
   // The value after the call, if it is known during the import.
   std::optional<FixedValue> fixed;
   // True if calls write to the tensor in place, so that all values that refer
@@ -72,8 +72,8 @@ struct StateEntry {
     for (const Step& step : steps) name += "." + std::to_string(step.index);
     return name;
   }
-  // Returns the item of an attribute; null if the attribute has not the lists
-  // and tuples of the entry.
+  // Returns the item of an attribute; null if the attribute's lists and tuples
+  // differ from those of the entry.
   const Value* Find(const Value& attribute) const;
   // Returns the item of an attribute, for assignment. Lists and tuples on the
   // way that differ from those of the entry are replaced by new ones.

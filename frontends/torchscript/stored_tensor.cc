@@ -195,7 +195,8 @@ StatusOr<StoredTensor> TensorInEntry(const archive::ZipArchive& archive,
   stored.dtype = dtype;
   stored.dims = std::move(dims);
   stored.strides = std::move(strides);
-  // Finds the index in the storage of the last element that the tensor uses.
+  // `last` becomes the index of the last element of the storage that the tensor
+  // uses. The storage must be long enough for it.
   bool is_empty = false;
   int64_t last = offset;
   bool fits = true;

@@ -66,8 +66,8 @@ bool IsTensorCall(const PickleValue& value);
 // True for a pickle's call that makes a quantized tensor. Its fifth argument
 // describes the quantization.
 bool IsQuantizedTensorCall(const PickleValue& value);
-// Returns the keys of the storages that tensors of several types in a pickle
-// share.
+// Returns the keys of the storages for which a pickle has tensors of several
+// types.
 std::set<std::string> StoragesOfSeveralTypes(const PickleValue& root);
 // Finds the tensor that a call of a pickle makes. Its storage is an entry of
 // the folder ("net/data/").
@@ -86,9 +86,9 @@ StatusOr<StoredTensor> TensorInEntry(const archive::ZipArchive& archive,
 Tensor AddStored(const StoredTensor& stored, const std::string& name,
                  graph::GraphBuilder& builder);
 // Returns a tensor that is added to the graph when it is first read. Tensors
-// with the same elements of the same storage share a constant. A write to a
-// tensor changes all other tensors of `cells` with the same storage; null if
-// the tensor shares its storage with none.
+// with the same elements of the same storage share a constant. `cells` has the
+// tensors that share storages: a write to one changes the others. Null means
+// that no storage is shared.
 Value NewStored(const StoredTensor& stored, const std::string& name,
                 Machine& machine, StorageCells* cells = nullptr);
 

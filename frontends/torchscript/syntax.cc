@@ -131,8 +131,8 @@ class Parser {
     parent.parts.push_back(std::move(part));
   }
 
-  // Parses expressions separated by commas without brackets: returns a tuple if
-  // there is a comma, else the expression.
+  // Parses one expression, or several that are separated by commas, which are a
+  // tuple without brackets.
   Expression ParseTupleOrOne() {
     Expression first = ParseExpression();
     if (!IsSign(",")) return first;

@@ -42,8 +42,8 @@ Tensor MaskOfScores(Call& c, const Dim& batch, const Dim& queries) {
 }
 
 struct Heads {
-  // The results of the attention, [batch, queries, width], and the attention
-  // weights, [batch, heads, queries, keys].
+  // Results of multi-head attention: `output` is [batch, queries, width],
+  // `weights` (the probabilities) [batch, heads, queries, keys].
   Tensor output, weights;
 };
 // Computes multi-head attention with its projections: one weight [3 width,
@@ -162,7 +162,8 @@ Tensor EncoderLayer(Call& c) {
   return y;
 }
 
-// Returns the softmax over the elements that the mask does not leave out.
+// Imports _masked_softmax: the softmax over the elements for which the mask is
+// false; the others become 0.
 Tensor MaskedSoftmax(Call& c) {
   const Tensor x = c.tensor("self");
   if (!c.CheckRank("self", x, 1)) return x;
@@ -176,7 +177,7 @@ Tensor MaskedSoftmax(Call& c) {
       axis);
 }
 
-// Returns relu(beta self + alpha mat1 mat2), or its gelu.
+// Imports _addmm_activation: relu(beta self + alpha mat1 mat2), or its gelu.
 Tensor LinearActivation(Call& c) {
   const Tensor a = c.tensor("mat1");
   const Tensor b = c.tensor("mat2");

@@ -48,7 +48,7 @@ struct Value {
     kFloat,
     kString,
     kDevice,
-    kFunction,  // A function of the code, whose name is `text`.
+    kFunction,  // A function of the model's code; `text` is its name.
     kTensor,
     kList,
     kTuple,
@@ -117,7 +117,8 @@ struct Value {
     return kind == Kind::kBool || kind == Kind::kInt || kind == Kind::kFloat;
   }
   bool is_dynamic() const { return dynamic.present(); }
-  // True for a number that is known now and is no expression.
+  // True for a number whose value is known: it is neither an expression of open
+  // dims nor computed by the program.
   bool is_known_number() const {
     return is_number() && !is_dynamic() &&
            (kind == Kind::kFloat || dim.is_constant());
@@ -127,15 +128,16 @@ struct Value {
   }
 };
 
-// The relation of the integers of a quantized tensor to the numbers that they
-// represent: number = (integer - zero_point) * scale.
+// The quantization of a tensor of integers. The real number that an element
+// represents is (integer - zero_point) * scale.
 struct Quantization {
   Tensor scale;       // The scale, f32: a scalar, or one per slice of an axis.
   Tensor zero_point;  // The zero point, i32, of the same shape as the scale.
   int axis = -1;      // The axis of the scales; -1 if the scale is a scalar.
 };
 
-// A tensor with identity. A view reads and writes another tensor.
+// A tensor as code sees it: an object that can be written to and viewed. A view
+// reads from and writes to another cell, its base.
 struct Cell {
   // The contents of the tensor. Those of a view may be out of date (see
   // `stamp`).
@@ -221,7 +223,8 @@ struct Heap {
   std::deque<Object> objects;
 };
 
-// True if two values are the same object, or the same number.
+// True if two values are the same object (tensor, container, object) or equal
+// numbers.
 bool IsSame(const Value& a, const Value& b);
 
 // Returns the name of a value in errors: "a tensor f32[2, N]", "an int",

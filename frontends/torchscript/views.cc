@@ -259,7 +259,8 @@ bool StridedPart::IsWhole(const Dim& count) const {
 
 namespace {
 
-// Returns the axes of more than one element, beginning with the largest stride.
+// Returns the axes of a part that have more than one element, in descending
+// order of their strides.
 std::vector<size_t> AxesByStride(const StridedPart& part) {
   std::vector<size_t> axes;
   for (size_t i = 0; i < part.size.size(); ++i)

@@ -21,8 +21,8 @@ namespace ember::torchscript {
 bool CheckNewRank(Call& c, size_t rank);
 
 Value ReshapedView(Call& c, std::string_view name, const Shape& shape);
-// Returns another tensor with the same shape and memory. In-place operators
-// that change the shape of one of them leave the other as it is.
+// Returns an alias of a tensor: writes to one change both, but in-place
+// operators that change only the shape of one leave the other as it is.
 Value AliasOf(Machine& machine, const Value& value);
 Value ReshapedViewOf(Machine& machine, Cell& base, const Shape& shape);
 // Returns the tensor in another shape: a view if strides for the shape exist,

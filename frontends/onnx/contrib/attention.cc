@@ -121,7 +121,8 @@ MultiHeadResults Compute(NodeContext& c, const MultiHead& m) {
   return results;
 }
 
-// Rotates by cos and sin of position * 10000^(-2i / size).
+// Applies rotary positions to x: rotates pairs of the first `rotated` elements
+// by the angle position * 10000^(-2i / size). Positions begin at `past`.
 Tensor RotateByPosition(NodeContext& c, Tensor x, Tensor past,
                         int64_t rotated) {
   const Dim half(rotated / 2);
@@ -233,8 +234,9 @@ void ImportQuantizedAttention(NodeContext& c) {
   AttendToProjection(c, x, c.Input(8), {.mask = c.Input(5), .type = type});
 }
 
-// Returns item `index` of dim 3 of [batch, sequence, heads, items, size], as
-// [batch, heads, sequence, size].
+// Returns one of the operands that a model packs into one tensor [batch,
+// sequence, heads, operands, size], the one with this index, as [batch, heads,
+// sequence, size].
 Tensor Packed(Tensor x, int index) {
   Tensor item = Squeeze(SliceAxis(x, 3, Dim(index), Dim(1)), {3});
   return Transpose(item, {0, 2, 1, 3});

@@ -29,8 +29,9 @@ Tensor SoftmaxWithSink(Tensor scores, Tensor sink) {
   return powers / (Reduce(powers, "sum", {axis}, true) + Exp(sink - largest));
 }
 
-// Attends with the given einsum equations. The bias, the seen keys and the sink
-// broadcast to the scores.
+// Computes the attention by two contractions: `scores_by` is the einsum
+// equation of the scores, `values_by` that of the result. The bias, `seen` and
+// the sink broadcast to the scores.
 AttentionResults AttendBy(const AttentionOperands& o, const char* scores_by,
                           const char* values_by) {
   AttentionResults results;

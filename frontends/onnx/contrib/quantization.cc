@@ -17,7 +17,8 @@
 namespace ember::onnx {
 namespace {
 
-// Returns the parameter as a scalar; it may have been a tensor of one element.
+// Returns a scale or zero point without dims. Models may give it as a tensor of
+// one element.
 Tensor AsScalar(Tensor parameter) {
   return parameter ? Reshape(parameter, {}) : parameter;
 }

@@ -104,7 +104,8 @@ class GraphImporter {
   StatusOr<Tensor> AddMapInput(const InputType& input);
   void AddOutput(const std::string& name, const Tensor& value);
   Status AddInitializers(const GraphProto& graph, Scope& scope);
-  // Imports the nodes, then returns the values of the outputs.
+  // Imports all nodes of a graph or subgraph, then returns the values of its
+  // outputs.
   StatusOr<std::vector<Tensor>> ImportOutputs(const GraphProto& graph,
                                               Scope& scope);
   // Defined in variants.cc.
@@ -116,8 +117,8 @@ class GraphImporter {
   Status ImportNodes(const NodeList& nodes, Scope& scope);
   StatusOr<std::vector<int>> Order(const NodeList& nodes,
                                    const Scope& scope) const;
-  // Imports the nodes from order[first] on, then returns the values of the
-  // outputs.
+  // Imports the nodes of the graph in the given order, from index `first` of
+  // `order` on, then returns the values of the graph's outputs.
   StatusOr<std::vector<Tensor>> ImportFrom(const GraphProto& graph,
                                            const std::vector<int>& order,
                                            size_t first, Scope& scope);
@@ -143,7 +144,8 @@ class GraphImporter {
                         const NodeProto& node, const std::string& origin,
                         std::vector<Tensor> inputs, Scope& scope);
 
-  // Returns the node as an importer sees it. It refers to the scope.
+  // Makes the context in which the importer of an operator sees the node. The
+  // context refers to the scope, which must outlive it.
   NodeContext ContextOf(std::shared_ptr<const void> owner,
                         const NodeProto& node, const std::string& origin,
                         int opset, std::vector<Tensor> inputs, Scope& scope);
@@ -171,8 +173,8 @@ class GraphImporter {
   // sets split_. Defined in unit_dims.cc.
   bool AddUnitAxes(const NodeProto& node, std::vector<Tensor>& inputs,
                    const Scope& scope);
-  // Adds input 3 to a MaxUnpool: the shape of the MaxPool's operand, to which
-  // the flat indices refer.
+  // Adds input 3 to a MaxUnpool: the shape of the operand of the MaxPool that
+  // made the indices. The indices refer to this shape.
   void AddPooledShape(const NodeProto& node, std::vector<Tensor>& inputs,
                       const Scope& scope) const;
   std::optional<std::vector<int64_t>> UnitAxes(const NodeProto& node, Tensor x,

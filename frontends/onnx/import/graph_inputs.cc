@@ -209,7 +209,8 @@ Status CheckPins(const std::vector<InputType>& inputs,
 std::string ToIdentifier(std::string_view text) {
   std::string name;
   for (char c : text) name += IsLetterOrDigit(c) ? c : '_';
-  // Symbols that begin with '_' are the compiler's own.
+  // Names of symbols that begin with '_' are reserved for the compiler, so such
+  // a name gets a letter in front.
   if (name.empty() || name[0] == '_' || (name[0] >= '0' && name[0] <= '9'))
     name = "d" + name;
   return name;

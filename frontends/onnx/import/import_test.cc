@@ -52,7 +52,8 @@ TEST(Import, OpenDimsWithoutNameGetTheInputsName) {
   EXPECT_EQ(OutputShape(m), "[im_age_0, im_age_1, 3]");
 }
 
-// Names that begin with '_' are those of dims that depend on data.
+// The compiler names the dims that depend on data _0, _1 …. The test has input
+// dims with such names, which must get others.
 TEST(Import, OpenDimsDoNotGetNamesOfTheCompiler) {
   ModelBuilder m;
   m.Input("_x", {"_0", "", "d_0"});
@@ -269,7 +270,8 @@ TEST(Import, AxesWhoseNumberDependsOnData) {
 }
 
 // Exporters express Flatten by the nodes Shape, Gather, Unsqueeze, Concat and
-// Reshape.
+// Reshape. The test shows that the result's shape is nevertheless known when
+// compiling.
 TEST(Import, ShapeArithmeticFolds) {
   ModelBuilder m;
   m.Input("x", {"N", 3, 4, 5});

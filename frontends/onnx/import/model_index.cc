@@ -13,8 +13,8 @@
 namespace ember::onnx {
 namespace {
 
-// Largest nesting depth of subgraphs and calls. The importer's own limit is
-// smaller.
+// Largest nesting depth to which subgraphs and calls are scanned. It need not
+// be an error: the importer, whose limit is smaller, refuses such models.
 constexpr int kMaxDepth = 130;
 
 // Appends the names that a subgraph captures: values from outside that its
@@ -261,8 +261,9 @@ StatusOr<std::vector<int>> OrderNodes(
     }
     for (const std::string& name : uses.captured) depend_on(name);
   }
-  // The node with the smallest position comes first, so an order that is
-  // already right is kept.
+  // Nodes become ready when their operands are computed. The ready node with
+  // the smallest position comes next, so an order that is already right is
+  // kept.
   std::priority_queue<int, std::vector<int>, std::greater<int>> ready;
   for (int i = 0; i < nodes.size(); ++i) {
     if (missing[i] == 0) ready.push(i);

@@ -36,8 +36,8 @@ std::vector<int64_t> PerOperand(NodeContext& c, const std::string& name,
   return values;
 }
 
-// Reads the direction of each operand, as PerOperand reads numbers: 0 (forward)
-// or 1 (reverse).
+// Reads an attribute that has a direction for each of `count` operands or
+// results: 0 (forward, the default) or 1 (reverse).
 std::vector<int64_t> Directions(NodeContext& c, const std::string& name,
                                 size_t count) {
   std::vector<int64_t> directions = PerOperand(c, name, count);

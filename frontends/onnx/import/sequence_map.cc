@@ -99,7 +99,8 @@ Status GraphImporter::ImportSequenceMap(NodeContext& c, Scope& scope) {
     Scope body = SubgraphScope(scope, c.origin(), &region);
     return ImportSubgraph(*graph, arguments, body);
   };
-  // A trial import of the body with one element shows the types of the results.
+  // The types of the results are needed before the loop is built. They are
+  // those of a trial import of the body with one element.
   std::vector<Tensor> empty;
   {
     graph::Region trial(c.builder(), "trial");

@@ -13,7 +13,7 @@ namespace {
 
 constexpr size_t kFewKeys = 4;
 
-// Returns the elements of a tensor that is a constant.
+// Returns the elements of a tensor that is a constant of the graph.
 Column ReadConstant(Tensor constant) {
   Column column;
   column.dtype = constant.dtype();
@@ -34,8 +34,8 @@ Column ReadConstant(Tensor constant) {
   return column;
 }
 
-// Returns the positions of the keys in ascending order of the keys, each key
-// once, without NaN.
+// Returns the indices of the keys in ascending order of the keys. Of equal keys
+// only the last one is included, and no NaN.
 template <typename T>
 std::vector<size_t> SortKeys(const std::vector<T>& keys) {
   std::vector<size_t> order;

@@ -13,8 +13,8 @@
 namespace ember::onnx {
 namespace {
 
-// Returns the positions of the keys in ascending order of the keys. Of equal
-// keys the last counts.
+// Returns the indices of the keys in ascending order of the keys. Of equal keys
+// only the last one is included.
 template <typename Key>
 std::vector<int64_t> AscendingOrder(const std::vector<Key>& keys) {
   std::vector<int64_t> order(keys.size());
@@ -126,7 +126,7 @@ std::optional<Tensor> CastValues(NodeContext& c, const Map& map,
   return Apply("string_to_number", {map.values}, {{"dtype", type}});
 }
 
-// Returns the values in ascending order of their keys.
+// Sorts the items of a map by key, and returns the values in this order.
 Tensor InOrderOfKeys(NodeContext& c, Tensor keys, Tensor values) {
   const std::vector<graph::Value*> sorted =
       c.builder().ApplyAll("top_k", {keys.value()},

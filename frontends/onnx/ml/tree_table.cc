@@ -11,7 +11,8 @@
 namespace ember::onnx {
 namespace {
 
-// The values are in the order of the numbers in ONNX's TreeEnsemble operator.
+// The comparisons of branches, in the order of the numbers that the operator
+// TreeEnsemble gives them; kLeaf marks a leaf.
 enum Mode { kLeq, kLt, kGte, kGt, kEq, kNeq, kMember, kLeaf };
 
 constexpr std::string_view kModeNames[] = {
@@ -19,8 +20,9 @@ constexpr std::string_view kModeNames[] = {
     "BRANCH_EQ",  "BRANCH_NEQ", "BRANCH_MEMBER", "LEAF",
 };
 
-// kHolds[mode][outcome]: true if the test holds for that outcome of comparing
-// the feature's value with the threshold. NaN compares as in IEEE 754.
+// kHolds[mode][outcome]: true if the comparison `mode` (such as <=) of a
+// feature with a threshold is true for this outcome (below, equal, above, NaN).
+// NaN compares as in IEEE 754.
 constexpr bool kHolds[][TreeTable::kOutcomes] = {
     {true, true, false, false},  {true, false, false, false},
     {false, true, true, false},  {false, false, true, false},
@@ -148,7 +150,8 @@ bool CheckEnsemble(NodeContext& c, const EnsembleAttributes& a,
          CheckRange(c, "tree_roots", a.roots, static_cast<int64_t>(nodes));
 }
 
-// Returns the node to which a child's index refers; -1 after an error.
+// Checks the index by which a branch refers to a child: a branch or, if `leaf`,
+// a leaf. Returns the index; -1 after an error.
 int64_t ChildNode(NodeContext& c, int64_t index, bool leaf, size_t branches,
                   size_t leaves) {
   const size_t size = leaf ? leaves : branches;

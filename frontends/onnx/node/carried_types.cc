@@ -205,8 +205,8 @@ Tensor DecodeCarried(Tensor x, DType type) {
       builder.Constant(
           DType::kF32, {static_cast<int64_t>(values.size())},
           graph::ConstantData::Copy({bytes, values.size() * sizeof(float)})));
-  // A byte of a file may hold more than an fp4 code: the modulo keeps the index
-  // in the table.
+  // Codes are stored as bytes, and a damaged one may be no valid index of the
+  // table. The modulo keeps it in range.
   Tensor index =
       Modulo(Cast(x, DType::kI64), static_cast<double>(values.size()));
   return Cast(Gather(table, index, 0), type);
@@ -214,8 +214,8 @@ Tensor DecodeCarried(Tensor x, DType type) {
 
 Tensor RoundToFloat8(Tensor x, DType type, bool saturate) {
   if (x.dtype() == type || !saturate) return Cast(x, type);
-  // A cast of an integer to f32 may round it only if it is far above the
-  // largest value of the 8-bit type, to which it is clamped below.
+  // The number is clamped as f32. The cast to f32 may round an integer, but
+  // only integers far above the largest 8-bit float, which are clamped anyway.
   if (x.dtype() != DType::kF64) x = Cast(x, DType::kF32);
   const double most =
       tensor::BitsToDouble(tensor::LargestFiniteBits(type), type);

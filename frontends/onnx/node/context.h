@@ -45,8 +45,8 @@ class NodeContext : public ops::ImportContext {
     std::function<StatusOr<std::vector<Tensor>>(
         const GraphProto& graph, const std::vector<Tensor>& inputs)>
         import_subgraph;
-    // The names of the node's attributes that were read. Copies of the context
-    // share it.
+    // Names of the node's attributes that the importer has read, so that others
+    // can be reported as unknown. Copies of the context share the set.
     std::shared_ptr<std::set<std::string, std::less<>>> read_attributes =
         std::make_shared<std::set<std::string, std::less<>>>();
   };

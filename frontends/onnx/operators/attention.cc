@@ -188,8 +188,8 @@ Tensor Probabilities(NodeContext& c, Tensor scores, const Masks& masks) {
                 probabilities.Like(0), probabilities);
 }
 
-// Returns the square root of the scale, f64[]. The specification multiplies
-// query and key by this root.
+// Returns the square root of the scale, f64[]. As in the specification, queries
+// and keys are each multiplied by it, instead of the scores by the scale.
 Tensor ScaleOfOperands(NodeContext& c, const Dim& size) {
   if (c.HasAttribute("scale") || size.is_constant()) {
     const double natural =
@@ -281,7 +281,8 @@ void ImportTensorScatter(NodeContext& c) {
     return c.FailInvalid(
         "attribute 'mode': expected linear or circular, found '" + mode + "'");
   }
-  // Distance of each cache position from the first position that is written.
+  // For each position of the cache, its distance from the first position that
+  // is written in this call; negative before it.
   Tensor distance = AlongAxis(
       IotaVector(c.builder(), cache.dim(axis), DType::kI64), axis, rank);
   if (c.Input(2)) {

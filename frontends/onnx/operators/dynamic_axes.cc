@@ -68,7 +68,7 @@ Tensor AxisMask(Tensor axes, int rank) {
 AxisOrder AxesLast(Tensor axes, int rank) {
   const Tensor mask = AxisMask(axes, rank);
   const Tensor dims = Range(axes, rank);
-  // For each dim, the number of axes among the dims before it.
+  // For each dim, the number of dims before it that are axes.
   const Tensor before =
       Cast(Less(Unsqueeze(dims, {1}), Unsqueeze(dims, {0})), DType::kI64);
   const Tensor axes_before =

@@ -31,9 +31,10 @@ std::optional<Tensor> CheckDynamicAxes(NodeContext& c, int input, Tensor axes,
 Tensor AxisMask(Tensor axes, int rank);
 
 struct AxisOrder {
-  // [rank]: for each new position, the dim of x that moves there.
+  // [rank]: source[i] is the dim of x that becomes dim i of the permuted
+  // tensor.
   Tensor source;
-  Tensor place;  // [rank]: for each dim of x, the position to which it moves.
+  Tensor place;  // [rank]: the inverse; dim i of x becomes dim place[i].
 };
 // Returns the permutation that puts the dims that are no axes first, in
 // ascending order, and then the axes in their given order.

@@ -61,7 +61,8 @@ void ImportFlexAttention(NodeContext& c) {
       c.HasAttribute("scale")
           ? c.Float("scale", 1)
           : 1 / std::sqrt(static_cast<double>(size.constant()));
-  // The specification multiplies query and key by the square root of the scale.
+  // Queries and keys are each multiplied by the root of the scale, as the
+  // specification says. A negative scale has its sign in the queries.
   const double root = std::sqrt(std::abs(scale));
   Tensor scores = Contract(GroupHeads(q * (scale < 0 ? -root : root), heads),
                            k * root, "bhgqd,bhkd->bhgqk");

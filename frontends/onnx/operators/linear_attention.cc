@@ -117,8 +117,8 @@ class Chunk {
  private:
   DType type() const { return steps_.k.dtype(); }
 
-  // Returns x [b, h, t, d] · exp(G), the part of the state that is left at each
-  // step.
+  // Returns x [b, h, t, d] · exp(G). exp(G) is the factor by which the decay
+  // has reduced the state since the beginning of the chunk.
   Tensor Decayed(Tensor x) { return sums_ ? x * Exp(Cast(sums_, type())) : x; }
   Tensor DecayedQueries() {
     return sums_ ? steps_.q * Unsqueeze(Exp(Cast(sums_, type())), {2})
@@ -187,7 +187,8 @@ std::optional<Heads> ReadHeads(NodeContext& c) {
   return std::nullopt;
 }
 
-// Reads decay and beta if the update rule uses them.
+// Reads the operands decay and beta, as far as the attribute update_rule uses
+// them. Returns false after an error.
 bool ReadRule(NodeContext& c, const Heads& heads, DType type, Steps& steps) {
   const std::string rule = c.String("update_rule", "gated_delta");
   const bool gated = rule == "gated" || rule == "gated_delta";
@@ -210,7 +211,7 @@ bool ReadRule(NodeContext& c, const Heads& heads, DType type, Steps& steps) {
   }
   if (gated) steps.decay = SplitSteps(Cast(c.Input(4), type), heads.kv);
   if (delta) {
-    // beta has one number per step and head, or per step for all heads.
+    // The operand beta is [b, t, h], or [b, t, 1] if all heads share a number.
     steps.beta = Unsqueeze(Transpose(Cast(c.Input(5), type), {0, 2, 1}), {3});
   }
   return true;

@@ -26,7 +26,8 @@ std::optional<Shape> ReadTargetShape(NodeContext& c) {
   return std::nullopt;
 }
 
-// Replaces 0 by the data's dim, and -1 by the extent that remains.
+// Resolves the target shape of a Reshape: 0 means the dim of `from` at the same
+// index (if `zero_copies`), -1 the extent that remains.
 std::optional<Shape> ResolveReshape(NodeContext& c, const Shape& from,
                                     Shape target, bool zero_copies) {
   int inferred = -1;

@@ -10,7 +10,8 @@
 namespace ember::onnx {
 namespace {
 
-// Indices of the operands of RNN, GRU and LSTM.
+// Indices at which RNN, GRU and LSTM have their operands; the last two are
+// those of com.microsoft's quantized LSTM.
 constexpr int kWeights = 1, kRecurrence = 2, kBias = 3, kLengths = 4,
               kInitial = 5, kPeepholes = 7, kWeightsScale = 8,
               kRecurrenceScale = 10;
@@ -122,8 +123,8 @@ class Layer {
     return Squeeze(SliceAxis(all, axis, Dim(number), Dim(1)), {axis});
   }
 
-  // Returns the matrix as [rows, gates * hidden], in whichever layout the
-  // operand is.
+  // Returns the matrix of weights of direction `number` as [rows, gates *
+  // hidden]. The operand is transposed to this layout if it is not quantized.
   Matrix MakeMatrix(int index, std::string_view name, int scale,
                     const Dim& rows, int number) {
     const Dim width = hidden_ * Dim(spec_.gates);

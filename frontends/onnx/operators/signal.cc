@@ -84,8 +84,8 @@ Tensor Dft(NodeContext& c, const Transform& t, Tensor x) {
       t.onesided ? FloorDivide(t.length, Dim(2)) + Dim(1) : t.length;
   const ops::Waves waves =
       ops::MakeWaves(c.builder(), t.length, bins, t.length, real.dtype());
-  // The angle is negative in the forward transform, and positive in the
-  // inverse.
+  // The forward transform multiplies by e^(-i angle), the inverse by e^(+i
+  // angle).
   Tensor sine = t.inverse ? waves.sine : -waves.sine;
   Tensor y_real = MatMul(real, waves.cosine);
   Tensor y_imaginary = MatMul(real, sine);
@@ -203,7 +203,8 @@ void ImportIrfft(NodeContext& c) {
   c.SetOutput(0, Squeeze(y, {y.rank() - 1}));
 }
 
-// Cuts the signal into frames, [batch, frames, length, parts].
+// Cuts a signal [batch, samples, parts] into overlapping frames of `length`
+// samples, `step` samples apart: [batch, frames, length, parts].
 Tensor Frames(NodeContext& c, Tensor signal, const Dim& step,
               const Dim& length) {
   const Dim count = FloorDivide(signal.dim(1) - length, step) + Dim(1);

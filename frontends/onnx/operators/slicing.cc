@@ -97,7 +97,7 @@ struct SliceOperands {
   std::vector<int64_t> steps;
 };
 
-// Returns the error for an attribute that the node must have.
+// Returns the message of the error that an attribute is missing.
 std::string Missing(std::string_view attribute) {
   return "attribute '" + std::string(attribute) + "' is missing";
 }
@@ -380,7 +380,8 @@ std::optional<std::pair<Shape, Shape>> ReadPads(NodeContext& c, int rank) {
   return std::pair(low, high);
 }
 
-// Returns the default value of the padding, of the type of x.
+// Returns the value with which x is padded if the model gives none: 0, or ""
+// for strings.
 Tensor ZeroLike(NodeContext& c, Tensor x) {
   return x.carried_type() == TensorProto::STRING ? c.StringScalar("")
                                                  : x.Like(0);
@@ -454,8 +455,8 @@ constexpr OperatorRow kRows[] = {
      .import = ImportPad,
      .domain = "com.microsoft",
      .as_opset = 13},
-    // DynamicSlice is an experimental operator from the time before Slice had
-    // operands.
+    // DynamicSlice is an experimental operator: the form of Slice with
+    // operands, from before opset 10. It follows the rules of Slice 10.
     {"DynamicSlice", 1, 3, 4, ImportSlice, "", Moves({0}), 10},
     {"Slice", 1, 1, 5, ImportSlice, "", Moves({0})},
     {"Split", 1, 1, 2, ImportSplit, "", Moves({0})},

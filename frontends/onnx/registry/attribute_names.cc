@@ -356,7 +356,8 @@ struct Names {
   std::set<std::string_view> required;
 };
 
-// Returns the names at an opset; nullopt if the operator is of a later one.
+// Returns the attribute names that an operator has at an opset; nullopt if the
+// operator is only defined from a later opset on.
 std::optional<Names> NamesAt(const AttributeRow& row, int opset) {
   std::optional<Names> names;
   std::string_view rest = row.names;

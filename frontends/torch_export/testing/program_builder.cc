@@ -38,7 +38,7 @@ bool IsNumber(const std::string& text) {
   return text.find_first_not_of("0123456789") == std::string::npos;
 }
 
-// Returns the schema's number (ScalarType) of a type.
+// Returns the number by which the schema (its enum ScalarType) denotes a type.
 int SchemaType(DType dtype) {
   switch (dtype) {
     case DType::kU8:
@@ -432,8 +432,8 @@ std::string ProgramBuilder::SavedDict(bool constants,
     }
     const std::string tensor = torchscript::PickleTensor(
         key, stored.dtype, stored.dims, strides, stored.offset);
-    // In the pickle, a parameter is wrapped in a call that marks it as a
-    // parameter.
+    // PyTorch pickles a parameter as a call around the tensor,
+    // _rebuild_parameter.
     items += torchscript::PickleText(stored.name);
     if (with_attributes) {
       items += WithAttributes(tensor, count % 2 == 0);

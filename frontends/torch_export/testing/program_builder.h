@@ -23,7 +23,7 @@
 
 namespace ember::torch_export {
 
-// An argument of a node, as JSON.
+// An argument that a test gives to a node, as JSON.
 struct Given {
   std::string json;
   std::string name;  // If not empty, the argument is passed by this name.
@@ -116,10 +116,11 @@ class ProgramBuilder : public GraphText {
   // Archive returns an archive in the layout of PyTorch 2.8, OldArchive one in
   // that of 2.3, which does not state which arguments are passed by name.
   std::string Archive() const { return ArchiveOf(ProgramJson()); }
-  // Returns an archive of another program that has the same tensors.
+  // Returns an archive with this program's tensors and the given JSON of a
+  // program.
   std::string ArchiveOf(const std::string& program_json) const;
-  // `with_attributes`: the tensors have Python attributes, as those of a module
-  // that torch.compile has seen.
+  // `with_attributes`: the tensors have Python attributes, as torch.compile
+  // adds them to those of a module.
   std::string OldArchive(bool with_attributes = false) const;
 
  private:
