@@ -28,8 +28,8 @@ namespace ember::ops {
 // The order in which a block's columns are stored in `codes`, whose last two
 // dims are parts and steps.
 enum class BlockOrder : uint8_t {
-  kPartsFirst,  // column = part * steps + step, as in GGUF's Q4_0
-  kStepsFirst   // column = step * parts + part, as in ONNX
+  kPartsFirst,  // column number part * steps + step, as in GGUF's Q4_0
+  kStepsFirst   // column number step * parts + part, as in ONNX
 };
 
 struct BlockedWeight {

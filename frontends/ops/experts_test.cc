@@ -1,5 +1,5 @@
-// Tests that graphs of mixtures of experts are built, and the errors. Their
-// results are compared in tests of formats that have such mixtures
+// Tests that the graph of a mixture of experts is built, or fails with an
+// error. Results are compared in tests of formats that have such mixtures
 // (//tests/onnx:contrib_moe_test, //tests/gguf).
 #include "frontends/ops/experts.h"
 

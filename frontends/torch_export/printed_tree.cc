@@ -98,7 +98,8 @@ class Parser {
     EMBER_RETURN_IF_ERROR(Expect("'"));
     std::string name(ReadName());
     if (name.empty()) return Unexpected("the name of a symbol");
-    // Symbols that begin with '_' are the compiler's own.
+    // Names of symbols that begin with '_' are reserved for the compiler, so
+    // such a name gets a letter in front.
     if (name.starts_with('_')) name = "d" + name;
     EMBER_RETURN_IF_ERROR(Expect("'"));
     while (Accept(",")) {

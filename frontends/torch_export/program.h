@@ -141,7 +141,8 @@ struct Program {
   Graph graph;
   // For each input of `graph`: which tensor or argument it is.
   std::vector<InputSpec> inputs;
-  // For each output of `graph`: a result or a new value.
+  // For each output of `graph`: a result for the user, or new contents of a
+  // buffer or input.
   std::vector<OutputSpec> outputs;
   std::map<std::string, Range, std::less<>> ranges;
   // Names of the results for the user, in order. A result in a dict has its key

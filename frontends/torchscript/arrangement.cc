@@ -234,7 +234,8 @@ Tensor DepthStack(Call& c) {
   }
   return Concat(parts, 2);
 }
-// Returns all combinations of elements of vectors, [product, vectors].
+// Imports cartesian_prod: the rows are all combinations of one element of each
+// vector, [product of the lengths, vectors].
 Tensor CartesianProduct(Call& c) {
   const std::vector<Tensor> vectors = InOneType(c, c.tensors("tensors"));
   if (!c.ok() || vectors.empty()) {
@@ -329,7 +330,8 @@ struct Windows {
     order.push_back(axis + 1);
     return order;
   }
-  // Returns the windows as a new last axis.
+  // Returns the windows of x: the axis has an entry per window, and the
+  // elements of a window are a new last axis.
   Tensor Read(const Tensor& x) const {
     const Tensor starts = ops::AlongAxis(
         IotaVector(x.builder(), count, DType::kI64) * static_cast<double>(step),

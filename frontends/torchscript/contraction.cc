@@ -275,7 +275,8 @@ Tensor Attention(Call& c) {
   return ops::Cast(ops::MatMul(weights, ops::Cast(value, wide)), type);
 }
 
-// Returns the distances between rows of x1 [.., P, M] and x2 [.., R, M].
+// Imports cdist: the distances between the rows of x1 [.., P, M] and those of
+// x2 [.., R, M].
 Tensor Cdist(Call& c) {
   const Tensor a = c.tensor("x1");
   const Tensor b = c.tensor("x2");

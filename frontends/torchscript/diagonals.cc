@@ -130,8 +130,8 @@ Tensor Trace(Call& c) {
                      "sum", {0}, false);
 }
 
-// Returns matrices with vectors on their diagonals: one matrix for each vector,
-// at the same position of the other axes.
+// Imports diag_embed: matrices with the given vectors on a diagonal, one for
+// each vector.
 Tensor DiagEmbed(Call& c) {
   const Tensor x = c.tensor("self");
   const int64_t offset = c.integer("offset");
@@ -171,7 +171,8 @@ Value DiagFlat(Call& c) {
                                x, {graph::ElementCount(x.shape())}))},
                   {"diagonal", c.value("offset")}});
 }
-// Returns a matrix with the given matrices along its diagonal.
+// Imports block_diag: a matrix that has the given matrices along its diagonal,
+// and zeros elsewhere.
 Tensor BlockDiag(Call& c) {
   std::vector<Tensor> parts = InOneType(c, c.tensors("tensors"));
   if (!c.ok() || parts.empty()) {

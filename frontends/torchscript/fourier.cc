@@ -326,7 +326,8 @@ Value ComplexToComplex(Call& c) {
                                 Kind::kComplex, inverse, norm));
 }
 
-// Swaps the two halves of axes, as fftshift does, or as its inverse.
+// Imports fftshift and its inverse ifftshift, which swap the two halves of
+// axes.
 Tensor ShiftedHalves(Call& c, bool inverse) {
   const Tensor x = c.tensor("self");
   const std::vector<int64_t> axes = c.axes("dim", x.rank());

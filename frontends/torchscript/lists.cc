@@ -85,7 +85,7 @@ Value SortedList(Call& c) {
   if (!SortItems(c, items)) return {};
   return c.machine().NewList(std::move(items));
 }
-// Returns the indices of the items that equal a value.
+// Returns the indices of the items of `self` that equal `value`.
 std::vector<size_t> IndicesOf(Call& c, const Value& value) {
   std::vector<size_t> indices;
   const std::vector<Value>& items = c.value("self").list->items;
@@ -185,7 +185,7 @@ Value SliceList(Call& c) {
                                        : c.machine().NewList(std::move(part));
 }
 
-// Returns the sum of a list of numbers.
+// Imports sum for a list of numbers.
 Value SumOfList(Call& c) {
   Value total = Value::Int(Dim(0));
   for (const Value& item : c.value("l").list->items) {

@@ -161,7 +161,7 @@ Tensor TripletMargin(Call& c) {
 struct Classes {
   int axis = 0;
   Tensor x, target;
-  // The weight of each target element; 0 if the element is ignored.
+  // Weight of each target element by its class; 0 if the element is ignored.
   Tensor weight;
 };
 bool ReadClasses(Call& c, const Tensor& x, Classes& classes) {

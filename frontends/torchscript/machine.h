@@ -79,7 +79,8 @@ class Machine {
                 std::function<Tensor(Tensor, Tensor)> write);
   // Returns the strides of the tensor in memory (Cell::strides).
   Shape StridesOf(Cell& cell);
-  // True if the tensor's elements lie in memory row by row.
+  // True if the tensor's elements are in row-major order in memory, without
+  // gaps.
   bool IsRowMajor(Cell& cell);
   Value NewList(std::vector<Value> items);
   Value NewTuple(std::vector<Value> items);
@@ -108,7 +109,8 @@ class Machine {
   // Converts an int to a dim. If the int is only known at run time, it becomes
   // a symbol.
   Dim ToDim(const Value& value);
-  // Converts a number to a scalar of the program: i64[], f64[], bool[].
+  // Converts an int, float or bool to a scalar of the graph: i64[], f64[] or
+  // bool[].
   Tensor ToScalar(const Value& value);
   // Converts a scalar of the graph to a number of this kind (int, float or
   // bool). The number is known if the scalar is a constant.

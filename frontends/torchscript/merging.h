@@ -94,7 +94,8 @@ struct OptionalValue {
 };
 std::optional<OptionalValue> OptionalParts(const Value& value);
 
-// Returns the type of the scalar that holds a number at run time.
+// Returns the dtype of the scalar that holds a number at run time: i64, f64 or
+// bool.
 DType ScalarDType(Value::Kind kind);
 
 }  // namespace ember::torchscript

@@ -112,7 +112,8 @@ Value ReshapeAs(Call& c, const Shape& shape) {
 Value View(Call& c) {
   return ViewAs(c, ResolvedShape(c, c.tensor("self"), "size"));
 }
-// Imports view with a dtype: the same memory as elements of another type.
+// Imports view with a dtype: the bytes of the tensor are read as elements of
+// another type.
 Value ViewAsType(Call& c) {
   const Tensor x = c.tensor("self");
   const DType own = x.dtype();
@@ -209,7 +210,8 @@ Value Unsqueeze(Call& c) {
   shape.insert(shape.begin() + axis, Dim(1));
   return ViewAs(c, shape);
 }
-// Adds dims of 1 in front, up to `rank` dims.
+// Imports atleast_1d and atleast_2d: adds dims of 1 in front until x has `rank`
+// dims.
 Value AtLeast(Call& c, size_t rank) {
   Shape shape = c.tensor("self").shape();
   while (shape.size() < rank) shape.insert(shape.begin(), Dim(1));
@@ -217,8 +219,8 @@ Value AtLeast(Call& c, size_t rank) {
 }
 Value AtLeast1(Call& c) { return AtLeast(c, 1); }
 Value AtLeast2(Call& c) { return AtLeast(c, 2); }
-// Returns x with at least 3 dims. A matrix gets a new last dim. A vector gets a
-// new dim before and one after its own.
+// Imports atleast_3d. A matrix gets a new last dim; a vector gets a new dim
+// before and one after its own.
 Value AtLeast3(Call& c) {
   Shape shape = c.tensor("self").shape();
   if (shape.size() < 2) shape.insert(shape.begin(), Dim(1));
@@ -255,7 +257,7 @@ Value SwapAxes(Call& c) {
   std::swap(order[static_cast<size_t>(a)], order[static_cast<size_t>(b)]);
   return PermutedView(c, "self", order);
 }
-// Transposes matrices; vectors are returned unchanged.
+// Imports t, which transposes matrices and returns vectors unchanged.
 Value TransposeMatrix(Call& c) {
   const Tensor x = c.tensor("self");
   if (!c.CheckRank("self", x, 0, 2)) return {};

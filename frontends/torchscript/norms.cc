@@ -9,7 +9,8 @@
 namespace ember::torchscript {
 namespace {
 
-// Returns the norms of matrices along the axes `rows` and `columns`.
+// Returns the norms of matrices, whose rows and columns are along the axes
+// `rows` and `columns` of x.
 Tensor MatrixNorm(Call& c, const Tensor& x, double order, int rows, int columns,
                   bool keep) {
   const bool by_rows = std::isinf(order);
@@ -120,8 +121,8 @@ Tensor PairwiseDistance(Call& c) {
   return VectorNorm(c, apart, c.value("p"), {apart.rank() - 1},
                     c.flag("keepdim"));
 }
-// Returns the distances of all pairs of rows, in the order (0, 1), (0, 2), …,
-// (1, 2), ….
+// Imports pdist: the distances of all pairs of rows, in the order (0, 1), (0,
+// 2), …, (1, 2), ….
 Tensor RowDistances(Call& c) {
   const Tensor x = c.tensor("self");
   if (!c.CheckRank("self", x, 2, 2)) return x;

@@ -19,7 +19,8 @@
 
 namespace ember::torchscript {
 
-// The attribute that holds the state of an object of such a class.
+// Name of the attribute in which a packed layer, an object of a class without
+// code, keeps its state.
 inline constexpr std::string_view kPackedState = "__state__";
 
 struct PackedLinear {

@@ -74,7 +74,8 @@ Value EmbeddingBag(Call& c) {
               {ops::Broadcast(wide.Like(0), {bags}), target, counts},
               {{"update", std::string("add")}}),
         {1});
-    // A bag without elements has the result 0.
+    // A bag (list of indices) without elements has the result 0, not -infinity
+    // or 0 / 0.
     y = is_maximum ? ops::Select(ops::Equal(sizes, 0), y.Like(0), y)
                    : y / ops::Maximum(sizes, 1);
   }

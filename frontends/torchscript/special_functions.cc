@@ -104,7 +104,7 @@ Tensor XLog1p(Call& c) {
   if (!c.ok()) return x.a;
   return ops::Select(ops::Equal(x.a, 0), x.a.Like(0), x.a * ops::Log1p(x.b));
 }
-// Returns log2(2^a + 2^b).
+// Imports logaddexp2: log2(2^a + 2^b), computed without overflow.
 Tensor LogAddExp2(Call& c) {
   const Operands x = Floats(c);
   if (!c.ok()) return x.a;

@@ -60,8 +60,9 @@ Value CumulativeMinimum(Call& c) {
                         std::numeric_limits<double>::infinity());
 }
 
-// Returns the quantiles along an axis for the fractions in the argument `q`.
-// skips_nan: NaNs are left out; otherwise one NaN makes the quantiles NaN.
+// Imports quantile and nanquantile: the quantiles along an axis for the
+// fractions in the argument `q`. skips_nan: NaNs are left out; otherwise one
+// NaN makes the quantiles NaN.
 Tensor QuantileOf(Call& c, bool skips_nan) {
   Tensor x = c.tensor("self");
   const Value& given = c.value("q");
@@ -171,8 +172,9 @@ Tensor VectorDot(Call& c) {
   return c.ok() ? ops::Reduce(product, "sum", {axis}, false) : product;
 }
 
-// Returns the areas of the trapezoids between neighbouring elements along an
-// axis. The distances are those of the operand `x`, or the number `dx`.
+// The areas under a curve between neighbouring elements along `axis`, by the
+// trapezoidal rule. The distances of the elements are the operand `x`, or the
+// number `dx`.
 struct Trapezoids {
   Tensor areas;
   int axis = 0;
@@ -321,7 +323,7 @@ Tensor SumToSize(Call& c) {
   return ops::Reshape(ops::Reduce(x, "sum", axes, true), size);
 }
 
-// Returns the covariances of the rows of a matrix.
+// Returns the covariance matrix of the rows of a matrix.
 Tensor Covariance(Call& c, const Tensor& given, double correction) {
   Tensor x = AsFloat(given);
   if (!c.CheckRank("self", x, 0, 2)) return x;

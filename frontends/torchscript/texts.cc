@@ -61,8 +61,8 @@ Value StartsWith(Call& c) {
 Value EndsWith(Call& c) {
   return Value::Bool(c.text("self").ends_with(c.text("suffix")));
 }
-// Returns the index at which a text first occurs in a part of another text; -1
-// if it does not occur.
+// Imports str.find: the index at which a text first occurs between `start` and
+// `end` of another text; -1 if it does not occur there.
 Value FindText(Call& c) {
   const std::string text = c.text("self");
   const auto size = static_cast<int64_t>(text.size());

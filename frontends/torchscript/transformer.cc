@@ -10,7 +10,8 @@
 namespace ember::torchscript {
 namespace {
 
-// Returns x times the transposed weight [out, in], plus bias.
+// Computes a linear layer: x times the transpose of the weight [out, in], plus
+// bias.
 Tensor Projected(Call& c, const Tensor& x, const Tensor& weight,
                  const Tensor& bias) {
   Machine& machine = c.machine();
@@ -201,8 +202,8 @@ Tensor NestedFromMask(Call& c) {
   return own;
 }
 Value IsLeftAligned(Call&) { return Value::Bool(true); }
-// Returns the sequences of a nested tensor, padded to the length of the longest
-// one.
+// Imports to_padded_tensor: returns the sequences of a nested tensor, padded to
+// the length of the longest one.
 Tensor PaddedTensor(Call& c) {
   const Tensor x = c.tensor("self");
   const Tensor hidden = c.machine().HiddenIn(x);

@@ -56,11 +56,12 @@ struct Value {
     kObject,
   };
   Kind kind = Kind::kNone;
-  Dim dim;            // The value of a kInt; 0 or 1 for a kBool.
+  // For a kInt: the number, or an expression of open dims. For a kBool: 0 or 1.
+  Dim dim;
   double number = 0;  // kFloat
   std::string text;
-  // For a kInt, kFloat or kBool that is known only at run time: its scalar, of
-  // type i64[], f64[] or bool[].
+  // For a number or bool that is known only at run time: the scalar of the
+  // graph that holds it, i64[] (kInt), f64[] (kFloat) or bool[] (kBool).
   Tensor dynamic;
   // For a bool that is known only at run time: kIsPositive or kIsZero if it is
   // known to be the test `dim` > 0 or `dim` = 0, where `dim` is an expression

@@ -45,7 +45,8 @@ void ImportUnfoldTensor(NodeContext& c) {
       IotaVector(c.builder(), count, DType::kI64) * static_cast<double>(step);
   Tensor offset = IotaVector(c.builder(), Dim(size), DType::kI64);
   Tensor y = Gather(x, Unsqueeze(start, {1}) + offset, axis);
-  // Moves the new dim, which holds the elements of a slice, to the end.
+  // The gather has inserted a dim for the elements of a slice behind `axis`.
+  // UnfoldTensor returns it as the last dim.
   std::vector<int64_t> permutation;
   for (int i = 0; i < y.rank(); ++i) {
     if (i != axis + 1) permutation.push_back(i);

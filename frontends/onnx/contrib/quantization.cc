@@ -59,8 +59,8 @@ void ImportQLinearSigmoid(NodeContext& c) {
   SetQuantized(c, Sigmoid(Operand(c, 0)), 3);
 }
 
-// Imports QLinearSoftmax. It follows the opset that the attribute gives: before
-// 13, the softmax is over all dims from `axis` on.
+// Imports QLinearSoftmax. Its attribute `opset` says which Softmax it follows:
+// that of an opset before 13 is over all dims from `axis` on.
 void ImportQLinearSoftmax(NodeContext& c) {
   if (!c.CheckRank(0, 1)) return;
   Tensor x = Operand(c, 0);

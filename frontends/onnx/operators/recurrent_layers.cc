@@ -77,7 +77,8 @@ void ImportGru(NodeContext& c) {
                        linear ? LinearGruCell : GruCell);
 }
 
-// The gates have the order input, output, forget, cell.
+// The gates of an LSTM without peepholes. The columns of its weights are in the
+// order input, output, forget, cell.
 struct PlainLstmGates {
   Tensor input, output, forget;
 };

@@ -25,7 +25,8 @@ Tensor SwapWithLast(Tensor x, int axis) {
   return Transpose(x, permutation);
 }
 
-// Cuts the axis to `length`, or fills it up with zeros.
+// Changes the extent of an axis to `length`: cuts off elements at its end, or
+// appends zeros.
 Tensor Resized(Tensor x, int axis, const Dim& length) {
   if (!x.HasDim(axis) || x.dim(axis) == length) return x;
   Shape high(x.rank(), Dim(0));
