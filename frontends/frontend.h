@@ -38,7 +38,8 @@ namespace ember::frontends {
 struct KnownTensor {
   DType dtype = DType::kF32;
   std::vector<int64_t> dims;
-  // Row-major, little-endian bytes; `owner` keeps them alive.
+  // The elements as row-major, little-endian bytes; `owner` keeps the bytes
+  // alive.
   std::shared_ptr<const void> owner;
   std::span<const uint8_t> bytes;
   // Set only for a tensor of strings: the strings, one per element. `bytes` is

@@ -24,8 +24,9 @@ Tensor Matrix(const Tensor& like, const std::vector<double>& values,
   return Cast(constant(DType::kF64, values), like.dtype());
 }
 
-// Returns the matrix Q, [N, K, K]: Q_ii = Σ r_ji², Q_ij = -r_ji r_ij, where
-// r_ij is the probability of class i against class j.
+// Returns the matrix Q of the quadratic form pᵀQp that CouplePairs minimises,
+// [N, K, K]: Q_ii = Σ r_ji², Q_ij = -r_ji r_ij, where r_ij is the probability
+// of class i against class j.
 Tensor CouplingMatrix(Tensor probability, int64_t classes) {
   // `all` has the probabilities of all pairs, then their complements 1 - p,
   // then a 0, from which the matrix of r_ij (with a diagonal of 0) is gathered.
@@ -125,7 +126,8 @@ Tensor CouplePairs(Tensor probabilities, int64_t classes) {
   Tensor q = CouplingMatrix(probabilities, classes);
   Tensor row = IotaVector(q.builder(), Dim(classes), DType::kI64);
   Tensor identity = Cast(Equal(Unsqueeze(row, {1}), row), q.dtype());
-  // A step for class i changes (Qp, p) by a multiple of row i of (Q, identity).
+  // The descent keeps Qp and p side by side. A step for class i changes both by
+  // a multiple of row i of `rows`: Q and the identity side by side.
   Tensor rows = Concat({q, Broadcast(identity, q.shape())}, 2);
   const auto column = [](Tensor x, int64_t i) {
     return SliceAxis(x, 1, Dim(i), Dim(1));

@@ -245,7 +245,8 @@ class Reader {
     for (const Json& stride : List(json, "strides"))
       meta.strides.push_back(ReadExtent(stride));
     const Json* offset = Find(json, "storage_offset");
-    // The first versions of the schema have a plain number instead of a union.
+    // storage_offset is a union like the extents; in the first versions of the
+    // schema it is a plain number.
     if (offset != nullptr && offset->is_object())
       meta.offset = ReadExtent(*offset);
     else if (offset != nullptr)

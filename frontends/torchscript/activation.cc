@@ -65,8 +65,8 @@ Tensor Threshold(Call& c) {
   return ops::Select(ops::LessEqual(x, c.number("threshold")),
                      x.Like(c.number("value")), x);
 }
-// Returns the first half along an axis, multiplied by the sigmoid of the second
-// half.
+// Imports glu: the first half of x along an axis, times the sigmoid of the
+// second half.
 Tensor Glu(Call& c) {
   const Tensor x = c.tensor("self");
   if (!c.CheckRank("self", x, 1)) return x;
