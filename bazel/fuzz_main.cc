@@ -20,12 +20,14 @@
 #include <vector>
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size);
-// The target may define these functions.
+// The fuzz target may define the next two functions of libFuzzer's interface;
+// each is null if it does not.
 extern "C" __attribute__((weak)) int LLVMFuzzerInitialize(int* argc,
                                                           char*** argv);
 extern "C" __attribute__((weak)) size_t LLVMFuzzerCustomMutator(
     uint8_t* data, size_t size, size_t max_size, unsigned int seed);
-// Sanitizers define this function.
+// Sanitizers define this function: it sets what they call before they end the
+// process. It is null in a build without them.
 extern "C" __attribute__((weak)) void __sanitizer_set_death_callback(
     void (*callback)());
 
