@@ -15,9 +15,9 @@
 //
 // Source: PKWARE's APPNOTE.TXT 6.3.10.
 //
-// Every offset is checked. An entry may inflate to `most` bytes, and to 1032
-// times its compressed size, which is deflate's limit. Errors are one line.
-// Immutable, thread-safe.
+// Every offset is checked. An entry may inflate to at most `most` bytes, and to
+// at most 1032 times its compressed size, which is deflate's limit. Errors are
+// one line. Immutable, thread-safe.
 #ifndef EMBER_FRONTENDS_ARCHIVE_ZIP_ARCHIVE_H_
 #define EMBER_FRONTENDS_ARCHIVE_ZIP_ARCHIVE_H_
 

@@ -45,7 +45,7 @@ using ops::Tensor;
 // type.
 std::optional<DType> TypeOfNumber(int64_t number);
 
-// Returns null if the operator has no argument of the name.
+// Returns the operator's argument of this name; null if it has none.
 const Argument* FindArgument(const OperatorDef& op, std::string_view name);
 
 class OperatorContext : public ops::OperandContext {
