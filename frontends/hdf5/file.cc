@@ -63,9 +63,9 @@ StatusOr<Dataset> Object::Read() const { return file_->DatasetAt(address_); }
 File::File(std::span<const uint8_t> bytes, std::shared_ptr<const void> owner)
     : bytes_(bytes),
       owner_(std::move(owner)),
-      // Sets the budget of bytes to read. Each structure is read once, so
-      // reading all of a file costs less than the file's size. The rest is for
-      // strings that several attributes share.
+      // The read budget: number of bytes that may be read in all. Each
+      // structure is read once, so reading a whole file takes less than its
+      // size. The remainder is for strings that several attributes share.
       budget_(16 * bytes.size() + (1 << 20)) {}
 
 bool File::IsFile(std::string_view contents) {

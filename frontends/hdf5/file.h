@@ -141,7 +141,8 @@ class File {
   };
   struct Filter {
     uint64_t id = 0;
-    uint64_t element_size = 0;  // Bytes of an element, for the filter shuffle.
+    uint64_t element_size = 0;  // Bytes of an element, which the filter shuffle
+                                // needs; unused by other filters.
   };
 
   File(std::span<const uint8_t> bytes, std::shared_ptr<const void> owner);
