@@ -20,7 +20,8 @@ Status Malformed(std::string_view what) {
   return DataLossError("HDF5 " + std::string(what) + ": malformed");
 }
 
-// Returns the number of bytes that hold any number up to `most`.
+// Returns how many bytes an integer field takes that can hold any number from 0
+// to `most`.
 int WidthOf(uint64_t most) {
   int width = 1;
   while (most > 0xff) {
@@ -107,7 +108,8 @@ Status File::ReadSymbolTable(uint64_t tree, uint64_t heap, Group& group) {
   return ReadSymbolTree(tree, -1, names, group);
 }
 
-// level: the level that the node must have; -1 for the root.
+// Reads the links below a node of a group's B-tree. `level`: the level that the
+// node must have; -1 accepts any level, for the root.
 Status File::ReadSymbolTree(uint64_t tree, int level,
                             std::span<const uint8_t> names, Group& group) {
   EMBER_ASSIGN_OR_RETURN(const auto rest, From(tree));
@@ -192,7 +194,7 @@ StatusOr<std::vector<std::span<const uint8_t>>> File::ReadDense(
   const uint64_t filters = in.Unsigned(2);
   const uint64_t flags = in.Unsigned(1);
   const uint64_t largest_object = in.Unsigned(4);
-  Length(in);  // Skips the ID of the next huge object.
+  Length(in);  // Skips the header's fields on huge objects and free space.
   Address(in);
   Length(in);
   Address(in);

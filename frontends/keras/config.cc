@@ -56,7 +56,8 @@ const Json& Plain(const Json& json) {
     const auto items = json.find("items");
     if (name != json.end() && items != json.end() && items->is_array())
       return *items;
-    // Keras 3 writes {"class_name": "__numpy__" or "__tuple__", "config": …}.
+    // Keras 3 wraps constants: {"class_name": "__tuple__", "config": [items]},
+    // or "__numpy__" with the numbers in "value" of "config".
     const auto config = json.find("config");
     if (name != json.end() && name->is_string() && config != json.end() &&
         name->get_ref<const std::string&>() == "__tuple__" &&

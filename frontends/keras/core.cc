@@ -82,7 +82,9 @@ void ImportEinsumDense(LayerContext& c) {
         continue;
       const int at = static_cast<int>(i) +
                      (dots != std::string::npos && i > dots ? shift : 0);
-      // Keras keeps trailing dims of 1 in the bias.
+      // The reshaped bias has the result's extent at each axis of bias_axes,
+      // and 1 elsewhere. Keras may store further dims of 1 behind these axes,
+      // which the reshape drops.
       if (at >= 0 && at < y.rank()) shape[static_cast<size_t>(at)] = y.dim(at);
     }
     y = y + Reshape(bias, shape);

@@ -315,7 +315,8 @@ void CallActivation(LayerContext& c) {
     }
     plain = snake;
   }
-  // Some arguments of gelu and softmax change what the function computes.
+  // gelu and softmax are called here, because arguments such as `approximate`
+  // and `axis` change what they compute.
   if (plain == "gelu") {
     const auto approximate = arguments.Constant(1, {"approximate"});
     // The gelu of keras.ops is the approximation unless `approximate` is false.
