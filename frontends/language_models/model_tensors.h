@@ -64,7 +64,8 @@ class ModelTensors {
   const Weight& Find(std::string_view name);
   Weight Checked(std::string_view name, const Weight& weight,
                  const std::vector<int64_t>& dims);
-  // Returns a weight whose tensor is a failed one.
+  // Returns a weight whose tensor is a failed one (frontends/ops/tensor.h), for
+  // use after an error.
   Weight Failed();
 
   TensorSource& source_;

@@ -17,8 +17,8 @@ Tensor Convolve(LayerContext& c, const Sequence& sequence, Tensor x,
   Tensor values = ops::Concat({c.OldState(kConvolutionState, sequence), x}, 1);
   c.SetState(kConvolutionState, sequence,
              SliceAxis(values, 1, sequence.count, Dim(taps - 1)));
-  // A sum of a few products by hand: the convolution has one filter per
-  // channel.
+  // Computes the convolution as a sum of shifted products, because each channel
+  // has its own filter of few taps.
   Tensor sum;
   for (int64_t tap = 0; tap < taps; ++tap) {
     Tensor product =

@@ -59,7 +59,8 @@ struct Weight {
 struct BlockedValues {
   Tensor codes;   // i8 or u8
   Tensor scale;   // f32
-  Tensor offset;  // f32, added after the product; may be absent
+  Tensor offset;  // f32, which is added after the product with the scale;
+                  // absent in formats without minima.
 };
 
 // Unpacks blocks, u8 […, bytes of a block], of a format that has blocks.

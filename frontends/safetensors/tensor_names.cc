@@ -73,7 +73,7 @@ constexpr NameRow kLfm2Rows[] = {
     {"blk.%.ffn_down", "layers.%.feed_forward.w2"},
 };
 
-// The names of most decoders.
+// Names that most decoder architectures share.
 constexpr NameRow kCommonRows[] = {
     {"token_embd", "embed_tokens"},
     {"output_norm", "norm"},
