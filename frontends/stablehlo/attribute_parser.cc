@@ -139,8 +139,8 @@ StatusOr<Attribute> AttributeParser::ParseNumber() {
 StatusOr<Attribute> AttributeParser::ParseDense() {
   EMBER_RETURN_IF_ERROR(lexer_.Expect("dense"));
   if (!lexer_.Peek().Is("<")) return lexer_.ExpectedError("'<'");
-  // The type follows the values, so the parser skips the values, reads the
-  // type, and then reads the values.
+  // The type, which is needed to read the values, comes after them. The parser
+  // therefore skips the values, reads the type, and then returns to the values.
   MlirLexer values = lexer_;
   values.Next();
   EMBER_RETURN_IF_ERROR(lexer_.SkipBalanced().status());
