@@ -57,7 +57,8 @@ struct Type {
   // "complex<f32>".
   std::string element;
   std::vector<int64_t> dims;
-  // The text that follows the element type of a tensor.
+  // MLIR's encoding attribute of a tensor type, as text: what follows the
+  // element type.
   std::string encoding;
   std::vector<Type> inputs;  // Types of the inputs of a function.
   // Types of the results of a function, or of the members of a tuple.
@@ -93,15 +94,17 @@ using AttributeList = std::vector<NamedAttribute>;
 struct Attribute {
   enum class Kind : uint8_t {
     kUnit,
-    kBool,        // integer
-    kInteger,     // integer, type
-    kFloat,       // number, type
-    kString,      // text
-    kSymbol,      // text, of @text
-    kType,        // type
-    kArray,       // array
-    kIntegers,    // Uses `integers` and `type`: array<i64: …>.
-    kNumbers,     // Uses `numbers` and `type`: array<f32: …>.
+    kBool,      // integer
+    kInteger,   // integer, type
+    kFloat,     // number, type
+    kString,    // text
+    kSymbol,    // text, of @text
+    kType,      // type
+    kArray,     // array
+    kIntegers,  // An array<i64: …>, whose items are in `integers` and their
+                // type in `type`.
+    kNumbers,   // An array<f32: …>, whose items are in `numbers` and their type
+                // in `type`.
     kDictionary,  // entries
     kElements,    // elements, type
     kEnum,        // text: #stablehlo<… TEXT>
@@ -125,7 +128,7 @@ struct NamedAttribute {
   Attribute value;
 };
 
-// These functions make attributes of 64-bit integers.
+// These functions make attributes of type i64: a number, and a list of numbers.
 Attribute IntegerAttribute(int64_t value);
 Attribute IntegersAttribute(std::vector<int64_t> values);
 

@@ -12,7 +12,8 @@ struct BatchNorm {
   Tensor x;
   double epsilon = 0;
   int feature = 0;
-  std::vector<int64_t> others;  // All dims except the feature dim.
+  std::vector<int64_t> others;  // All dims except the feature dim: the dims
+                                // that a statistic averages over.
 };
 
 bool ReadBatchNorm(OperationContext& c, BatchNorm& norm) {
