@@ -104,8 +104,9 @@ StatusOr<ConstantData> Strings(const TensorProto& proto, int64_t count,
   std::vector<int64_t> handles;
   for (const std::string& text : proto.string_val())
     handles.push_back(builder.StringHandle(text));
-  // The missing elements repeat the last handle, so that its string, which may
-  // be long, is looked up only once.
+  // If the proto lists fewer strings than the shape has, the last one fills the
+  // remainder: its handle is copied, because looking up a long string again
+  // would be slow.
   if (given < count)
     handles.resize(static_cast<size_t>(count),
                    given == 0 ? builder.StringHandle("") : handles.back());
@@ -162,8 +163,8 @@ StatusOr<Value> ConstantValue(const TensorProto& proto,
     return DataLossError("constant: expected at most 16 dims, found " +
                          std::to_string(dims.size()));
   }
-  // If one value fills all elements, or there is none (zeros), the graph
-  // broadcasts it.
+  // If one number, or none (zeros), fills the whole tensor, the constant is a
+  // scalar, which the graph broadcasts.
   const bool filled = proto.tensor_content().empty() && count > 1 &&
                       ListedValues(proto) <= (IsComplex(proto.dtype()) ? 2 : 1);
   const std::vector<int64_t> stored = filled ? std::vector<int64_t>() : dims;

@@ -187,8 +187,8 @@ class GraphImporter {
   // `carried`.
   struct Loop {
     std::vector<Value> carried;
-    // The condition before the first iteration, a value of the scope that
-    // contains the loop.
+    // The loop's condition before the first iteration. It is a value of the
+    // scope that contains the loop.
     Tensor condition;
     // Builds one iteration: computes the values after the iteration, and the
     // condition for another iteration.

@@ -131,7 +131,8 @@ std::string_view FirstWord(std::string_view text) {
   return text.substr(0, end);
 }
 
-// Keeps the first error, as one line.
+// Collects the errors of protobuf's text parser, and keeps the first one as one
+// line.
 class FirstError : public google::protobuf::io::ErrorCollector {
  public:
   void AddError(int line, int column, const std::string& message) override {

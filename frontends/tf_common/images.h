@@ -20,8 +20,8 @@ void ImportResizeNearest(OperatorBase& c, bool align_corners,
 // Imports a resizing operator with the given specification.
 void ImportResize(OperatorBase& c, const ops::ResizeSpec& spec);
 
-// Selects boxes by non-maximum suppression (ops/boxes.h). For TensorFlow the
-// parameter `extra` is 0.
+// Selects boxes by non-maximum suppression (ops/boxes.h). Its parameter `extra`
+// is 0 for the boxes of TensorFlow.
 using ops::KeptBoxes;
 // Appends rows of zeros to x, up to `count` rows.
 Tensor FilledUp(Tensor x, const Dim& count);
