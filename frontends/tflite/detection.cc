@@ -33,8 +33,8 @@ struct PostProcessOptions {
 
 std::optional<PostProcessOptions> ReadOptions(OperatorContext& c) {
   const auto bytes = c.model().CustomOptions(c.op());
-  // The limit on the size bounds the time of the verifier, which visits each
-  // element of each vector; vectors may overlap.
+  // FlexBuffers' verifier visits each element of each vector. Vectors may
+  // overlap, so only a limit on the size bounds its time.
   if (bytes.size() > kMaxOptionBytes) {
     c.FailInvalid("custom options: expected at most " +
                   std::to_string(kMaxOptionBytes) + " bytes, found " +
