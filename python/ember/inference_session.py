@@ -38,7 +38,8 @@ from .values import group
 __all__ = ["IOBinding", "InferenceSession", "NodeArg", "OrtValue", "RunOptions", "SessionOptions"]
 
 _MODULE_MAGIC = b"EMBR"
-# ONNX Runtime's providers that have a meaning, and the driver of the device for each.
+# The providers of ONNX Runtime that Ember accepts, and the driver of the device that each one
+# means.
 _PROVIDERS = {"EmberExecutionProvider": "cpu", "CPUExecutionProvider": "cpu", "CUDAExecutionProvider": "cuda"}
 
 
@@ -80,7 +81,7 @@ class SessionOptions:
         "optimized_model_filepath": "",
         "log_severity_level": 2,
         "logid": "",
-        # Fields of Ember: see ember.Session.
+        # The options of ember.Session, with the prefix ember_.
         "ember_tier": "auto",
         "ember_kernel_cache": None,
         "ember_memory_limit": 0,
