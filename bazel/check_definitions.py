@@ -40,8 +40,8 @@ def definitions(text):
                 name = "".join(t for t in statement[statement.index("namespace") + 1:] if t not in ("inline",))
                 scopes.append(name)
             else:
-                # The brace begins a function if the statement before it has parentheses; a class
-                # has none, except in attributes.
+                # An open brace begins a function if the statement before it has parentheses. The
+                # statement before a class's brace has none, except in attributes.
                 is_type = kind is not None and "(" not in statement and "=" not in statement
                 if is_type and None not in scopes and "" not in scopes and "template" not in statement:
                     rest = [t for t in statement[statement.index(kind) + 1:] if t not in ("class", "struct", "final")]

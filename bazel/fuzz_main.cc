@@ -160,7 +160,8 @@ void RunMutation(uint64_t number) {
 
 }  // namespace
 
-// Changes bytes; a custom mutator calls this.
+// Changes random bytes of an input. A target's LLVMFuzzerCustomMutator may call
+// this function, which libFuzzer provides otherwise.
 extern "C" size_t LLVMFuzzerMutate(uint8_t* data, size_t size,
                                    size_t max_size) {
   Input input(data, data + size);

@@ -131,7 +131,8 @@ struct ProposalOptions {
   std::vector<float> ratios{0.5, 1, 2}, scales{8, 16, 32};
 };
 
-// Reshapes [1, A * k, H, W] to [H * W * A, k].
+// Reshapes [1, A * k, H, W] to a row per box, [H * W * A, k]: A boxes at each
+// position, of k numbers each.
 Tensor PerAnchor(const Tensor& x, int64_t anchors, int64_t width) {
   const Tensor parts =
       Reshape(x, {Dim(anchors), Dim(width), x.dim(2), x.dim(3)});

@@ -129,7 +129,8 @@ void ImportScale(LayerContext& c) {
   const Tensor x = c.Input(0);
   const bool learned = c.input_count() == 1;
   Tensor factor = c.Input(1);
-  // A scalar factor broadcasts, whatever the axis.
+  // A factor that is a scalar is broadcast to all of x; the parameter `axis`
+  // has no effect then.
   const int axis = (learned ? p.num_axes() == 0 : factor.rank() == 0)
                        ? 0
                        : c.Axis(p.axis(), x.rank());

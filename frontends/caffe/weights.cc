@@ -62,7 +62,8 @@ Status Damaged(const std::string& what) {
                        " that does not parse as one");
 }
 
-// version: 2 for LayerParameter; 1 and 0 for the older formats.
+// `version`: format of the layer's message: 2 for LayerParameter, 1 and 0 for
+// the older ones.
 Status TakeApart(Bytes message, int version, LayerParts& parts) {
   const uint64_t blobs = version == 2   ? kLayerBlobs
                          : version == 1 ? kLayerV1Blobs

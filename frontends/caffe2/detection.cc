@@ -241,7 +241,8 @@ void ImportGenerateProposals(OperatorContext& c) {
   const double none = std::numeric_limits<float>::lowest();
   std::vector<Tensor> regions, scores;
   for (int64_t image = 0; image < images; ++image) {
-    // Reshapes [A * k, h, w] of the image to [h * w * A, k].
+    // Reshapes [A * k, h, w] of one image to a row per box, [h * w * A, k]: A
+    // boxes at each position, of k numbers each.
     const auto per_anchor = [&](const Tensor& x, int64_t width) {
       return Reshape(Transpose(Reshape(SliceAxis(x, 0, Dim(image), Dim(1)),
                                        {Dim(anchors), Dim(width), Dim(rows),
@@ -334,7 +335,7 @@ std::optional<LimitOptions> ReadLimits(OperatorContext& c) {
 // The detections that remain in one image after suppression, grouped by class,
 // the best of a class first. Below, k is their number.
 struct Detections {
-  Tensor scores, boxes, labels;  // Shapes: [k], [k, 4] and [k].
+  Tensor scores, boxes, labels;  // scores [k], corners [k, 4] and classes [k]
   Tensor count;                  // [1]
   // [k]: row of each detection among the image's rows of the operands.
   Tensor rows;

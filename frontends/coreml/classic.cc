@@ -1,4 +1,4 @@
-// Models of tables: trees, linear models, and preparation of features.
+// Imports models of tables: trees, linear models, and preparation of features.
 #include <algorithm>
 #include <array>
 #include <cmath>

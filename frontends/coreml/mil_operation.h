@@ -38,8 +38,8 @@ using ops::Opcode;
 using ops::Shape;
 using ops::Tensor;
 
-// A tensor, a text, or a list of texts. A list of tensors is one tensor, whose
-// first dim is the list.
+// A value of an ML program: a tensor, a text, or a list of texts. A list of
+// tensors is one tensor, whose first dim is the list.
 struct MilValue {
   Tensor tensor = {};
   std::string text = {};

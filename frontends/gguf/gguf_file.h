@@ -84,7 +84,8 @@ struct GgufTensor {
   // as "Q4_0".
   uint32_t ggml_type = 0;
   std::string type_name;
-  // Nullopt if the type is not supported.
+  // Format of the tensor's elements; nullopt if Ember does not support the
+  // type.
   std::optional<language_models::BlockFormat> format;
   // Dims, outermost first, so that the last one is contiguous. The file has
   // them in the opposite order.
@@ -98,11 +99,11 @@ struct GgufTensor {
 
 class GgufFile {
  public:
-  // Largest number of entries of each of the two tables.
+  // Largest number of entries of the metadata, and of tensors.
   static constexpr uint64_t kMaxEntries = uint64_t{1} << 16;
 
   // Opens a file in memory. `owner` keeps the bytes alive; it may be null if
-  // the caller does.
+  // the caller keeps them alive.
   static StatusOr<GgufFile> Open(std::span<const uint8_t> bytes,
                                  std::shared_ptr<const void> owner);
   // True if the contents begin as a GGUF file does.
@@ -135,7 +136,7 @@ class GgufFile {
 
   // Tensors in the order of the file.
   const std::vector<GgufTensor>& tensors() const { return tensors_; }
-  // Returns null if there is no such tensor.
+  // Returns the tensor of this name; null if there is none.
   const GgufTensor* FindTensor(std::string_view name) const;
 
  private:

@@ -107,9 +107,9 @@ Status File::ReadSuperblock() {
   if (version < 2) {
     in.Skip(1 + 2 + 2 + 4);
     if (version == 1) in.Skip(4);
-    // Four addresses follow: base, free space, end of file and driver
-    // information. Then comes the root group's entry: the name's offset and the
-    // header's address.
+    // The superblock has four addresses next (base, free space, end of file,
+    // driver information), then the root group's entry, which is the offset of
+    // its name and the address of its header.
     const uint64_t base = Address(in);
     if (base != 0) base_ = base;
     in.Skip(static_cast<uint64_t>(address_width_) * 4);

@@ -52,7 +52,8 @@ class File;
 struct Dataset {
   DType dtype = DType::kF32;
   std::vector<int64_t> dims;
-  // Row-major, little-endian; `owner` keeps them alive.
+  // `bytes`: the elements, row-major and little-endian, which `owner` keeps
+  // alive.
   std::shared_ptr<const void> owner;
   std::span<const uint8_t> bytes;
 };

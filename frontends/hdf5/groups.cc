@@ -164,8 +164,8 @@ namespace {
 // rows have blocks of the starting size; each further row has blocks of twice
 // the size before it.
 struct HeapLayout {
-  uint64_t width = 0;  // Number of blocks in a row.
-  // Size in bytes of a block in the first two rows.
+  uint64_t width = 0;  // Number of blocks in a row of the heap.
+  // Bytes of a block in the heap's first two rows.
   uint64_t starting_size = 0;
   uint64_t largest_direct = 0;
   int offset_bytes = 0;  // Number of bytes that encode an offset into the heap.
@@ -344,7 +344,8 @@ StatusOr<std::vector<std::span<const uint8_t>>> File::ReadDense(
       const uint64_t inside = offset - block->offset;
       if (inside >= block->size || size > block->size - inside)
         return Malformed("fractal heap");
-      // A block holds many objects, so each object's bytes are charged.
+      // A block of a heap holds many objects, so the bytes of each object are
+      // charged against the read budget, not the block.
       EMBER_ASSIGN_OR_RETURN(const auto content, From(block->address));
       if (inside > content.size() || size > content.size() - inside)
         return Malformed("fractal heap");

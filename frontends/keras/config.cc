@@ -39,7 +39,8 @@ std::optional<int64_t> IntegerOf(const Json& json) {
     return static_cast<int64_t>(value);
   }
   if (json.is_number_integer()) return json.get<int64_t>();
-  // Keras accepts 2.0 where it expects 2.
+  // A float without a fraction, such as 2.0, is accepted as an integer, because
+  // Keras accepts it.
   if (json.is_number_float()) {
     const double value = json.get<double>();
     if (std::abs(value) < 9e15 && value == std::floor(value))

@@ -1,5 +1,5 @@
 // The table of architectures of language models. A row says which of the parts
-// that the graph builder has (decoder.h) an architecture combines; numbers,
+// that the graph builder has (build_model.h) an architecture combines; numbers,
 // such as the count of layers, are the model's own (model_options.h). Parts
 // that a model has or has not (biases, norms of queries and keys, experts,
 // fused projections) have no column: the tensors of the file decide.

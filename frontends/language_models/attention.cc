@@ -77,8 +77,9 @@ KeyRange KeysOf(const LayerContext& c, const LayerOptions& layer,
 // Keys or values as the state holds them. i8 rows (one position of one head)
 // have a factor each.
 struct Rows {
-  Tensor values;  // [batch, heads, positions, size], as the state holds them
-  Tensor scales;  // f32 [batch, heads, positions, 1]; absent for other types
+  Tensor values;  // keys or values [batch, heads, positions, size]
+  Tensor scales;  // factors of i8 rows, f32 [batch, heads, positions, 1]; else
+                  // absent
 };
 
 // Rounds rows of f32 to the state's type. A row of 8 bits has one factor, by
@@ -107,8 +108,8 @@ Tensor ReplaceRows(LayerContext& c, std::string_view name,
   return next;
 }
 
-// Keeps the rows of `fresh`[batch, heads, count, size] in the sequence's state,
-// and returns the rows of the range.
+// Writes the rows of `fresh`[batch, heads, count, size] to the sequence's
+// state, and returns the state's rows in `range`.
 Rows KeepInState(LayerContext& c, std::string_view name,
                  const Sequence& sequence, Tensor fresh,
                  const KeyRange& range) {

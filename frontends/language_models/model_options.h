@@ -39,7 +39,7 @@ struct RotaryOptions {
   double base = 10000;
   RotaryScaling scaling = RotaryScaling::kNone;
   double factor = 1;
-  // Number of positions that the model was trained with before it was
+  // Number of positions that the model was trained with before its context was
   // stretched.
   int64_t original_context = 0;
   // Factor of cosine and sine. YaRN multiplies it by a further factor, which

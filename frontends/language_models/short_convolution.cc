@@ -8,8 +8,9 @@ using ops::SliceAxis;
 
 namespace {
 
-// Returns the convolution of the new tokens of a sequence, and keeps the last
-// ones in its state. x: [batch, count, width].
+// Returns the convolution of a sequence's new tokens x [batch, count, width],
+// and keeps the values of the last tokens, which the next run needs, as the
+// sequence's state.
 Tensor Convolve(LayerContext& c, const Sequence& sequence, Tensor x,
                 Tensor weights) {
   const int64_t width = c.options.width;

@@ -357,7 +357,8 @@ StatusOr<Model> ReadModel(std::string_view symbol,
   return model;
 }
 
-// Reads the file and the one that belongs to it.
+// Reads both files of the model, of which `file` is one: the symbol and the
+// parameters.
 StatusOr<std::shared_ptr<Model>> Open(frontends::ModelFile& file) {
   EMBER_ASSIGN_OR_RETURN(const Paths paths, PathsOf(file.path()));
   const auto map = [&](const std::string& path,

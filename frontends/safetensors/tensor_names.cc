@@ -5,8 +5,8 @@
 namespace ember::safetensors {
 namespace {
 
-// Names without ".weight" and ".bias". '%' is the number of the layer, '#' that
-// of an expert.
+// A tensor's names in GGUF and in Hugging Face's files, without ".weight" and
+// ".bias". '%' is the number of the layer, '#' that of an expert.
 struct NameRow {
   std::string_view name;  // in GGUF
   std::string_view stored;

@@ -270,8 +270,8 @@ StatusOr<Elements> ElementsOfHeld(const Elements& held, const Type& type) {
   const std::optional<int64_t> width = ElementBytes(type.element);
   const bool whole = width && type.element != "i1" &&
                      static_cast<int64_t>(held.bytes.size()) == count * *width;
-  // The alignment is that of the element, at most 8 bytes: a complex number
-  // needs only the alignment of its parts.
+  // The bytes must be aligned to the element's size, but to at most 8 bytes: a
+  // complex number needs only the alignment of its parts.
   if (whole) {
     graph::ConstantData data = frontends::AlignedData(
         held.bytes, static_cast<size_t>(std::min<int64_t>(*width, 8)),

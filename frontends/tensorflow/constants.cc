@@ -191,7 +191,8 @@ StatusOr<Value> ConstantValue(const TensorProto& proto,
     if (static_cast<int64_t>(content.size()) % width != 0 ||
         static_cast<int64_t>(content.size()) / width != count)
       return WrongCount(count, static_cast<int64_t>(content.size()) / width);
-    // A short string is inside the proto itself, so it may be unaligned.
+    // A short string is stored inside the proto itself, so its bytes may be
+    // unaligned. AlignedData copies them in that case.
     value.tensor = constant(frontends::AlignedData(
         AsBytes(content), alignof(max_align_t), std::move(owner)));
   } else {
@@ -204,8 +205,8 @@ StatusOr<Value> ConstantValue(const TensorProto& proto,
 
 Tensor CheckpointConstant(const CheckpointTensor& tensor,
                           graph::GraphBuilder& builder) {
-  // Tensors follow each other in the file without padding, so their elements
-  // may be unaligned.
+  // Tensors follow each other in the checkpoint without padding, so their
+  // elements may be unaligned. AlignedData copies them in that case.
   const auto width = static_cast<size_t>(DTypeByteSize(tensor.dtype));
   return {&builder, builder.Constant(tensor.dtype, tensor.dims,
                                      frontends::AlignedData(tensor.bytes, width,

@@ -212,8 +212,8 @@ StatusOr<Entry> FindEntry(const Model& model, const std::string& text) {
     }
     return frontends::NoSuchEntry("signatures", names, text);
   }
-  // Maps have no order; inputs and outputs are sorted by name, as by
-  // TensorFlow.
+  // The maps of protobuf have no order, so inputs and outputs are sorted by
+  // name, as TensorFlow does.
   std::vector<std::pair<std::string, const TensorInfo*>> inputs, outputs;
   for (const auto& [name, info] : found->second->inputs())
     inputs.emplace_back(name, &info);

@@ -182,8 +182,8 @@ Status GraphImporter::ImportControl(const Node& node, Scope& scope,
     results = {std::move(value)};
     return OkStatus();
   }
-  // A Merge of a loop has a value only while the loop is imported. Without one,
-  // it is used outside of the loop, which is an error.
+  // The Merge at the head of a loop has a value while the loop is imported. If
+  // it has none here, a node outside of the loop reads it, which is an error.
   if (IsMerge(node)) return DataLossError("expected a loop around, found none");
   if (op == "Identity" || op == "IdentityN" || op == "RefIdentity") {
     EMBER_ASSIGN_OR_RETURN(results, Operands(node, 0, scope));

@@ -34,7 +34,8 @@ void ImportPaddedSuppression(OperatorBase& c, bool soft);
 struct FakeQuantRange {
   float low = 0, high = 0, step = 0;
 };
-// Returns nullopt, and fails, for a range that does not include 0.
+// Returns the range rounded to `bits` bits. Fails and returns nullopt if the
+// range does not include 0.
 std::optional<FakeQuantRange> NudgedRange(OperatorBase& c, float low,
                                           float high, int64_t bits,
                                           bool narrow_range);

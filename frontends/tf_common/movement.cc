@@ -202,8 +202,8 @@ void ImportSplitV(OperatorBase& c) {
                          std::to_string(c.output_count()) + " values, found " +
                          std::to_string(sizes->size()));
   }
-  // One size may be -1, which means the extent that the other sizes leave of
-  // the axis.
+  // One size of SplitV may be -1: that part gets the elements of the axis that
+  // the other sizes leave.
   Dim rest = x.dim(axis);
   for (const Dim& size : *sizes)
     if (size != Dim(-1)) rest = rest - size;

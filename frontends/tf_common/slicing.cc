@@ -104,7 +104,7 @@ class StridedSlice {
 
   // Returns the position of the one element that an index names, which may
   // count from the end. An index beyond the axis is an error of the import, or
-  // of the run if only the run knows.
+  // of the run if the index or the extent is known at run time only.
   Dim Index(int axis, const Dim& index, const Dim& extent) {
     const std::optional<int64_t> constant = index.AsConstant();
     const Dim at = constant && *constant < 0 ? extent + index : index;

@@ -440,8 +440,9 @@ Status GraphImporter::ImportWhile(const schema::Operator& op, Scope& scope) {
   return SetOutputs(op, outputs, scope);
 }
 
-// A boolean state says if the subgraph has run. Before the first run, the
-// values that the subgraph assigns replace those of the resources.
+// Imports CALL_ONCE. A boolean state says if the called subgraph has run.
+// Before the first run, the values that the subgraph assigns replace those of
+// the resources.
 Status GraphImporter::ImportCallOnce(const schema::Operator& op, Scope& scope) {
   EMBER_ASSIGN_OR_RETURN(
       const int subgraph,

@@ -101,10 +101,10 @@ void ImportNonMaxSuppressionV5(OperatorContext& c) {
   tf_common::ImportPaddedSuppression(c, /*soft=*/true);
 }
 
-// Operands: encoded boxes [1, n, 4], scores [1, n, classes, or one more for the
-// background], anchors [n, 4]. Results: boxes, classes, scores, count. This is
-// the operator's fast mode: boxes are suppressed by the score of their best
-// class, across classes.
+// Imports TFLite_Detection_PostProcess. Operands: encoded boxes [1, n, 4],
+// scores [1, n, classes, or one more for the background], anchors [n, 4].
+// Results: boxes, classes, scores, count. This is the operator's fast mode:
+// boxes are suppressed by the score of their best class, across classes.
 void ImportDetectionPostProcess(OperatorContext& c) {
   if (!c.CheckRank(0, 3, 3) || !c.CheckRank(1, 3, 3) || !c.CheckRank(2, 2, 2))
     return;

@@ -66,7 +66,7 @@ class GraphImporter {
     // region of its own; else null.
     graph::Region* region = nullptr;
     int depth = 0;
-    // Prefix of the operators' origins: the path of calls.
+    // Prefix of the names of operators in errors: the path of calls.
     std::string prefix;
     std::map<int, Tensor> values;  // Values by tensor.
     // Imaginary part of each tensor that is complex, by the number of the

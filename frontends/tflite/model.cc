@@ -385,9 +385,9 @@ std::vector<const schema::Operator*> Model::OperatorsOf(int index) const {
 schema::BuiltinOperator Model::CodeOf(const schema::Operator& op) const {
   const schema::OperatorCode& code =
       *root_->operator_codes()->Get(op.opcode_index());
-  // Files from before the second field have 0 in it. Newer files have the code
-  // in the second field and, up to the first field's largest value, in the
-  // first, so the larger field is the code. The first field is never below 0:
+  // The operator's code is the larger of two fields. Files from before the
+  // second field existed have 0 in it. Newer files have the code in the second
+  // field and, if it fits, in the first one, too. The first is never below 0:
   // NOLINTNEXTLINE(bugprone-signed-char-misuse)
   const int old_code = code.deprecated_builtin_code();
   return static_cast<schema::BuiltinOperator>(

@@ -124,7 +124,8 @@ class OperatorContext : public tf_common::OperatorBase {
     Tensor value;
     Tensor imaginary;  // The imaginary part of a complex operand, else absent.
     const schema::Tensor* info = nullptr;
-    // The quantization of stored integers; nullopt for plain numbers.
+    // The quantization of the operand's stored integers; nullopt for plain
+    // numbers.
     std::optional<Quantization> quantization;
   };
   struct Result {

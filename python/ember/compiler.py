@@ -39,9 +39,9 @@ class Diagnostic:
     severity: str  # "note" or "error"
     message: str
     file: str
-    stage: str  # "import" or "compile"; "" before the first step
+    stage: str  # "import" or "compile", the part of the compilation; "" before its first step
     step: str
-    node: str  # the model's node, such as "conv1 (Conv)"; "" if there is none
+    node: str  # node of the model, such as "conv1 (Conv)"; "" if there is none
 
     def __str__(self) -> str:
         place = f" ({self.stage}: {self.step})" if self.step else ""

@@ -23,7 +23,7 @@ from .errors import InvalidArgument, Unimplemented
 _CPU = 1
 _CUDA_HOST = 3
 _BFLOAT = 4
-# The kinds of NumPy's dtypes for DLPack's codes.
+# For each type code of DLPack: the kind of NumPy's dtypes.
 _KINDS = {0: "i", 1: "u", 2: "f", _BFLOAT: "u", 6: "b"}
 _ORDER = "<" if sys.byteorder == "little" else ">"
 

@@ -65,7 +65,8 @@ class SessionOptions:
     Setting any other attribute, or a value that Ember cannot honour, raises ember.Unimplemented with the name.
     """
 
-    # Values that ONNX Runtime has by default, and why Ember takes no other one.
+    # Options for which Ember accepts only one value: that value, which is ONNX Runtime's default,
+    # and the reason.
     _CONSTANT: dict[str, tuple[Any, str]] = {
         "graph_optimization_level": (GraphOptimizationLevel.ORT_ENABLE_ALL, "Ember compiles with all optimisations"),
         "execution_mode": (ExecutionMode.ORT_SEQUENTIAL, "Ember gives all threads to each dispatch"),

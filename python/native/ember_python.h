@@ -78,7 +78,7 @@ static const char* ember_python_load_te(const char* path) {
 static struct {
   pthread_mutex_t mutex; /* guards session and has_thread */
   EmberSession* session; /* the session that runs, or NULL */
-  int has_thread;        /* true if the thread exists in this process */
+  int has_thread;        /* true if this process has the cancelling thread */
   sem_t wake;            /* posted by the handler to wake the thread */
   volatile sig_atomic_t is_running, is_interrupted;
   EmberTeStop* volatile te_stop; /* stops a call of ember.te; or NULL */
@@ -153,10 +153,10 @@ static int ember_python_start_watch(void) {
   return ember_watch.has_thread;
 }
 
-/* Puts the handler before the one that is there, unless SIGINT is ignored or
- * ends the process. A program may set its own handler at any time, so runs look
- * again, but at most once a millisecond: a system call takes as long as a short
- * run. */
+/* Installs the handler, which calls the present one at its end, unless SIGINT
+ * is ignored or ends the process. A program may set its own handler at any
+ * time, so runs look again, but at most once a millisecond: a system call takes
+ * as long as a short run. */
 static void ember_python_install(void) {
   struct timespec now;
   struct sigaction found, own;

@@ -166,8 +166,8 @@ static void* MakeInput(const Arguments* arguments, const Image* image,
   return data;
 }
 
-/* Prints class `index`, its score, and its name: the line of the file of
- * labels. */
+/* Prints class `index`, its score, and its name, which is line `index` of the
+ * file of labels. */
 static void PrintClass(FILE* labels, int index, float score) {
   char line[256] = "";
   int i;

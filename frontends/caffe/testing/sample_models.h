@@ -25,7 +25,8 @@ struct TestBlob {
   std::string raw = "";
 };
 
-// Writes only the fields that weights need: names and blobs.
+// Writes caffemodels with only the fields that weights need: the layers' names
+// and blobs.
 class CaffemodelBuilder {
  public:
   void Layer(const std::string& name, const std::vector<TestBlob>& blobs);

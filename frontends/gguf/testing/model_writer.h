@@ -62,7 +62,7 @@ class ModelWriter {
   std::string Build() const { return file_.Build(); }
 
  private:
-  // Returns a number in [-1, 1).
+  // Returns a pseudo-random number in [-1, 1).
   float Random();
   void WriteVocabulary();
   std::string Key(std::string_view key) const {
