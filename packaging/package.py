@@ -290,8 +290,8 @@ class Builder:
         (root / "DEBIAN").mkdir()
         (root / "DEBIAN/control").write_text(control)
         if package in SONAMES:
-            # This trigger makes Debian run ldconfig when the package is installed, as for every
-            # package with libraries.
+            # Debian runs ldconfig when a package with this trigger is installed, which every
+            # package with libraries needs.
             (root / "DEBIAN/triggers").write_text("activate-noawait ldconfig\n")
             (root / "DEBIAN/shlibs").write_text("%s 0 %s (>= %s)\n" % (SONAMES[package], package, self.version))
         if package == "python3-ember":

@@ -30,7 +30,7 @@ LIMITED_API = 0x030B0000
 
 def write_source(root, path):
     """Writes the C source of the module."""
-    import cffi  # It is imported here, so that --help works on a machine without cffi.
+    import cffi  # cffi is imported here, so that --help works on a machine without it.
 
     runtime = (root / RUNTIME_HEADER).read_text(encoding="utf-8")
     compiler = (root / COMPILER_HEADER).read_text(encoding="utf-8")

@@ -112,9 +112,9 @@ def _impl(ctx):
                     ),
                 ]),
             ]),
-            # These flags come after the warning flags of .bazelrc. Some of those are names that
-            # only gcc knows, and one warns of private fields that only another implementation of
-            # the class uses.
+            # The flags of this feature come after the warning flags of .bazelrc. Some of the latter
+            # are names that only gcc knows, and one warns of private fields that only another
+            # implementation of the class uses.
             feature(name = "warnings", enabled = True, flag_sets = [
                 _set(_COMPILE, ["-Wno-unknown-warning-option", "-Wno-unused-private-field", "-Wno-unused-function"]),
             ]),

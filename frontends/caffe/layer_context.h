@@ -29,7 +29,7 @@
 
 namespace ember::caffe {
 
-// The names of frontends/ops that the import functions of layers use.
+// Names of frontends/ops that import functions use unqualified.
 using ops::Apply;
 using ops::ApplyAll;
 using ops::Concat;

@@ -111,7 +111,7 @@ void ImportCrop(LayerContext& c) {
 void ImportDummyData(LayerContext& c) {
   const DummyDataParameter& p = c.layer().dummy_data_param();
   for (int i = 0; i < c.output_count(); ++i) {
-    // A list of the parameters (shapes, extents, fillers) has one entry for all
+    // DummyData's lists of shapes, extents and fillers have one entry for all
     // tops, or one for each top.
     const auto index = [&](int size) { return size == 1 ? 0 : i; };
     BlobShape shape;

@@ -89,7 +89,7 @@ Status AddClasses(ModelContext& context, const ProtobufView& model,
                   Features& features);
 
 // Adds the results of a classifier like AddClasses, for labels that have been
-// read already: integers, or handles of texts.
+// read already: integers, or handles of texts (numbers of interned strings).
 Status AddChoice(ModelContext& context, const ProtobufView& model,
                  const std::vector<int64_t>& values, bool are_texts,
                  ops::Tensor scores, Features& features);

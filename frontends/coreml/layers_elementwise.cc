@@ -45,7 +45,7 @@ void ReduceNd(LayerContext& c, const Function& function) {
   axes = p.Flag(3) || axes.empty() ? AllAxes(x) : c.Axes(axes, x.rank());
   if (!c.ok()) return;
   Tensor y = function(x, axes, p.Flag(2));
-  // A result has at least one dim, so a scalar becomes [1].
+  // Core ML's reductions return at least one dim, so a scalar becomes [1].
   if (c.ok() && y.rank() == 0) y = Reshape(y, {Dim(1)});
   c.SetOutput(0, y);
 }

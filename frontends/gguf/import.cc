@@ -88,7 +88,8 @@ std::vector<std::string> GgufTensors::Unused() const {
   return unused;
 }
 
-// Keeps the texts and numbers that describe the model.
+// Returns the graph's metadata: the texts and numbers of the file that describe
+// the model.
 graph::Metadata MetadataOf(const GgufFile& file, const ModelOptions& model) {
   frontends::MetadataCollector metadata("gguf");
   metadata.AddInteger("context_length", model.context);

@@ -325,7 +325,8 @@ StatusOr<Dataset> File::ReadDataset(uint64_t address) {
     chunks.chunk_bytes = type.size;
     for (const int64_t dim : dataset.dims)
       chunks.dims.push_back(static_cast<uint64_t>(dim));
-    // The last extent in the message is the size of an element in bytes.
+    // In the layout message of a chunked dataset the chunk's extents are
+    // followed by the size of an element in bytes.
     if (chunk.size() != chunks.dims.size() + 1 || chunk.back() != type.size ||
         chunks.dims.empty())
       return Malformed("layout");

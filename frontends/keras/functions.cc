@@ -236,8 +236,8 @@ void CallSqueeze(LayerContext& c) {
   if (c.ok()) c.SetOutput(Squeeze(x, axes));
 }
 
-// Calls a reshape. The shape has all dims. One may be -1, and the first may be
-// the open batch.
+// Calls a reshape function. Its shape argument has all dims: one may be -1, and
+// the first may be the open batch.
 void CallReshape(LayerContext& c) {
   Arguments arguments(c);
   const Tensor x = arguments.Value(0, {"tensor", "x"});

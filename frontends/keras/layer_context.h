@@ -33,8 +33,8 @@
 
 namespace ember::keras {
 
-// The names of frontends/ops that layers use. Functions on tensors need no
-// using-declaration: argument-dependent lookup finds them.
+// Names of frontends/ops that import functions use unqualified. Functions on
+// tensors need no using-declaration: argument-dependent lookup finds them.
 using ops::Apply;
 using ops::ComputeType;
 using ops::Concat;

@@ -22,8 +22,8 @@ double PairOfRotations(const RotaryOptions& rotary, double rotations) {
          (2 * std::log(rotary.base));
 }
 
-// Returns to which share, 0 to 1, YaRN divides the frequency of a pair by the
-// scaling factor: 0 keeps the frequency, 1 divides all of it.
+// Returns the share of linear scaling in a pair's frequency, 0 to 1. YaRN mixes
+// frequency / factor (share 1) with the unscaled frequency (share 0).
 double YarnShare(const RotaryOptions& rotary, int64_t pair) {
   const double last = static_cast<double>(rotary.dims - 1);
   const double low =

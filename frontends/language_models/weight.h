@@ -46,11 +46,11 @@ struct Weight {
   bool present() const { return packed.present(); }
   explicit operator bool() const { return present(); }
   bool is_blocked() const { return InfoOf(format).elements > 1; }
-  // Returns the dims of the elements.
+  // Returns the weight's dims, counted in elements.
   Shape shape() const;
   int rank() const { return packed.rank() - (is_blocked() ? 1 : 0); }
   Dim dim(int axis) const;
-  // Returns the elements as f32.
+  // Returns all elements of the weight, unpacked to f32.
   Tensor Values() const;
 };
 

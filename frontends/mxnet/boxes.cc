@@ -64,8 +64,8 @@ Tensor Largest(const Tensor& numbers, const Dim& k) {
   return sorted.empty() ? numbers : sorted[1];
 }
 
-// Moves the marked rows of [b, n, w] to the front and fills the rest with -1.
-// Returns `count` rows for each image.
+// Moves the rows of [b, n, w] for which `marks` is true to the front, and fills
+// the other rows with -1. Returns `count` rows for each image.
 Tensor MarkedFirst(const Tensor& rows, const Tensor& marks, const Dim& count) {
   graph::GraphBuilder& builder = rows.builder();
   // Each marked row gets a number, larger for earlier rows; unmarked rows get

@@ -28,8 +28,8 @@ namespace {
 
 constexpr std::string_view kSymbolEnd = "-symbol.json";
 
-// Marks the nodes that the heads need. A label that only a loss reads is not
-// needed.
+// Returns for each node if the model's outputs (heads) depend on it. A label
+// that only a loss reads is not needed.
 std::vector<bool> NeededNodes(const Symbol& symbol) {
   std::vector<bool> needed(symbol.nodes.size());
   for (const Entry& head : symbol.heads) needed[head.node] = true;

@@ -152,7 +152,8 @@ void ImportRegionProposal(NodeContext& c) {
       Reshape(c.Vector(DType::kF32, ops::RegionAnchors(stride, ratios, scales)),
               {Dim(anchors), Dim(4)}),
       Dim(rows), Dim(columns), static_cast<double>(stride));
-  // Reshapes [A * k, h, w] of an image to [h * w * A, k].
+  // Reshapes [A * k, h, w] of one image to a row per box, [h * w * A, k]: A
+  // boxes at each position, of k numbers each.
   const auto per_anchor = [&](const Tensor& x, int64_t image, int64_t first,
                               int64_t width) {
     const Tensor own = SliceAxis(SliceAxis(x, 0, Dim(image), Dim(1)), 1,

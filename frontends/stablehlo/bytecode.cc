@@ -283,7 +283,7 @@ class BytecodeReader {
     Header header;
     const uint64_t number = cursor.Varint();
     const uint8_t mask = cursor.Byte();
-    cursor.Varint();  // Its location.
+    cursor.Varint();  // Skips the operation's location.
     if (!cursor.ok() || number >= names_.size()) return Damaged("operation");
     const OperationName& name = names_[number];
     header.operation.name = name.text;

@@ -14,9 +14,10 @@
 namespace ember::tensorflow {
 
 // Returns the dtype in which values of a type are held; nullopt for types
-// without one: resources, variants. Strings are handles (i64); quantized types
-// become their integers, complex numbers the type of their real parts,
-// references (DT_FLOAT_REF) the type to which they refer.
+// without one: resources, variants. Strings are handles (i64 numbers of
+// interned strings); quantized types become their integers, complex numbers the
+// type of their real parts, references (DT_FLOAT_REF) the type to which they
+// refer.
 std::optional<DType> DTypeOf(DataType type);
 DataType WithoutReference(DataType type);
 bool IsComplex(DataType type);

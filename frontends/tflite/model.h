@@ -115,8 +115,8 @@ std::string TextOf(const flatbuffers::String* text);
 std::string NameOfTensor(const schema::Tensor& tensor);
 
 // Returns the dtype in which a tensor type is held; nullopt for types without
-// one: complex numbers, resources. Strings are handles, and 4-bit integers are
-// held in i8.
+// one: complex numbers, resources. Strings are handles (i64 numbers of interned
+// strings), and 4-bit integers are held in i8.
 std::optional<DType> DTypeOf(schema::TensorType type);
 std::string TypeName(schema::TensorType type);
 

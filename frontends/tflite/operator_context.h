@@ -26,8 +26,8 @@
 
 namespace ember::tflite {
 
-// The names that operators use. Functions on tensors need no using-declaration:
-// argument-dependent lookup finds them.
+// Names that import functions use unqualified. Functions on tensors need no
+// using-declaration: argument-dependent lookup finds them.
 using tf_common::Apply;
 using tf_common::ApplyAll;
 using tf_common::AsConstants;

@@ -48,7 +48,8 @@ static const char* ember_python_load_runtime(const char* path) {
   return ember_table == NULL ? "its version of the API is too old" : NULL;
 }
 
-/* Loads libember_compiler.so in the same way. */
+/* Loads libember_compiler.so. Returns NULL if that succeeds, otherwise the
+ * reason. */
 static const char* ember_python_load_compiler(const char* path) {
   const char* reason = NULL;
   const EmberCompilerApi* (*get)(uint32_t) = NULL;
@@ -58,7 +59,8 @@ static const char* ember_python_load_compiler(const char* path) {
   return compiler_table == NULL ? "its version of the API is too old" : NULL;
 }
 
-/* Loads the C API for kernels from libember_jit.so in the same way. */
+/* Loads the C API for kernels (ember.te) from libember_jit.so. Returns NULL if
+ * that succeeds, otherwise the reason. */
 static const char* ember_python_load_te(const char* path) {
   const char* reason = NULL;
   const EmberTeApi* (*get)(uint32_t) = NULL;
@@ -81,7 +83,8 @@ static struct {
   int has_thread;        /* true if this process has the cancelling thread */
   sem_t wake;            /* posted by the handler to wake the thread */
   volatile sig_atomic_t is_running, is_interrupted;
-  EmberTeStop* volatile te_stop; /* stops a call of ember.te; or NULL */
+  EmberTeStop* volatile te_stop; /* flag that stops a call of ember.te, or NULL
+                                  */
   int is_installed;   /* true if SIGINT called this handler at checked_ns */
   int64_t checked_ns; /* time of the last check of SIGINT's handler */
   struct sigaction former; /* the handler that this one calls at its end */
