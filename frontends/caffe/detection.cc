@@ -100,8 +100,9 @@ Tensor BestOfImages(LayerContext& c, const Tensor& rows, const Dim& images,
       "top_k", {Column(rows, 2)},
       {{"axis", int64_t{0}}, {"k", Shape{count}}, {"largest", int64_t{1}}});
   if (!c.ok()) return rows;
-  Tensor rank;  // For each row, in order of scores: how many rows of the same
-                // image precede it.
+  // For each row, in order of scores: how many rows of the same image precede
+  // it.
+  Tensor rank;
   if (images == Dim(1)) {
     rank = IotaVector(c.builder(), count, DType::kI64);
   } else {

@@ -98,8 +98,8 @@ StatusOr<graph::Graph> ImportRead(const Model& model,
 }
 
 struct Files {
-  graph::ConstantData prototxt,
-      caffemodel;  // The bytes of the two files; a missing file has none.
+  // The bytes of the two files; a missing file has none.
+  graph::ConstantData prototxt, caffemodel;
   std::string no_weights;
 };
 

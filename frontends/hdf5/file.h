@@ -142,8 +142,9 @@ class File {
   };
   struct Filter {
     uint64_t id = 0;
-    uint64_t element_size = 0;  // Bytes of an element, which the filter shuffle
-                                // needs; unused by other filters.
+    // Bytes of an element, which the filter shuffle needs; unused by other
+    // filters.
+    uint64_t element_size = 0;
   };
 
   File(std::span<const uint8_t> bytes, std::shared_ptr<const void> owner);

@@ -82,8 +82,8 @@ class Config {
   std::optional<int64_t> AsInteger() const;
   std::optional<double> AsNumber() const;
   std::optional<std::string> AsText() const;
-  bool AsFlag()
-      const;  // Returns this value as a boolean; false if it is not one.
+  // Returns this value as a boolean; false if it is not one.
+  bool AsFlag() const;
 
   // Records an error; the document keeps its first error.
   void Fail(std::string_view key, std::string_view expected) const;

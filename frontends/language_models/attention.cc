@@ -78,8 +78,8 @@ KeyRange KeysOf(const LayerContext& c, const LayerOptions& layer,
 // have a factor each.
 struct Rows {
   Tensor values;  // keys or values [batch, heads, positions, size]
-  Tensor scales;  // factors of i8 rows, f32 [batch, heads, positions, 1]; else
-                  // absent
+  // factors of i8 rows, f32 [batch, heads, positions, 1]; else absent
+  Tensor scales;
 };
 
 // Rounds rows of f32 to the state's type. A row of 8 bits has one factor, by

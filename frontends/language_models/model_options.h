@@ -70,12 +70,11 @@ struct ModelOptions {
   // rotary pairs.
   Positions positions = Positions::kRotaryHalves;
   std::string name;
-  int64_t width = 0;    // elements of a token's embedding
-  int64_t context = 0;  // positions that the model was trained with
+  int64_t width = 0;    // number of elements of a token's embedding
+  int64_t context = 0;  // number of positions that the model was trained with
   std::vector<LayerOptions> layers;
-  int64_t key_size = 0,
-          value_size =
-              0;  // Number of elements of a head's key, and of its value.
+  // Number of elements of a head's key, and of its value.
+  int64_t key_size = 0, value_size = 0;
   double epsilon = 1e-5;
   // Factor of scores; 0 means 1 / sqrt(key_size).
   double attention_scale = 0;

@@ -94,8 +94,8 @@ const graph::ConstantData* DataOf(const Tensor& x) {
 
 // The dims of a weight.
 struct Size {
-  int64_t rows, blocks, elements;  // `rows` and `columns` of the matrix, blocks
-                                   // per row, and elements per block.
+  // `rows` and `columns` of the matrix, blocks per row, and elements per block.
+  int64_t rows, blocks, elements;
   int64_t columns;
 };
 

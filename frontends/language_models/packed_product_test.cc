@@ -45,8 +45,8 @@ graph::ConstantData Owned(std::vector<uint8_t> bytes) {
 }
 
 TEST(PackedProduct, EqualsTheProductOfTheDecodedWeights) {
-  constexpr uint32_t kSeed =
-      7;  // The seed is fixed, so that every run tests the same bytes.
+  // The seed is fixed, so that every run tests the same bytes.
+  constexpr uint32_t kSeed = 7;
   for (const BlockFormat format :
        {BlockFormat::kQ4_0, BlockFormat::kQ4_1, BlockFormat::kQ5_0,
         BlockFormat::kQ5_1, BlockFormat::kQ8_0, BlockFormat::kQ2_K,

@@ -57,10 +57,11 @@ struct Weight {
 // The parts of a block format's elements, of which the last two dims are
 // [groups, elements of a group] or [groups, 1].
 struct BlockedValues {
-  Tensor codes;   // i8 or u8
-  Tensor scale;   // f32
-  Tensor offset;  // f32, which is added after the product with the scale;
-                  // absent in formats without minima.
+  Tensor codes;  // i8 or u8
+  Tensor scale;  // f32
+  // f32, which is added after the product with the scale; absent in formats
+  // without minima.
+  Tensor offset;
 };
 
 // Unpacks blocks, u8 […, bytes of a block], of a format that has blocks.

@@ -15,8 +15,8 @@
 namespace ember::frontends {
 
 struct OtherFormat {
-  std::string_view title;   // Name of the format for messages, such as "a GGUF
-                            // file (llama.cpp)".
+  // Name of the format for messages, such as "a GGUF file (llama.cpp)".
+  std::string_view title;
   std::string_view advice;  // "export …"
   bool (*sniff)(std::string_view contents, std::string_view path);
 };

@@ -293,8 +293,9 @@ Attribute BytecodeAttributes::ReadBuiltin(BytecodeCursor& cursor) {
     case 3:  // Code 3 is a string attribute with a type; the type is ignored.
       return Word(Attribute::Kind::kString, NextString(cursor));
     case 4:
-    case 5:  // Code 5 is a reference to a symbol inside of another symbol; only
-             // the outer one is kept.
+    // Code 5 is a reference to a symbol inside of another symbol; only the
+    // outer one is kept.
+    case 5:
       return Word(Attribute::Kind::kSymbol, NextAttribute(cursor).text);
     case 6: {
       Attribute attribute;

@@ -94,17 +94,15 @@ using AttributeList = std::vector<NamedAttribute>;
 struct Attribute {
   enum class Kind : uint8_t {
     kUnit,
-    kBool,      // integer
-    kInteger,   // integer, type
-    kFloat,     // number, type
-    kString,    // text
-    kSymbol,    // text, of @text
-    kType,      // type
-    kArray,     // array
-    kIntegers,  // An array<i64: …>, whose items are in `integers` and their
-                // type in `type`.
-    kNumbers,   // An array<f32: …>, whose items are in `numbers` and their type
-                // in `type`.
+    kBool,        // integer
+    kInteger,     // integer, type
+    kFloat,       // number, type
+    kString,      // text
+    kSymbol,      // text, of @text
+    kType,        // type
+    kArray,       // array
+    kIntegers,    // array<i64: …>, in `integers` and `type`
+    kNumbers,     // array<f32: …>, in `numbers` and `type`
     kDictionary,  // entries
     kElements,    // elements, type
     kEnum,        // text: #stablehlo<… TEXT>

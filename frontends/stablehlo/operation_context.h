@@ -28,8 +28,8 @@
 
 namespace ember::stablehlo {
 
-using namespace ops;  // Import functions use Tensor and its operators
-                      // unqualified.
+// Import functions use Tensor and its operators unqualified.
+using namespace ops;
 
 // An SSA value of the program as values of the graph: a tensor, two tensors for
 // a complex value, `members` for a tuple, or nothing for a token.

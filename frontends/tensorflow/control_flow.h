@@ -25,10 +25,10 @@
 namespace ember::tensorflow {
 
 struct Condition {
-  Source predicate;  // The bool that decides. Identity nodes on the way to it
-                     // are skipped.
-  int branch = 0;    // The value of the predicate for which the node runs: 1 if
-                     // true, 0 if false.
+  // The bool that decides. Identity nodes on the way to it are skipped.
+  Source predicate;
+  // The value of the predicate for which the node runs: 1 if true, 0 if false.
+  int branch = 0;
   bool operator==(const Condition&) const = default;
   auto operator<=>(const Condition&) const = default;
 };

@@ -78,8 +78,8 @@ class GraphImporter {
     // The branch (0 or 1) of each predicate that is decided in this part.
     std::map<Source, int> decided;
     int depth = 0;
-    std::string
-        prefix;  // Prefix of the names of nodes in errors: the path of calls.
+    // Prefix of the names of nodes in errors: the path of calls.
+    std::string prefix;
     // Attributes of the call, if the body is a function.
     const AttributeMap* attributes = nullptr;
     std::unordered_map<int, std::vector<Value>> values;  // Results by node.

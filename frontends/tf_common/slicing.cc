@@ -69,8 +69,8 @@ class StridedSlice {
     for (size_t i = 0; i < count; ++i)
       named += !IsSet(masks_.new_axis, i) && !IsSet(masks_.ellipsis, i);
     int axis = 0;
-    int result = 0;  // Number of dims of the result that the entries up to here
-                     // have made.
+    // Number of dims of the result that the entries up to here have made.
+    int result = 0;
     for (size_t i = 0; i < count; ++i) {
       if (IsSet(masks_.ellipsis, i)) {
         for (int rest = rank - named; rest > 0; --rest, ++result)

@@ -20,8 +20,8 @@ struct SliceMasks {
   // covers.
   int64_t ellipsis = 0;
   int64_t new_axis = 0;  // Bit i: entry i adds a dim of 1 to the result.
-  int64_t shrink_axis =
-      0;  // Bit i: entry i selects one element, and the result lacks its dim.
+  // Bit i: entry i selects one element, and the result lacks its dim.
+  int64_t shrink_axis = 0;
   bool end_is_offset = false;
 };
 

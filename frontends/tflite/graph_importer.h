@@ -149,8 +149,9 @@ class GraphImporter {
   int64_t imported_operands_ = 0;
   std::vector<State> states_;
   UnpackedConstants unpacked_;
-  UniqueNames names_;  // Names in use for inputs, outputs and states of the
-                       // graph, which must be unique.
+  // Names in use for inputs, outputs and states of the graph, which must be
+  // unique.
+  UniqueNames names_;
   // The state inputs' names: for variable tensors (by tensor of the entry's
   // subgraph), for resources (by resource name), and for CALL_ONCE (by the
   // called subgraph).

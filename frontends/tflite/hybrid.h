@@ -22,8 +22,8 @@ enum class Rounding : uint8_t {
 };
 
 struct Hybrid {
-  Tensor values;  // The quantized numbers of each row minus the row's zero
-                  // point, i32.
+  // The quantized numbers of each row minus the row's zero point, i32.
+  Tensor values;
   // The scale of each row, f32. It has the rank of `values`, with 1 in the dims
   // within a row.
   Tensor scale;

@@ -52,8 +52,8 @@ Status CheckOperators(const Model& model) {
 
 struct OpenedModel {
   std::shared_ptr<const Model> model;
-  std::span<const uint8_t>
-      bytes;  // The bytes of the file, which `model` keeps alive.
+  // The bytes of the file, which `model` keeps alive.
+  std::span<const uint8_t> bytes;
 };
 
 StatusOr<std::unique_ptr<OpenedModel>> Open(const graph::ConstantData& file) {

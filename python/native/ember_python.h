@@ -83,10 +83,9 @@ static struct {
   int has_thread;        /* true if this process has the cancelling thread */
   sem_t wake;            /* posted by the handler to wake the thread */
   volatile sig_atomic_t is_running, is_interrupted;
-  EmberTeStop* volatile te_stop; /* flag that stops a call of ember.te, or NULL
-                                  */
-  int is_installed;   /* true if SIGINT called this handler at checked_ns */
-  int64_t checked_ns; /* time of the last check of SIGINT's handler */
+  EmberTeStop* volatile te_stop; /* flag that stops an ember.te call; or NULL */
+  int is_installed;              /* true if the last check found the handler */
+  int64_t checked_ns;      /* time of the last check of SIGINT's handler */
   struct sigaction former; /* the handler that this one calls at its end */
 } ember_watch = {.mutex = PTHREAD_MUTEX_INITIALIZER};
 
@@ -136,7 +135,8 @@ static void ember_python_after_fork(void) {
   ember_watch.has_thread = 0;
 }
 
-/* Starts the thread unless it exists. Returns 0 if it cannot be started. */
+/* Starts the thread that cancels runs, unless it exists. Returns 0 if it cannot
+ * be started. */
 static int ember_python_start_watch(void) {
   static int has_fork_handler;
   pthread_t thread;
