@@ -86,8 +86,8 @@ END
     apt_install libre2-9
     /usr/bin/python3 strings.py | grep -x "\['no', 'yes', 'yes'\]"
   else
-    # python3-ember is linked with Debian 12's libre2, which Debian 13 lacks: a model with strings
-    # must fail with a message that names it.
+    # The packages are linked with Debian 12's libre2, which Debian 13 lacks: a model with strings
+    # must fail there with a message that names libre2.
     if /usr/bin/python3 strings.py >output.txt 2>&1; then fail "strings without libre2"; fi
     tail -n 1 output.txt | tee last.txt
     grep -q 'libre2' last.txt

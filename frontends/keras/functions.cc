@@ -315,8 +315,8 @@ void CallActivation(LayerContext& c) {
     }
     plain = snake;
   }
-  // gelu and softmax are called here, because arguments such as `approximate`
-  // and `axis` change what they compute.
+  // gelu, softmax and leaky_relu have arguments that change what they compute.
+  // All other activations have only the argument x.
   if (plain == "gelu") {
     const auto approximate = arguments.Constant(1, {"approximate"});
     // The gelu of keras.ops is the approximation unless `approximate` is false.

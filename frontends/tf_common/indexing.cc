@@ -19,7 +19,8 @@ void SetSegments(OperatorBase& c, const Dim& count, const std::string& update,
   const Dim rows = ElementCount(ids.shape());
   Shape updates{rows};
   updates.insert(updates.end(), shape.begin(), shape.end());
-  // The result has one more row, to which ignored rows are written.
+  // The scatter has one more row than the result, to which ignored rows are
+  // written; it is cut off at the end.
   shape.insert(shape.begin(), count + Dim(1));
   const Tensor none = DimScalar(c.builder(), count);
   const Tensor place = Select(Less(ids, 0), none, ids);

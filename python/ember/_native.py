@@ -55,8 +55,8 @@ def _load(name: str, load: Callable[[bytes], Any], package: str) -> None:
     raise ImportError(f"{name}: expected the library, found: {'; '.join(reasons)}; install {package}, or a wheel")
 
 
-# Loads the wheel's copy of libre2, if it has one: the library for models with strings needs it, and
-# finds it if it is loaded.
+# Loads the wheel's copy of libre2, if it has one. The library for models with strings needs libre2,
+# and finds a copy that is loaded.
 for _path in sorted((_PACKAGE / "lib/needed").glob("libre2.so*")):
     lib.ember_python_preload(os.fsencode(_path))
 _load("libember.so", lib.ember_python_load_runtime, "libember")

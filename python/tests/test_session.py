@@ -175,8 +175,8 @@ class NarrowTypesTest(unittest.TestCase):
         np.testing.assert_array_equal(session(np.array([1.5, -2.0], ml_dtypes.bfloat16)), result)
 
     def test_a_dtype_for_bf16(self):
-        # Debian has no ml_dtypes, so a dtype of two bytes takes the place of its bfloat16: only the
-        # dtype's identity is tested.
+        # Debian has no ml_dtypes, so a NumPy dtype of two bytes takes the place of its bfloat16.
+        # Arrays of this dtype must be accepted as inputs and results, with the bits of bf16.
         stand_in = types.SimpleNamespace(bfloat16="V2")
         with mock.patch.dict(element_types._EXTENDED), mock.patch.dict(element_types._BY_DTYPE):
             element_types._use_ml_dtypes(stand_in)
