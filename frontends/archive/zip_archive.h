@@ -64,7 +64,8 @@ class ZipArchive {
   ZipArchive(std::span<const uint8_t> bytes, std::shared_ptr<const void> owner)
       : bytes_(bytes), owner_(std::move(owner)) {}
   Status ReadDirectory();
-  // Returns the number of `width` bytes at offset `at` of the archive.
+  // Returns the unsigned integer that `width` bytes at offset `at` of the
+  // archive encode.
   uint64_t Number(uint64_t at, int width) const;
   bool Fits(uint64_t at, uint64_t size) const {
     return at <= bytes_.size() && size <= bytes_.size() - at;

@@ -21,7 +21,7 @@
 
 namespace ember::language_models {
 
-// Names of the state of a layer, behind the layer's prefix.
+// Names of a layer's states, without the layer's prefix "blk.N.".
 inline constexpr std::string_view kKeyState = "key";
 inline constexpr std::string_view kValueState = "value";
 inline constexpr std::string_view kConvolutionState = "convolution";

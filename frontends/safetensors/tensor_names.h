@@ -16,7 +16,8 @@
 
 namespace ember::safetensors {
 
-// The step that makes the expected tensor of a stored one.
+// The change by which a stored tensor becomes the tensor that the graph builder
+// expects.
 enum class Change : uint8_t {
   kNone,
   kTranspose,  // The stored matrix is [columns, rows] and is transposed.

@@ -50,7 +50,7 @@ struct Type {
     kTuple,
     kToken,
     kFunction,
-    kOther,  // Any other type; `element` holds its text.
+    kOther,  // A type of any other kind; `element` holds its whole text.
   };
   Kind kind = Kind::kOther;
   // Element type of tensors and scalars, as MLIR spells it: "f32", "i1",
